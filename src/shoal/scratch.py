@@ -55,7 +55,7 @@ def scratch() -> Iterator[Path]:
 
 def sweep_scratch() -> None:
     """Remove what processes that are gone have left in the private place."""
-    path = Path(tempfile.gettempdir()) / _place_name()
+    path = _temporary_folder() / _place_name()
     if path.is_dir():
         with suppress(OSError), _held_place() as place:
             if place is not None:
@@ -95,7 +95,7 @@ def _new_folder(stack: ExitStack) -> Path:
     """Make a folder and hold its lock until the stack is closed; sweep what others left."""
     with _held_place() as place:
         if place is None:  # somebody else has the name: work there, but sweep nothing
-            return Path(tempfile.mkdtemp(prefix="shoal-scratch-"))
+            return Path(tempfile.mkdtemp(prefix="shoal-scratch-", dir=_temporary_folder()))
         _sweep(place)
         folder = place / f"{_RUN}{secrets.token_hex(4)}"
         folder.mkdir(mode=0o700)
@@ -108,7 +108,7 @@ def _new_folder(stack: ExitStack) -> Path:
 @contextmanager
 def _held_place() -> Iterator[Path | None]:
     """The user's place, while no other process changes it; None where there can be none."""
-    path = Path(tempfile.gettempdir()) / _place_name()
+    path = _temporary_folder() / _place_name()
     marker = _held_marker(path)
     try:
         yield None if marker is None else path
@@ -133,6 +133,17 @@ def _held_marker(path: Path) -> int | None:
                 return handle
             os.close(handle)
     return None
+
+
+def _temporary_folder() -> Path:
+    """The system's temporary folder, told without a trial file, which a kill would leave there."""
+    if tempfile.tempdir is not None:
+        return Path(os.fsdecode(tempfile.tempdir))
+    named = [os.environ.get(name) for name in ("TMPDIR", "TEMP", "TMP")]
+    for path in [*named, "/tmp"]:
+        if path and os.path.isdir(path) and os.access(path, os.W_OK | os.X_OK):
+            return Path(os.path.abspath(path))
+    return Path(tempfile.gettempdir())
 
 
 def _place_name() -> str:

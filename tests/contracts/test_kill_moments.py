@@ -218,7 +218,7 @@ class Kills:
         folder = self._fresh()
         how = {"sign": sign, "event": event, "before": before, "seconds": seconds}
         first = self.runs.run(COMMANDS[name], **how)
-        assert first in (0, -int(sign), 128 + int(sign)), self.runs.output
+        self._check(first in (0, -int(sign), 128 + int(sign)), "told otherwise", name, how)
         self.counts["kills"] += first != 0
         whole = has_whole_output(name, folder / "out")
         self._check(whole is not None, "half outputs", name, how)
@@ -298,6 +298,8 @@ def chosen_moments(kills, number, rng):
         name = names[kills.counts["tries"] % len(names)]
         kills.counts["tries"] += 1
         sign = rng.choice([signal.SIGKILL, signal.SIGTERM])
+        if not kills.counts["tries"] % 20:
+            print(dict(kills.counts), flush=True)
         if rng.random() < 0.5:
             event = rng.randint(1, kills.known(name)[1])
             kills.kill(name, sign, event=event, before=rng.random() < 0.5)

@@ -41,6 +41,7 @@ OWNER = "owner"
 COUNTED = "count(*) AS n FROM rows"  # where rows come with their number, this is a sum of it
 
 _MEMORY = "256MB"
+_TERMINATED = 143  # 128 + SIGTERM
 
 
 def group_sizes(blocks: Iterable[Block], columns: Sequence[str], screen: Screen) -> pa.Table:
@@ -160,6 +161,8 @@ def query_to_file(
             raise raised[0] from None
         if "interrupt" in str(error).lower():  # Ctrl-C while DuckDB itself was at work
             raise KeyboardInterrupt from None
+        if "SystemExit" in str(error):  # SIGTERM, in the command line
+            raise SystemExit(_TERMINATED) from None
         # DuckDB's own words could quote a row.
         raise CannotWrite(
             f"Sorting or grouping on disk failed ({type(error).__name__}).",
