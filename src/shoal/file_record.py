@@ -23,8 +23,8 @@ __all__ = ["Busy", "Finished", "Identity", "Record", "Stage", "record_of"]
 _MAGIC = b"shoal files 1\n"
 _FLAGS = os.O_RDWR | os.O_CREAT | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_NOFOLLOW", 0)
 
-Identity = tuple[int, int]
-"""Device and number of a file, which it keeps when it is renamed."""
+Identity = tuple[int, int, int]
+"""Device, number and time of the last change of a file, which it keeps when it is renamed."""
 
 
 class Busy(Exception):
@@ -195,4 +195,4 @@ def _finished(note: dict[str, Any] | None) -> Finished | None:
 
 
 def _identities(files: dict[str, list[int]]) -> dict[str, Identity]:
-    return {path: (device, number) for path, (device, number) in files.items()}
+    return {path: (device, number, time) for path, (device, number, time) in files.items()}

@@ -328,7 +328,7 @@ def _identity(path: Path) -> Identity | None:
         status = os.lstat(path)
     except (FileNotFoundError, NotADirectoryError):
         return None
-    return status.st_dev, status.st_ino
+    return status.st_dev, status.st_ino, status.st_mtime_ns  # numbers are given again
 
 
 def _remove(path: Path) -> None:
