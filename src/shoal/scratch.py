@@ -12,7 +12,6 @@ docs/decisions/crash-safety.md.
 
 import hashlib
 import os
-import secrets
 import shutil
 import stat
 import tempfile
@@ -97,8 +96,7 @@ def _new_folder(stack: ExitStack) -> Path:
         if place is None:  # somebody else has the name: work there, but sweep nothing
             return Path(tempfile.mkdtemp(prefix="shoal-scratch-", dir=_temporary_folder()))
         _sweep(place)
-        folder = place / f"{_RUN}{secrets.token_hex(4)}"
-        folder.mkdir(mode=0o700)
+        folder = Path(tempfile.mkdtemp(prefix=_RUN, dir=place))
         handle = os.open(folder / _LOCK, _OPEN, 0o600)
         stack.callback(os.close, handle)
         take_lock(handle)
