@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from shoal.cli.output import render_text, write_text
-from shoal.errors import AlreadyExists, InvalidSetting
+from shoal.errors import InvalidSetting
 from shoal.pages.page import Line
 
 if TYPE_CHECKING:
@@ -46,7 +46,7 @@ def print_for_curator(lines: list[str], *, quiet: bool) -> None:
 
 
 def check_curator_page(
-    page: Path | None, folder: Path, overwrite: bool, others: Sequence[str | Path | None] = ()
+    page: Path | None, folder: Path, others: Sequence[str | Path | None] = ()
 ) -> None:
     """Refuse a place that cannot be, before anything is paid for.
 
@@ -56,8 +56,6 @@ def check_curator_page(
         Where it is to go, if at all.
     folder
         What may be published.
-    overwrite
-        Whether an older page may be replaced.
     others
         Files that must stay as they are: table, domain, ledger.
     """
@@ -77,8 +75,6 @@ def check_curator_page(
             "Keep it elsewhere, e.g. --curator mine.html.",
             setting="--curator",
         )
-    if page.exists() and not overwrite:
-        raise AlreadyExists(f"{page} exists already.", "Choose another name, or add --overwrite.")
 
 
 def write_curator_page(part: Path, result: "Result", lines: list[str], ledger: Path | None) -> None:

@@ -128,7 +128,7 @@ def cluster(
     chosen, engines, say = method_named(method), Engines(engine, master), Output(json, quiet)
     budget = budget_of(epsilon, "release")
     _check_apart(ledger, output)
-    check_curator_page(curator, output, overwrite, (table, domain, ledger))
+    check_curator_page(curator, output, (table, domain, ledger))
     schema = schema_of(domain)
     options = Options(
         method=method,
@@ -160,6 +160,7 @@ def cluster(
         stack.enter_context(named_failure(output))
         progress.step("Checking rows")
         folder = outputs.folder(output)
+        curator_part = None if curator is None else outputs.file(curator)
         rows = _rows(source, options, progress)
         progress.step("Finding groups")
         with ignore_no_groups_warning():  # lines, page and document say so
@@ -170,8 +171,8 @@ def cluster(
         page = import_module(chosen.page).page(model, title=title, publisher=publisher)
         result = page.to_result()
         files = [output / name for name in _write_page(result, folder, ledger, written)]
-        if curator is not None:
-            write_curator_page(outputs.file(curator), result, holder_lines, ledger)
+        if curator_part is not None:
+            write_curator_page(curator_part, result, holder_lines, ledger)
         outputs.publish()  # before the ledger forgets the run: else it would pay again
     say.result(
         {
