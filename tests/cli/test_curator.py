@@ -38,7 +38,7 @@ def test_it_is_said_to_a_terminal_and_to_nothing_else(monkeypatch, capsys, termi
 
 def test_the_page_is_kept_apart(tmp_path):
     check_curator_page(tmp_path / "mine.html", tmp_path / "model")
-    with pytest.raises(InvalidSetting):
+    with pytest.raises(InvalidSetting, match="may be published"):
         check_curator_page(tmp_path / "model" / "mine.html", tmp_path / "model")
 
 
