@@ -274,6 +274,7 @@ class _Task:
             is_finished = self._outputs is not None and self._outputs.is_finished
             self.resumed = has_resumed(ledger) or is_finished
             stack.enter_context(self._leaving_no_draft(unless=is_resumable(work)))
+            document: dict[str, Any]
             if is_finished:  # all but the tidying was done
                 document = parse_json(Path(sidecar_of(output)).read_text(encoding="utf-8"))
             else:
