@@ -1,12 +1,14 @@
 import errno
 import os
 import shutil
-from pathlib import Path
+import subprocess
+import sys
+from contextlib import suppress
 
 import pytest
 
 from shoal.errors import AlreadyExists, CannotWrite
-from shoal.files import atomic_file, atomic_folder
+from shoal.files import atomic_file, atomic_folder, file_set, undo_killed_run
 
 
 def _names(folder):
@@ -83,14 +85,7 @@ def test_the_old_folder_comes_back_if_the_new_one_cannot_take_its_place(tmp_path
     path = tmp_path / "model"
     path.mkdir()
     (path / "old").touch()
-    rename = os.rename
-
-    def failing(source, target):
-        if (Path(source) / "new").exists():
-            _full_disk()
-        rename(source, target)
-
-    monkeypatch.setattr(os, "rename", failing)
+    monkeypatch.setattr(os, "replace", _full_disk)
     with pytest.raises(CannotWrite), atomic_folder(path, overwrite=True) as part:
         (part / "new").touch()
     assert _names(path) == ["old"]
@@ -174,3 +169,99 @@ def test_a_link_to_a_folder_is_replaced_and_its_folder_kept(old):
     _replaced(link)
     assert (_names(link), _names(old)) == (["new"], ["old"])
     assert _names(old.parent) == ["link", "model"]
+
+
+SET = """
+import os, signal, sys
+from pathlib import Path
+from shoal.files import file_set
+
+folder, number = Path(sys.argv[1]), int(sys.argv[2])
+
+def counted(name):
+    work = getattr(os, name)
+    def call(*arguments, **more):
+        global number
+        number -= 1
+        if number == 0:
+            os.kill(os.getpid(), signal.SIGKILL)
+        return work(*arguments, **more)
+    setattr(os, name, call)
+
+for name in ("rename", "replace", "unlink", "fsync", "open"):
+    counted(name)
+with file_set(folder / "table", overwrite=True) as files:
+    for name in ("table", "manifest", "page"):
+        files.file(folder / name).write_text("new")
+"""
+
+
+@pytest.mark.skipif(os.name != "posix", reason="signals are POSIX's")
+def test_a_set_killed_at_any_step_is_the_old_one_or_the_new_one_to_the_next_process(tmp_path):
+    outcomes = set()
+    for number in range(1, 200):
+        folder = tmp_path / str(number)
+        folder.mkdir()
+        for name in ("table", "manifest"):
+            (folder / name).write_text("old")
+        killed = subprocess.run([sys.executable, "-c", SET, str(folder), str(number)], check=False)
+        table = folder / "table"
+        if table.exists() and table.read_text() == "new":
+            assert {(folder / name).read_text() for name in ("manifest", "page")} == {"new"}
+        undo_killed_run(table)
+        found = {path.name: path.read_text() for path in folder.iterdir()}
+        old = {"table": "old", "manifest": "old"}
+        assert found in (old, dict.fromkeys(("table", "manifest", "page"), "new")), number
+        outcomes.add(len(found))
+        if killed.returncode == 0:
+            break
+    assert outcomes == {2, 3}
+
+
+def _finished_and_stopped(path, run):
+    """Give a file its name, and fail before the run has come to its end."""
+    with file_set(path) as files:
+        files.work_for(run, lambda: True)
+        files.file(path).write_text(run)
+        files.publish()
+        raise KeyboardInterrupt
+
+
+def test_a_run_may_replace_what_it_had_finished_and_no_other_may(tmp_path):
+    path = tmp_path / "table"
+    with pytest.raises(KeyboardInterrupt):
+        _finished_and_stopped(path, "one")
+    with pytest.raises(AlreadyExists):
+        _finished_and_stopped(path, "two")
+    assert path.read_text() == "one"
+    with pytest.raises(KeyboardInterrupt):
+        _finished_and_stopped(path, "one")
+
+
+def test_what_somebody_put_there_since_is_not_replaced(tmp_path):
+    path = tmp_path / "table"
+    with pytest.raises(KeyboardInterrupt):
+        _finished_and_stopped(path, "one")
+    path.unlink()
+    path.write_text("theirs")
+    with pytest.raises(AlreadyExists):
+        _finished_and_stopped(path, "one")
+    assert path.read_text() == "theirs"
+
+
+def test_two_processes_do_not_write_one_set(tmp_path):
+    path = tmp_path / "table"
+    with file_set(path), pytest.raises(CannotWrite, match="Another run"), file_set(path):
+        pytest.fail("the block must not run")
+
+
+def test_the_key_stays_the_same_until_the_set_is_written(tmp_path):
+    keys = []
+    for error in (KeyboardInterrupt, None, None):
+        with suppress(KeyboardInterrupt), file_set(tmp_path / "table", overwrite=True) as files:
+            files.work_for("one", lambda: True)
+            keys.append(files.key)
+            files.file(tmp_path / "table").write_text("x")
+            if error:
+                raise error
+    assert keys[0] == keys[1] != keys[2]

@@ -6,7 +6,7 @@ import pytest
 from shoal.cli.curator import changed_row_texts, check_curator_page, print_for_curator
 from shoal.domain import Box
 from shoal.engine import rows_of
-from shoal.errors import AlreadyExists, InvalidSetting
+from shoal.errors import InvalidSetting
 
 BOX = Box(age=(0, 110))
 AGES = {"age": [31.0, np.nan, 200.0, -5.0, 40.0], "who": ["a", "a", "b", "b", "b"]}
@@ -36,19 +36,14 @@ def test_it_is_said_to_a_terminal_and_to_nothing_else(monkeypatch, capsys, termi
     assert ("Of 5 rows" in heard.err) == bool(told)
 
 
-def test_the_page_is_kept_apart_and_replaced_only_when_asked(tmp_path):
-    mine = tmp_path / "mine.html"
-    check_curator_page(mine, tmp_path / "model", overwrite=False)
+def test_the_page_is_kept_apart(tmp_path):
+    check_curator_page(tmp_path / "mine.html", tmp_path / "model")
     with pytest.raises(InvalidSetting, match="may be published"):
-        check_curator_page(tmp_path / "model" / "mine.html", tmp_path / "model", overwrite=False)
-    mine.touch()
-    with pytest.raises(AlreadyExists, match="exists already"):
-        check_curator_page(mine, tmp_path / "model", overwrite=False)
-    check_curator_page(mine, tmp_path / "model", overwrite=True)
+        check_curator_page(tmp_path / "model" / "mine.html", tmp_path / "model")
 
 
 def test_the_page_replaces_nothing_that_is_read_or_written(tmp_path):
     ledger = tmp_path / "visits.ledger"
     ledger.touch()
     with pytest.raises(InvalidSetting, match="would overwrite"):
-        check_curator_page(ledger, tmp_path / "model", True, ["-", None, ledger])
+        check_curator_page(ledger, tmp_path / "model", ["-", None, ledger])

@@ -117,6 +117,22 @@ def test_an_unreadable_file_is_named_and_not_quoted(name, tmp_path):
     assert caught.value.__cause__ is None
 
 
+UNEVEN = {
+    "more.csv": ("a,b\n1,2\nsecret,3,4\n", "3 cells in line 3"),
+    "fewer.csv": ('a,b\n"x\ny",2\n\n\nsecret\n', "1 cells in line 6"),
+    "late.csv": ("a,b\n" + "1,2\n" * 300_000 + "1,2,secret\n", "3 cells in line 300002"),
+    "packed.csv.gz": (gzip.compress(b"a,b\n1,2\n1,2,secret\n"), "3 cells in line 3"),
+}
+
+
+@pytest.mark.parametrize("name", UNEVEN)
+def test_a_line_of_another_length_is_told_by_its_number_alone(name, tmp_path):
+    content, expected = UNEVEN[name]
+    with pytest.raises(UnreadableTable, match=expected) as caught:
+        _columns(tmp_path / name, content)
+    assert "secret" not in str(caught.value)
+
+
 @pytest.mark.parametrize("name", ["none.csv", "none.parquet", "none/*.csv", "~nobody/x.csv"])
 def test_a_missing_file_is_named(name, tmp_path):
     with pytest.raises(UnreadableTable, match="does not exist"):

@@ -36,8 +36,8 @@ from shoal.anonymize.search.portfolio import find_outcome
 from shoal.anonymize.table import AnyTable, Table, table_of
 from shoal.domain import Taxonomy
 from shoal.engine.entry import by_engine
-from shoal.engine.scratch import scratch
 from shoal.errors import InvalidPolicy, InvalidSetting
+from shoal.scratch import scratch
 
 __all__ = ["OutputSettings", "SearchSettings", "TopDownSpecialization"]
 

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from shoal.cli.output import render_text, write_text
-from shoal.errors import AlreadyExists, InvalidSetting, quantity
+from shoal.errors import InvalidSetting, quantity
 from shoal.pages.page import Line
 
 if TYPE_CHECKING:
@@ -60,7 +60,7 @@ def print_for_curator(lines: list[str], *, quiet: bool) -> None:
 
 
 def check_curator_page(
-    page: Path | None, folder: Path, overwrite: bool, others: Sequence[str | Path | None] = ()
+    page: Path | None, folder: Path, others: Sequence[str | Path | None] = ()
 ) -> None:
     """Refuse a path that cannot be written, before any budget is spent.
 
@@ -70,8 +70,6 @@ def check_curator_page(
         The page to write; None for none.
     folder
         The folder that may be published.
-    overwrite
-        Whether an older page may be replaced.
     others
         Files that must stay as they are: table, domain, ledger.
     """
@@ -91,8 +89,6 @@ def check_curator_page(
             "Keep it elsewhere, e.g. --curator mine.html.",
             setting="--curator",
         )
-    if page.exists() and not overwrite:
-        raise AlreadyExists(f"{page} exists already.", "Choose another name, or add --overwrite.")
 
 
 def write_curator_page(part: Path, result: "Result", lines: list[str], ledger: Path | None) -> None:
@@ -109,9 +105,9 @@ def write_curator_page(part: Path, result: "Result", lines: list[str], ledger: P
     ledger
         Where promises about the table are added up.
     """
-    from shoal.engine.scratch import private_file
     from shoal.privacy import Ledger, Protected
     from shoal.report import findings, render
+    from shoal.scratch import private_file
 
     texts = lines or ["Every row was used unchanged: none was left out or moved to the edge."]
     full = replace(result, protected={"lines": Protected(texts)})

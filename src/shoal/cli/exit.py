@@ -23,6 +23,7 @@ PACKAGE = Path(__file__).parents[1]
 _MOVED = {
     ("shoal cluster", "--local"): "To learn groups from reports, use: shoal learn REPORTS -k 5.",
 }
+_NO_HANDLES = {errno.EMFILE, errno.ENFILE}
 _FULL = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO}
 
 
@@ -67,7 +68,7 @@ def report_error(error: BaseException, as_json: bool) -> int:
     -------
     The exit code.
     """
-    ending = _ending(error)
+    ending = _out_of_files(error) if _is_out_of_files(error) else _ending(error)
     if not ending.message:
         return ending.code
     with suppress(OSError, CannotWrite):
@@ -128,6 +129,26 @@ def _ending(error: BaseException) -> Ending:
         case OSError() if error.errno in _FULL:
             return _ending(cannot_write_error(error))
     return _wrong_use(error) if hasattr(error, "format_message") else _bug(error)
+
+
+def _is_out_of_files(error: BaseException | None) -> bool:
+    """Whether it arose from the limit on open files, however it was reported since."""
+    while error is not None:
+        if isinstance(error, OSError) and error.errno in _NO_HANDLES:
+            return True
+        error = error.__cause__ or error.__context__
+    return False
+
+
+def _out_of_files(error: BaseException) -> Ending:
+    """Keep what a refusal says of the budget."""
+    spent = f" {error.hint}" if isinstance(error, ShoalError) else ""
+    return Ending(
+        "TooManyOpenFiles",
+        "This needs more files at once than the process may have open.",
+        f"Raise the limit, e.g. `ulimit -n 1024`, and run it again.{spent}",
+        2,
+    )
 
 
 def _refusal(error: ShoalError) -> Ending:

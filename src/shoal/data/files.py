@@ -173,9 +173,30 @@ def _csv_batches(file: Path, header: _Header, columns: list[str]) -> Iterator[pa
             column_types=dict.fromkeys(columns, pa.string()), include_columns=columns
         ),
     }
-    with hide_row_text(str(file)):
-        reader = pa_csv.open_csv(file, **how)
-    yield from _nonempty(reader, str(file))
+    try:
+        with hide_row_text(str(file)):
+            reader = pa_csv.open_csv(file, **how)
+        yield from _nonempty(reader, str(file))
+    except UnreadableTable as error:
+        raise _uneven_line_error(file, header) or error from None
+
+
+def _uneven_line_error(file: Path, header: _Header) -> UnreadableTable | None:
+    """The error that says which line has more or fewer cells than the header; None if none has."""
+    with hide_row_text(str(file)), _open_text(file) as lines:
+        rows = csv.reader(lines, delimiter=header.delimiter)
+        next(rows, None)
+        end = rows.line_num
+        for cells in rows:
+            first, end = end + 1, rows.line_num  # a quoted cell may reach over several lines
+            if cells and len(cells) != len(header.names):
+                return UnreadableTable(
+                    f"{file} has {len(cells)} cells in line {first} and {len(header.names)} names "
+                    "in its header.",
+                    "Check that line: a separator inside a cell needs quotes around the cell. Its "
+                    "text is not shown here, as it may be a person's.",
+                )
+    return None
 
 
 def _nonempty(batches: Iterator[pa.RecordBatch], what: str) -> Iterator[pa.RecordBatch]:

@@ -8,6 +8,7 @@ from typing import Any
 
 import pyarrow as pa
 
+from shoal.data.csv_text import CSVText
 from shoal.errors import CannotWrite, UnreadableTable
 from shoal.files import atomic_file
 
@@ -35,7 +36,7 @@ def write_table(
     >>> import tempfile
     >>> file = Path(tempfile.mkdtemp()) / "ages.csv"
     >>> write_table(pa.table({"age": [31, 47]}), file).read_text().split()
-    ['"age"', '31', '47']
+    ['age', '31', '47']
     """
     final = Path(path)
     kind = next((s for s in (".csv", ".csv.gz", ".parquet") if final.name.endswith(s)), None)
@@ -69,7 +70,6 @@ def _schema_and_batches(table: Any) -> tuple[pa.Schema, Iterable[pa.RecordBatch]
 
 @contextmanager
 def _writer(part: Path, kind: str, schema: pa.Schema) -> Iterator[Any]:
-    import pyarrow.csv as pa_csv
     import pyarrow.parquet as pq
 
     if kind == ".parquet":
@@ -78,10 +78,7 @@ def _writer(part: Path, kind: str, schema: pa.Schema) -> Iterator[Any]:
         return
     compression = "gzip" if kind == ".csv.gz" else None
     with pa.output_stream(str(part), compression=compression) as stream:
-        with _named_misfit(schema):
-            writer = pa_csv.CSVWriter(stream, schema)
-        with writer:
-            yield writer
+        yield CSVText(stream, schema)
 
 
 @contextmanager

@@ -18,9 +18,9 @@ import pyarrow.parquet as pq
 
 from shoal.data.encode import encode_owners
 from shoal.engine.rows import Block, thread_count
-from shoal.engine.scratch import private_file, scratch
 from shoal.engine.screen import Screen
 from shoal.errors import CannotWrite
+from shoal.scratch import private_file, scratch
 
 __all__ = [
     "COUNTED",
@@ -40,6 +40,7 @@ OWNER = "owner"
 COUNTED = "count(*) AS n FROM rows"  # where rows come with their number, this is a sum of it
 
 _MEMORY_LIMIT = "256MB"  # of a connection; more spills to disk
+_TERMINATED = 143  # 128 + SIGTERM
 
 
 def group_sizes(blocks: Iterable[Block], columns: Sequence[str], screen: Screen) -> pa.Table:
@@ -230,6 +231,8 @@ def query_to_file(
             raise raised[0] from None
         if "interrupt" in str(error).lower():  # Ctrl-C while DuckDB itself was at work
             raise KeyboardInterrupt from None
+        if "SystemExit" in str(error):  # SIGTERM, in the command line
+            raise SystemExit(_TERMINATED) from None
         # DuckDB's own words could quote a row.
         raise CannotWrite(
             f"Sorting or grouping on disk failed ({type(error).__name__}).",
@@ -294,5 +297,6 @@ def _spilling_connection() -> Iterator[Any]:
         con.execute(f"SET threads = {thread_count()}")
         # Queries here order their results themselves; keeping the input's order would cost memory.
         con.execute("SET preserve_insertion_order = false")
+        con.execute("SET enable_progress_bar = false")  # it would run into our own output
         con.execute("SET temp_directory = ?", [str(folder)])
         yield con

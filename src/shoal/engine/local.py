@@ -32,9 +32,9 @@ from shoal.engine.rows import (
     thread_count,
 )
 from shoal.engine.sample import Sample
-from shoal.engine.scratch import scratch
 from shoal.engine.screen import Screen, ScreenedBatch
 from shoal.errors import UnreadableTable
+from shoal.scratch import scratch
 
 __all__ = ["BLOCK_ROWS", "LocalRows", "map_ahead"]
 

@@ -177,11 +177,12 @@ def _path_descriptor(path: str | Path, flags: int, within: int | None = None) ->
 
 def _mount_of(handle: int) -> int | None:
     """Return the number of a descriptor's mount; None where the system does not say."""
-    with suppress(OSError):
-        for line in Path(f"/proc/self/fdinfo/{handle}").read_text().splitlines():
-            if line.startswith("mnt_id:"):
-                return int(line.removeprefix("mnt_id:"))
-    return None
+    try:
+        lines = Path(f"/proc/self/fdinfo/{handle}").read_text().splitlines()
+    except FileNotFoundError:  # another error must not pass for a file that was moved
+        return None
+    mounts = (line for line in lines if line.startswith("mnt_id:"))
+    return next((int(line.removeprefix("mnt_id:")) for line in mounts), None)
 
 
 def _check_disk(path: Path, mount: int | None, refusal: Refusal) -> None:

@@ -8,8 +8,6 @@ import atexit
 import json
 import os
 import secrets
-import shutil
-import tempfile
 import weakref
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
@@ -24,6 +22,7 @@ from shoal.privacy.guarantees import Budget, Guarantee
 from shoal.privacy.journal import Record, Run, work_digest
 from shoal.privacy.ledger_page import Page, ledger_text, process_lock
 from shoal.privacy.store import Entry, FileStore, Limits, MemoryStore, Store
+from shoal.scratch import scratch
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -233,8 +232,7 @@ class Ledger:
         """Move a ledger in memory to a file, so that other processes can write to it too."""
         with process_lock():
             if isinstance(self._store, MemoryStore):
-                folder = Path(tempfile.mkdtemp(prefix="shoal-ledger-"))  # owner-only
-                _delete_at_exit(folder)
+                folder = _folder_until_exit()
                 self._store = self._store.copied_to(folder / "ledger.sqlite")
             return cast("FileStore", self._store).path
 
@@ -287,15 +285,11 @@ def _before_fork() -> None:
 os.register_at_fork(before=_before_fork)
 
 
-def _delete_at_exit(folder: Path) -> None:
-    """Delete a folder when the process that made it ends; a forked child leaves it."""
-    owner = os.getpid()
-
-    def forget() -> None:
-        if os.getpid() == owner:
-            shutil.rmtree(folder, ignore_errors=True)
-
-    atexit.register(forget)
+def _folder_until_exit() -> Path:
+    """Make a private folder for this process; swept by another one if this is killed."""
+    held = ExitStack()
+    atexit.register(held.close)
+    return held.enter_context(scratch())
 
 
 def _total_within_limits(made: Guarantee, total: Guarantee | None, limits: Limits) -> Guarantee:

@@ -5,6 +5,7 @@ locks without holding them. So all calls of a process are made under one lock, `
 which a fork takes too.
 """
 
+import glob
 import os
 import sqlite3
 import tempfile
@@ -13,6 +14,7 @@ from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 
 from shoal.errors import CannotWrite
+from shoal.locks import take_lock
 from shoal.privacy.file_place import (
     TEMPORARY_SUFFIX,
     Refusal,
@@ -26,6 +28,8 @@ __all__ = ["SqliteFile"]
 
 # A transaction takes milliseconds: who waits this long has met a process that hangs.
 TIMEOUT_SECONDS = 60
+_TRIES = 3
+_RANDOM_LETTERS = 8  # what tempfile puts into a name
 
 
 class SqliteFile:
@@ -92,19 +96,46 @@ class SqliteFile:
 
 def _create(path: Path, schema: Sequence[str]) -> None:
     """Create the file under a temporary name and link it, so that it never exists half made."""
+    for _ in range(_TRIES):
+        with process_lock(), suppress(FileNotFoundError):  # swept in the moment before its lock
+            _remove_unmade(path)
+            _make_once(path, schema)
+        if path.exists():
+            return
+
+
+def _make_once(path: Path, schema: Sequence[str]) -> None:
     handle, name = tempfile.mkstemp(
         prefix=f".{path.name}.", suffix=TEMPORARY_SUFFIX, dir=path.parent
     )
-    os.close(handle)
     try:
-        with process_lock(), closing(sqlite3.connect(name, isolation_level=None)) as db:
-            db.execute("PRAGMA journal_mode = WAL")
-            db.execute("BEGIN IMMEDIATE")
-            for statement in schema:
-                db.execute(statement)
-            db.execute("COMMIT")
+        with suppress(OSError):  # where nothing can be locked, nothing is swept either
+            take_lock(handle)  # SQLite takes locks of another kind
+        _fill(name, schema)
         # A link, not a rename: it fails where a file is, so nobody's ledger is replaced.
         with suppress(FileExistsError):  # another process was quicker: use its file
             os.link(name, path)
     finally:
         Path(name).unlink(missing_ok=True)  # whoever saw the second name may have removed it
+        os.close(handle)
+
+
+def _remove_unmade(path: Path) -> None:
+    """Remove what killed processes left while they made the file."""
+    temporary = f".{glob.escape(path.name)}.{'?' * _RANDOM_LETTERS}{TEMPORARY_SUFFIX}"
+    for part in path.parent.glob(temporary):
+        with suppress(OSError), part.open("rb") as file:
+            status = os.fstat(file.fileno())
+            ours = status.st_uid == os.geteuid() and not status.st_mode & 0o077
+            if ours and status.st_nlink == 1 and take_lock(file.fileno()):
+                for ending in ("-wal", "-shm", "-journal", ""):
+                    Path(f"{part}{ending}").unlink(missing_ok=True)
+
+
+def _fill(name: str, schema: Sequence[str]) -> None:
+    with process_lock(), closing(sqlite3.connect(name, isolation_level=None)) as db:
+        db.execute("PRAGMA journal_mode = WAL")
+        db.execute("BEGIN IMMEDIATE")
+        for statement in schema:
+            db.execute(statement)
+        db.execute("COMMIT")

@@ -22,7 +22,7 @@ from shoal.errors import (
     NotALedger,
     UnsafeLedgerPlace,
 )
-from shoal.files import file_lock, take_lock
+from shoal.locks import file_lock, take_lock
 from shoal.privacy import sqlite_file
 from shoal.privacy.guarantees import Budget, Guarantee, guarantee_of
 from shoal.privacy.journal import Record, Run, StoredRun
@@ -274,7 +274,7 @@ class FileStore:
         record
             What it released.
         """
-        with self._open(write=True) as db:
+        with _after_payment(), self._open(write=True) as db:
             _add_record(db, run, record)
 
     def find_runs(self, work: str) -> list[str]:
@@ -354,7 +354,7 @@ class FileStore:
         run
             The run's name.
         """
-        with self._open(write=True) as db:
+        with _after_payment(), self._open(write=True) as db:
             if _has_journal(db):
                 db.execute("DELETE FROM released WHERE run = ?", (run,))
                 db.execute("DELETE FROM runs WHERE name = ?", (run,))
@@ -475,6 +475,15 @@ def _named_errors(path: Path) -> Iterator[None]:
     except OSError as error:
         code = sqlite3.SQLITE_FULL if error.errno == errno.ENOSPC else sqlite3.SQLITE_CANTOPEN
         raise _BY_CODE.get(code, _not_writable)(path) from None
+
+
+@contextmanager
+def _after_payment() -> Iterator[None]:
+    """Take "Nothing was spent" out of errors where it would be false."""
+    try:
+        yield
+    except LedgerError as error:
+        raise error.changed(hint=str(error.facts.get("reader_hint", error.hint))) from None
 
 
 def _text(guarantee: Guarantee) -> str:

@@ -34,7 +34,7 @@ def test_breaks_outside_the_domain_are_none_of_its_intervals():
 
 def test_single_integers_at_the_ends_hold_what_lies_beyond():
     tree = build_halves((0, 3), whole=True, min_width=1)
-    assert tree.taxonomy.leaves == ("<=0", "1", "2", ">=3")
+    assert tree.taxonomy.leaves == ("0", "1", "2", "3")
     assert tree.leaf_of(pa.array([-7, 0, 1, 2, 3, 99])).tolist() == [0, 0, 1, 2, 3, 3]
 
 
@@ -174,7 +174,7 @@ def test_someone_with_several_rows_counts_once_on_each_side():
 
 def test_intervals_and_the_gaps_between_them_cover_the_domain():
     assert label_intervals([0, 100, 20, 30], whole=True) == ["<20", "[20, 30)", ">=30"]
-    assert label_intervals([0, 4, 1, 2], whole=True) == ["<=0", "1", ">=2"]
+    assert label_intervals([0, 4, 1, 2], whole=True) == ["0", "1", ">=2"]
     assert label_intervals([0.0, 1.0, 0.5], whole=False) == ["<0.5", ">=0.5"]
 
 
@@ -252,3 +252,8 @@ def test_values_that_look_like_labels_are_refused_and_not_quoted():
     ) as caught:
         build_prefixes(pa.array(["123*", "12345"]), [5, 3])
     assert "123" not in str(caught.value)
+
+
+def test_the_ends_of_a_domain_of_single_numbers_are_printed_plain():
+    levels = build_intervals((1, 6), whole=True, width=1)
+    assert levels.taxonomy.leaves == ("1", "2", "3", "4", "5", "6")

@@ -312,15 +312,17 @@ def test_a_run_that_fails_adds_nobody(tmp_path, monkeypatch):
 
 
 def test_people_are_kept_before_their_table_gets_its_name(tmp_path, monkeypatch):
-    names_given, replace = [], os.replace
+    names_given, rename = [], os.rename
 
     def noted(old, new):
         names_given.append(Path(new).name)
-        replace(old, new)
+        rename(old, new)
 
+    monkeypatch.setattr(os, "rename", noted)
     monkeypatch.setattr(os, "replace", noted)
     released(tmp_path, names(0, 40))
-    assert names_given[-2:] == ["out.people.curator", "out.csv"]
+    assert "out.people.curator" in names_given[:-1]
+    assert names_given[-1] == "out.csv"
 
 
 def test_a_register_that_cannot_be_written_stops_the_release(tmp_path, monkeypatch):

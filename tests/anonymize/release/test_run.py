@@ -384,7 +384,7 @@ def test_a_file_with_a_row_missing_gets_no_name(tmp_path, monkeypatch):
 
 @pytest.mark.skipif(os.name != "posix", reason="signals are POSIX's")
 def test_a_killed_run_leaves_no_output(tmp_path):
-    """Killed while it writes, a run leaves the folder of the release as it was."""
+    """Killed while it writes, a run leaves no file of the release, and a record without rows."""
     pq.write_table(people(2000), tmp_path / "in.parquet")
     script = tmp_path / "run.py"
     script.write_text(f"""
@@ -418,7 +418,9 @@ run_policy(Policy.of({{"version": 1, "attributes": columns, "privacy": {{"k": 5}
     child.send_signal(signal.SIGKILL)
     child.wait(timeout=30)
     child.stdout.close()
-    assert list((tmp_path / "out").iterdir()) == []
+    (record,) = (tmp_path / "out").iterdir()
+    assert record.name == ".out.parquet.shoal"
+    assert {*json.loads(record.read_text().splitlines()[-1])} == {"begin", "key", "finished"}
     assert all(folder.stat().st_mode & 0o077 == 0 for folder in scratch.iterdir())
 
 

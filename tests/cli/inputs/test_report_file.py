@@ -4,18 +4,20 @@ from pathlib import Path
 
 import pytest
 
-from shoal.cli.inputs.report_file import check_format, output_place, sidecar_of
+from shoal.cli.inputs.report_file import check_apart, check_format, output_place, sidecar_of
 from shoal.errors import AlreadyExists, CannotWrite, InvalidSetting
+from shoal.files import file_set
 from shoal.perturb.draft import draft_of
 
 
 @contextmanager
 def place_for(output, source, overwrite):
     """A place with the draft it is written in, which goes in the end."""
-    with draft_of(Path(output), "work") as draft:
+    check_apart(output, source)
+    with file_set(output, overwrite) as files, draft_of(Path(output), "work") as draft:
         draft.begin()
         try:
-            with output_place(output, source, overwrite, draft) as place:
+            with output_place(output, source, overwrite, (files, draft)) as place:
                 yield place
         finally:
             draft.remove()

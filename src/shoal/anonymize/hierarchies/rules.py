@@ -134,7 +134,7 @@ def build_halves(
     --------
     >>> ages = build_halves((0, 3), whole=True, min_width=1)
     >>> [node.label for node in ages.taxonomy.nodes]
-    ['*', '<2', '<=0', '1', '>=2', '2', '>=3']
+    ['*', '<2', '0', '1', '>=2', '2', '3']
     >>> pay = HeldNumbers(np.array([21_347.0, 31_202, 48_911, 977_123]), np.ones(4, dtype=np.int64))
     >>> tree = build_halves((0, 999_999), whole=True, min_width=1, people=pay, k=2)
     >>> [node.label for node in tree.taxonomy.nodes]
@@ -293,16 +293,24 @@ def _hierarchy_of_breaks(levels: Sequence[Breaks], whole: bool, learnt: bool = F
 
 
 def _labels(breaks: Breaks, whole: bool) -> list[str]:
-    """Label the intervals; the first and the last reach beyond the domain, and say so."""
+    """Label the intervals; those of several numbers at the ends reach beyond the domain.
+
+    A single number at an end is the end of the declared domain itself, and printed as such.
+    """
     labels = [_label(a, b, whole) for a, b in pairwise(breaks)]
-    single = whole and breaks[1] - breaks[0] == 1
-    labels[0] = f"<={_number(breaks[0])}" if single else f"<{_number(breaks[1])}"
-    labels[-1] = f">={_number(breaks[-2])}"
+    if not _is_single(breaks[0], breaks[1], whole):
+        labels[0] = f"<{_number(breaks[1])}"
+    if not _is_single(breaks[-2], breaks[-1], whole):
+        labels[-1] = f">={_number(breaks[-2])}"
     return labels
 
 
+def _is_single(low: float, high: float, whole: bool) -> bool:
+    return whole and high - low == 1
+
+
 def _label(low: float, high: float, whole: bool) -> str:
-    if whole and high - low == 1:
+    if _is_single(low, high, whole):
         return _number(low)
     return f"[{_number(low)}, {_number(high)})"
 

@@ -6,6 +6,7 @@ The mapping lists the label of each value of the declared hierarchies.
 import csv
 import hashlib
 import json
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict
 from importlib.metadata import version
@@ -182,6 +183,8 @@ def _is_cut(labels: Any) -> bool:
 
 def _places(name: str, labels: list[str], tree: Hierarchy) -> tuple[int, ...]:
     place = {node.label: at for at, node in enumerate(tree.taxonomy.nodes)}
+    # Manifests once had `<=1` and `>=6` for the ends of a domain from 1 to 6.
+    labels = [label if label in place else re.sub("^[<>]=", "", label) for label in labels]
     unknown = [label for label in labels if label not in place]
     if unknown and not tree.learnt:
         raise InvalidPolicy(

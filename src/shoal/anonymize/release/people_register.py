@@ -11,7 +11,7 @@ import os
 import secrets
 import sys
 from collections.abc import Iterator, Mapping
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
@@ -25,7 +25,6 @@ from shoal.anonymize.release.manifest import missing_cut_error
 from shoal.anonymize.release.result import people_path
 from shoal.anonymize.table import AnyTable
 from shoal.documents import parse_json
-from shoal.engine.scratch import private_file
 from shoal.errors import (
     AlreadyExists,
     InvalidPolicy,
@@ -36,7 +35,9 @@ from shoal.errors import (
     quantity,
     setting,
 )
-from shoal.files import atomic_file, take_lock
+from shoal.files import FileSet, named_failure
+from shoal.locks import take_lock
+from shoal.scratch import private_file
 
 __all__ = [
     "Basis",
@@ -407,25 +408,25 @@ def _opened(path: Path) -> Any:
         ) from None
 
 
-def stage_register(people: KnownPeople, stack: ExitStack, overwrite: bool = False) -> None:
-    """Write the register as one of the files that get their names when the stack ends.
+def stage_register(people: KnownPeople, files: FileSet, overwrite: bool = False) -> None:
+    """Write the register as one of a set of files that get their names together.
 
-    Enter it after the table, so that it gets its name first: a run that is killed between the two
-    has refused somebody for nothing, and never released somebody unknown. [P3]
+    It gets its name before the main one, the table: somebody unknown is never released. [P3]
 
     Parameters
     ----------
     people
         The people, this release included.
-    stack
-        The stack of files.
+    files
+        The set of files.
     overwrite
         Whether an existing register may be replaced.
     """
     if people.path is None or people.register is None:
         return
-    part = stack.enter_context(atomic_file(people.path, overwrite or people.is_kept))
-    write_register(people.register, part)
+    part = files.file(people.path, overwrite or people.is_kept)
+    with named_failure(people.path):
+        write_register(people.register, part)
 
 
 def write_register(register: Register, path: Path) -> None:

@@ -3,8 +3,6 @@
 import hashlib
 import json
 import shutil
-from contextlib import ExitStack
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -33,10 +31,10 @@ from shoal.anonymize.risk.recount import recount, refuse_broken
 from shoal.anonymize.search.portfolio import Progress, find_outcome
 from shoal.anonymize.table import Table
 from shoal.engine.entry import by_engine
-from shoal.engine.scratch import private_file, scratch
 from shoal.errors import InvalidPolicy
-from shoal.files import atomic_file
+from shoal.files import file_set, named_failure, undo_killed_run
 from shoal.randomness import Randomness
+from shoal.scratch import private_file, scratch
 
 __all__ = [
     "Pages",
@@ -90,6 +88,8 @@ def run_policy(
     policy = policy_of(policy)
     overwrite = overwrite or policy.output.overwrite
     source = _input(policy) if X is None else X
+    if "://" not in (policy.output.path or "") and policy.output.path:
+        undo_killed_run(paths_of(policy).table)  # before its files and people are looked at
     earlier = read_manifest(manifest) if isinstance(manifest, str | Path) else manifest
     cut = None if earlier is None else earlier.get("cut") or {}
     folder = Path(manifest).expanduser().parent if isinstance(manifest, str | Path) else None
@@ -119,11 +119,11 @@ def _run_here(
         people=people.path,
         is_kept=people.is_kept,
     )
-    table = Table(source)
-    frequency = count_combinations(policy, table)
-    outcome = find_outcome(policy, frequency, cut, progress)
-    people = people.joined_by(table)
-    with scratch() as folder:
+    with file_set(paths.table, overwrite) as files, scratch() as folder:
+        table = Table(source)
+        frequency = count_combinations(policy, table)
+        outcome = find_outcome(policy, frequency, cut, progress)
+        people = people.joined_by(table)
         written = folder / f"release{format_of(paths.table)}"
         produced = write_and_recount(policy, table, frequency, outcome, written)
         release = produced.release
@@ -139,19 +139,23 @@ def _run_here(
             people=people.manifest_entry,
         )
         finished = RunResult(policy, paths, frequency, outcome, produced, public)
-        with ExitStack() as stack:  # renamed in reverse: the table last
-            part = partial(_part, stack, overwrite)
-            shutil.copyfile(written, part(paths.table))  # [P3]
-            stage_register(people, stack, overwrite)
-            if outcome.cut is not None:
-                write_mapping(policy, frequency.codec, labels, part(paths.mapping))
-            part(paths.manifest).write_text(json.dumps(public, indent=1) + "\n", encoding="utf-8")
-            for path, content in (pages(finished) if pages else {}).items():
-                file = part(path)
-                if path == paths.curator:
-                    private_file(file)
-                file.write_text(content, encoding="utf-8", newline="\n")
+        with named_failure(paths.table):
+            shutil.copyfile(written, files.file(paths.table))  # [P3]
+        stage_register(people, files, overwrite)
+        if outcome.cut is not None:
+            with named_failure(paths.mapping):
+                write_mapping(policy, frequency.codec, labels, files.file(paths.mapping))
+        texts = {paths.manifest: json.dumps(public, indent=1) + "\n"}
+        for path, text in (texts | dict(pages(finished) if pages else {})).items():
+            _write_text(files.file(path), text, path, private=path == paths.curator)
     return finished
+
+
+def _write_text(part: Path, text: str, path: Path, private: bool) -> None:
+    with named_failure(path):
+        if private:
+            private_file(part)
+        part.write_text(text, encoding="utf-8", newline="\n")
 
 
 def write_and_recount(
@@ -192,10 +196,6 @@ def _input(policy: Policy) -> Path:
             "input.path is missing.", "Set it to the table's path, or pass the table."
         )
     return policy.path(policy.input.path)
-
-
-def _part(stack: ExitStack, overwrite: bool, path: Path) -> Path:
-    return stack.enter_context(atomic_file(path, overwrite))
 
 
 def _sha256(path: Path) -> str:

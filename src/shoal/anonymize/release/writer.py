@@ -9,7 +9,6 @@ from typing import Any, NamedTuple
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
-import pyarrow.csv as pa_csv
 import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
@@ -23,6 +22,7 @@ from shoal.anonymize.release.shuffle import shuffle_rows
 from shoal.anonymize.search.greedy import find_violations
 from shoal.anonymize.table import Table
 from shoal.data.column_names import join_names
+from shoal.data.csv_text import CSVText
 from shoal.data.encode import encode_owners
 from shoal.engine.duckdb import OWNER
 from shoal.engine.local import map_ahead
@@ -437,11 +437,8 @@ def _writer(path: Path, schema: pa.Schema) -> Iterator[Callable[[pa.RecordBatch]
     plain = pa.schema([(field.name, _plain(field.type)) for field in schema])
     refuse_unwritable(plain)
     compression = "gzip" if format_of(path) == ".csv.gz" else None
-    with (
-        pa.output_stream(str(path), compression=compression) as stream,
-        pa_csv.CSVWriter(stream, plain) as text,
-    ):
-        yield lambda batch: text.write_batch(batch.cast(plain))
+    with pa.output_stream(str(path), compression=compression) as stream:
+        yield CSVText(stream, plain).write
 
 
 def refuse_unwritable(schema: pa.Schema) -> None:

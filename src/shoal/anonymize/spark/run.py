@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -18,7 +18,6 @@ from shoal.anonymize.risk.recount import AchievedPrivacy, recount, refuse_broken
 from shoal.anonymize.search.portfolio import Progress
 from shoal.anonymize.spark.frame import SPARK_OWNER, released_frame, sort_by_content
 from shoal.anonymize.spark.search import find_outcome_on_spark
-from shoal.engine.scratch import scratch
 from shoal.engine.spark.failures import translate_errors
 from shoal.engine.spark.files import (
     check_no_pattern,
@@ -30,6 +29,8 @@ from shoal.engine.spark.files import (
 )
 from shoal.engine.spark.table import SparkTable
 from shoal.errors import AlreadyExists, CannotWrite, InvalidPolicy, setting
+from shoal.files import file_set
+from shoal.scratch import scratch
 
 __all__ = ["SparkRun", "release_on_spark"]
 
@@ -139,10 +140,15 @@ class SparkRun:
             done = RunResult(policy, self._paths, frequency, outcome, produced, public)
             for uri, text in self._texts(done, labels).items():
                 self._put(uri, text)
-            with ExitStack() as stack:
-                stage_register(people, stack, self._overwrite)
+            self._keep_people(people)
             self._files.rename(written, self._uris["table"])  # [P3]
         return done
+
+    def _keep_people(self, people: KnownPeople) -> None:
+        """Write the register of people on this machine, before the table gets its name."""
+        if people.path is not None:
+            with file_set(people.path, self._overwrite or people.is_kept) as files:
+                stage_register(people, files, self._overwrite)
 
     def _write_checked(
         self, frequency: FrequencyTable, release: Release, folder: str

@@ -9,6 +9,7 @@ from typing import Any, Literal
 from shoal.cli.inputs.table import table_file
 from shoal.cli.output import Progress
 from shoal.errors import ConflictingSettings
+from shoal.scratch import sweep_scratch
 
 __all__ = ["Engines"]
 
@@ -61,6 +62,7 @@ class Engines:
         progress
             Where progress is shown.
         """
+        sweep_scratch()  # also by a run that is refused before it needs any itself
         with ExitStack() as stack:
             if not self.is_distributed:
                 yield stack.enter_context(table_file(path))

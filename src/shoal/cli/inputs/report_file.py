@@ -9,13 +9,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from shoal.errors import CannotWrite, InvalidSetting
-from shoal.files import write_error
+from shoal.files import named_failure, write_error
 
 if TYPE_CHECKING:
     from shoal.engine.table import OutputPlace
+    from shoal.files import FileSet
     from shoal.perturb.draft import Draft
 
-__all__ = ["check_format", "output_place", "sidecar_of"]
+__all__ = ["check_apart", "check_format", "output_place", "sidecar_of"]
 
 _SIDECAR = ".json"
 FORMATS = (".csv", ".csv.gz", ".parquet")
@@ -48,7 +49,7 @@ def check_format(output: str) -> None:
 
 
 def output_place(
-    output: str, source: Any, overwrite: bool, draft: "Draft | None"
+    output: str, source: Any, overwrite: bool, files: "tuple[FileSet, Draft] | None"
 ) -> "AbstractContextManager[OutputPlace]":
     """Return the place for the reports of a table: on its cluster for a frame, else here.
 
@@ -60,39 +61,42 @@ def output_place(
         The table: the path of a file, or a frame.
     overwrite
         Whether what is there may be replaced.
-    draft
-        Where reports of a file are written until they are complete.
+    files
+        On this machine: the files that get their names together, and where reports are kept until
+        they are whole.
     """
-    if draft is not None:
-        return _local_place(Path(output), source, overwrite, draft)
+    if files is not None:
+        return _local_place(Path(output), *files)
     from shoal.engine.entry import frame_table
 
     return frame_table(source).output(output, _SIDECAR, overwrite)
 
 
+def check_apart(output: str, source: str) -> None:
+    """Refuse an output that would overwrite the table.
+
+    Parameters
+    ----------
+    output
+        Where the reports go.
+    source
+        The table's path.
+    """
+    if Path(output).exists() and Path(source).exists() and Path(output).samefile(source):
+        raise InvalidSetting(
+            "The reports would overwrite the table.",
+            "Write them to another path.",
+            setting="--output",
+        )
+
+
 @contextmanager
-def _local_place(
-    output: Path, source: str, overwrite: bool, draft: "Draft"
-) -> "Iterator[OutputPlace]":
-    """Yield a file for the reports, with a sidecar beside it."""
-    from shoal.data import atomic_file
-
-    if output.exists() and Path(source).exists() and output.samefile(source):
-        raise _replaces_table_error()
-    with (
-        atomic_file(sidecar_of(str(output)), overwrite) as about,
-        atomic_file(output, overwrite) as part,
-        _output_named_in_errors(output, draft),
-    ):
+def _local_place(output: Path, files: "FileSet", draft: "Draft") -> "Iterator[OutputPlace]":
+    """Yield a file for the reports, with a sidecar that gets its name first."""
+    part, about = files.file(output), files.file(sidecar_of(str(output)))
+    with named_failure(output), _output_named_in_errors(output, draft):
         yield _LocalPlace(output.name, draft, part, about)
-
-
-def _replaces_table_error() -> InvalidSetting:
-    return InvalidSetting(
-        "The reports would overwrite the table.",
-        "Write them to another path.",
-        setting="--output",
-    )
+    files.publish()
 
 
 @dataclass(frozen=True)

@@ -1,5 +1,6 @@
 """Recognise runs that were stopped and started again, and say what was spent."""
 
+import hmac
 import secrets
 import sys
 from collections.abc import Callable, Iterator, Mapping
@@ -30,12 +31,17 @@ _VERSIONED = ("shoal", "duckdb", "numpy", "pyarrow", "scikit-learn", "scipy")
 
 
 def work_description(
-    verb: str, table: str, is_distributed: bool, seed: int | None, settings: Mapping[str, Any]
+    verb: str,
+    table: str,
+    is_distributed: bool,
+    seed: int | None,
+    settings: Mapping[str, Any],
+    stdin: Mapping[str, bytes] | None = None,
 ) -> dict[str, Any]:
     """Return all that decides what a run releases: the table's files, settings and versions.
 
-    Standard input and tables on Spark cannot be compared, and seeded runs can simply be repeated,
-    so their work equals no other.
+    Tables on Spark cannot be compared, and seeded runs can simply be repeated, so their work equals
+    no other. Standard input is compared by its content.
 
     Parameters
     ----------
@@ -49,13 +55,28 @@ def work_description(
         The seed of a simulation, or None.
     settings
         All other settings that decide what is released.
+    stdin
+        By the path of the file that has it, the key to hash standard input under: kept beside the
+        output and gone with the run, so that no hash of rows can be guessed at afterwards.
     """
     from shoal.data.files import files_at
 
-    same = table != "-" and not is_distributed and seed is None
-    files: Any = files_at(table) if same else secrets.token_hex(16)
+    if is_distributed or seed is not None or (table == "-" and not stdin):
+        files: Any = secrets.token_hex(16)
+    elif table == "-":
+        files = [["-", _keyed_hash(path, key)] for path, key in (stdin or {}).items()]
+    else:
+        files = files_at(table)
     versions = {part: version(part) for part in _VERSIONED}
     return {"verb": verb, "files": files, "versions": versions, **settings}
+
+
+def _keyed_hash(path: str, key: bytes) -> str:
+    keyed = hmac.new(key, digestmod="sha256")
+    with open(path, "rb") as file:
+        while part := file.read(1 << 20):
+            keyed.update(part)
+    return keyed.hexdigest()
 
 
 def is_resumable(work: Mapping[str, Any]) -> bool:

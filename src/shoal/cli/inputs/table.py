@@ -4,11 +4,11 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from tempfile import NamedTemporaryFile
 from typing import TYPE_CHECKING
 
 from shoal.cli.output import Progress
 from shoal.errors import InvalidBudget, InvalidDomain, InvalidSetting, UnknownBounds, quantity
+from shoal.scratch import nameless_file
 
 if TYPE_CHECKING:
     from shoal.domain import Box, Schema
@@ -27,7 +27,7 @@ __all__ = [
 
 @contextmanager
 def table_file(table: str) -> Iterator[str]:
-    """Yield the table's path; standard input is stored in a file that only its owner can read.
+    """Yield the table's path; standard input is stored in a nameless file, gone with the process.
 
     Parameters
     ----------
@@ -37,11 +37,11 @@ def table_file(table: str) -> Iterator[str]:
     if table != "-":
         yield table
         return
-    with NamedTemporaryFile(prefix="shoal-", suffix=".csv") as file:
+    with nameless_file("stdin.csv") as (path, file):
         while part := sys.stdin.buffer.read(1 << 20):
             file.write(part)
         file.flush()
-        yield file.name
+        yield str(path)
 
 
 def is_uri(path: str) -> bool:

@@ -123,12 +123,12 @@ def cluster(
     """
     from shoal.cluster.model_folder import check_replaceable, write_model
     from shoal.cluster.totals import ignore_no_groups_warning
-    from shoal.files import atomic_file, atomic_folder
+    from shoal.files import file_set, named_failure
 
     chosen, engines, say = method_named(method), Engines(engine, master), Output(json, quiet)
     budget = budget_of(epsilon, "release")
     _check_apart(ledger, output)
-    check_curator_page(curator, output, overwrite, (table, domain, ledger))
+    check_curator_page(curator, output, (table, domain, ledger))
     schema = schema_of(domain)
     options = Options(
         method=method,
@@ -151,11 +151,16 @@ def cluster(
         stack.enter_context(flags_of(method).shown())
         model = chosen.build(options)
         source = stack.enter_context(engines.table(table, progress))
-        work = work_description("cluster", table, engines.is_distributed, seed, options.work)
         check_replaceable(output)
+        outputs = stack.enter_context(file_set(output, overwrite))
+        stdin = {source: outputs.key} if table == "-" else None
+        work = work_description("cluster", table, engines.is_distributed, seed, options.work, stdin)
         payment = stack.enter_context(_paying(model, work, ledger))
+        outputs.work_for(payment.run, payment.is_spent)
+        stack.enter_context(named_failure(output))
         progress.step("Checking rows")
-        folder = stack.enter_context(atomic_folder(output, overwrite))
+        folder = outputs.folder(output)
+        curator_part = None if curator is None else outputs.file(curator)
         rows = _rows(source, options, progress)
         progress.step("Finding groups")
         with ignore_no_groups_warning():  # lines, page and document say so
@@ -166,9 +171,9 @@ def cluster(
         page = import_module(chosen.page).page(model, title=title, publisher=publisher)
         result = page.to_result()
         files = [output / name for name in _write_page(result, folder, ledger, written)]
-        if curator is not None:
-            part = stack.enter_context(atomic_file(curator, overwrite))
-            write_curator_page(part, result, holder_lines, ledger)
+        if curator_part is not None:
+            write_curator_page(curator_part, result, holder_lines, ledger)
+        outputs.publish()  # before the ledger forgets the run: else it would pay again
     say.result(
         {
             "report": str(files[0]),
@@ -190,6 +195,7 @@ class _Payment:
 
     model: Any
     ledger: Path | None
+    run: str | None = None  # the name of one that can be resumed
     resumed: bool = False
     entries_before: int = 0
 
@@ -213,6 +219,7 @@ def _paying(model: Any, work: dict[str, Any], ledger: Path | None) -> Iterator[_
         if is_same:
             same = stack.enter_context(model.ledger.resumable(work, by="shoal cluster"))
             model.set_params(ledger=same)
+            payment.run = None if same.run is None else same.run.name
             payment.resumed = has_resumed(same)
         yield payment
 

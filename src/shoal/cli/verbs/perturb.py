@@ -11,7 +11,7 @@ import typer
 from shoal.cli.flags import Flags
 from shoal.cli.inputs.engine import Engines
 from shoal.cli.inputs.mechanism import Name, Settings, build, columns_of, mechanism_name, remap_of
-from shoal.cli.inputs.report_file import check_format, output_place, sidecar_of
+from shoal.cli.inputs.report_file import check_apart, check_format, output_place, sidecar_of
 from shoal.cli.inputs.resume import (
     has_resumed,
     is_resumable,
@@ -22,6 +22,7 @@ from shoal.cli.inputs.resume import (
 from shoal.cli.inputs.table import budget_of, show_row_count
 from shoal.cli.options import Columns, Domain, Engine, Json, LedgerFile, Master, Quiet, Seed, Table
 from shoal.cli.output import Output, Progress, ledger_line
+from shoal.documents import parse_json
 from shoal.errors import (
     DimensionMismatch,
     InvalidDomain,
@@ -36,6 +37,7 @@ from shoal.pages.reports import report_lines, sidecar
 if TYPE_CHECKING:
     from shoal.engine import Rows
     from shoal.engine.table import OutputPlace
+    from shoal.files import FileSet
     from shoal.perturb.draft import Draft
     from shoal.perturb.stream import Drawn
     from shoal.privacy import Guarantee, Ledger, Page
@@ -186,8 +188,7 @@ def perturb(
         task = _Task(options, remap, user, keep_order, ledger, seed)
     check_format(output)
     with say.progress(2) as progress, engines.table(table, progress) as source:
-        work = task.work(table, engines.is_distributed, output)
-        document = task.run(source, output, overwrite, work, progress)
+        document = task.run(table, source, output, overwrite, progress)
     files = [output, sidecar_of(output)]
     shown: dict[str, Any] = {"output": files[0], "sidecar": files[1], "resumed": task.resumed}
     shown["ledger"] = ledger and str(ledger)
@@ -228,13 +229,16 @@ class _Task:
         self._ledger = ledger
         self._page: Page | None = None
         self._draft: Draft | None = None
+        self._outputs: FileSet | None = None
         self._has_begun = False  # whether a draft was made, or gone on with
         self.resumed = False
 
-    def work(self, table: str, is_distributed: bool, output: str) -> dict[str, Any]:
+    def _work(self, table: str, source: Any, output: str) -> dict[str, Any]:
         """All that decides which reports are drawn, and where they are kept meanwhile."""
         from shoal.perturb import settings_of
 
+        is_distributed = not isinstance(source, str)
+        stdin = {source: self._outputs.key} if self._outputs and table == "-" else None
         settings = {
             "mechanism": settings_of(self.mechanism),
             "remap": None if self.remap is None else settings_of(self.remap),
@@ -245,34 +249,41 @@ class _Task:
             "output": output if is_distributed else str(Path(output).expanduser().absolute()),
             "ledger": self._ledger and str(self._ledger.absolute()),
         }
-        return work_description("perturb", table, is_distributed, self._seed, settings)
+        return work_description("perturb", table, is_distributed, self._seed, settings, stdin)
 
     def run(
-        self,
-        source: Any,
-        output: str,
-        overwrite: bool,
-        work: dict[str, Any],
-        progress: Progress,
+        self, table: str, source: Any, output: str, overwrite: bool, progress: Progress
     ) -> dict[str, Any]:
         """Write reports and sidecar, both whole or neither."""
+        from shoal.files import file_set
         from shoal.perturb.draft import draft_of
         from shoal.privacy import Ledger
         from shoal.privacy.journal import work_digest
 
         with ExitStack() as stack:
+            if isinstance(source, str):
+                check_apart(output, source)
+                self._outputs = stack.enter_context(file_set(output, overwrite))
+            work = self._work(table, source, output)
             stack.enter_context(note_spending(self._spent, resumable=is_resumable(work)))
             stack.enter_context(FLAGS.shown())
-            if isinstance(source, str):
-                self._draft = stack.enter_context(draft_of(Path(output), work_digest(work)))
+            if self._outputs is not None:
+                digest = work_digest(work)
+                self._draft = stack.enter_context(draft_of(Path(output), digest))
+                run = digest if is_resumable(work) else None
+                self._outputs.work_for(run, lambda: self.resumed or self._paid())
             ledger = Ledger(self._ledger)
             if self._draft is not None and is_resumable(work):
                 name = self._draft.run
                 ledger = stack.enter_context(ledger.resumable(work, by="shoal perturb", name=name))
-            self.resumed = has_resumed(ledger)
+            is_finished = self._outputs is not None and self._outputs.is_finished
+            self.resumed = has_resumed(ledger) or is_finished
             stack.enter_context(self._leaving_no_draft(unless=is_resumable(work)))
-            with output_place(output, source, overwrite, self._draft) as place:
-                document = self._write(source, output, place, ledger, progress)
+            document: dict[str, Any]
+            if is_finished:  # all but the tidying was done
+                document = parse_json(Path(sidecar_of(output)).read_text(encoding="utf-8"))
+            else:
+                document = self._place_and_write(source, output, overwrite, ledger, progress)
             if self._draft is not None:
                 self._draft.remove()  # before the ledger forgets the run: else it would pay again
         return document
@@ -288,6 +299,15 @@ class _Task:
             if self._draft is not None and self._has_begun and not goes_on:
                 self._draft.remove()
             raise
+
+    def _place_and_write(
+        self, source: Any, output: str, overwrite: bool, ledger: "Ledger", progress: Progress
+    ) -> dict[str, Any]:
+        files = None
+        if self._outputs is not None and self._draft is not None:
+            files = self._outputs, self._draft
+        with output_place(output, source, overwrite, files) as place:
+            return self._write(source, output, place, ledger, progress)
 
     def _write(
         self, source: Any, output: str, place: "OutputPlace", ledger: "Ledger", progress: Progress

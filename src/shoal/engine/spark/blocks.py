@@ -14,10 +14,10 @@ from shoal.engine import people
 from shoal.engine.computed_table import apply_kernel
 from shoal.engine.duckdb import coded_batch, coded_schema
 from shoal.engine.rows import Block, Mapper, kernel_at
-from shoal.engine.scratch import scratch
 from shoal.engine.screen import Screen, ScreenedBatch
 from shoal.engine.spark.tasks import Task, hide_error_text, merge_batches
 from shoal.errors import InvalidSetting
+from shoal.scratch import scratch
 
 __all__ = [
     "AppendColumns",
