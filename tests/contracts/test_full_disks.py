@@ -76,7 +76,7 @@ def small_disk(folder, kilobytes):
 @pytest.mark.parametrize(("verb", "output"), OUTPUTS)
 def test_a_disk_that_is_full_after_the_payment_costs_it_once(folder, verb, output, monkeypatch):
     with monkeypatch.context() as patch:
-        patch.setattr("shoal.files.flush", no_room)
+        patch.setattr("shoal.files.atomic.flush", no_room)
         code, text = shown(asked(verb, output))
     assert code == 2
     assert "No space left on device" in text
@@ -84,7 +84,7 @@ def test_a_disk_that_is_full_after_the_payment_costs_it_once(folder, verb, outpu
     assert not (folder / output).exists()
     code, text = shown(asked(verb, output))
     assert code == 0, text
-    assert "nothing new was spent" in text
+    assert "nothing more was spent" in text
     assert entries() == 1
     assert not [path.name for path in folder.iterdir() if path.name.startswith(".")]
 

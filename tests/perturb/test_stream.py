@@ -169,4 +169,4 @@ def test_cells_of_a_grid_stream_as_whole_numbers():
 def test_no_rows_make_an_empty_table_of_the_right_columns(tmp_path):
     rows = rows_of(np.empty((0, 2)), BOX)
     path = Streamed(LAPLACE).release(rows, Randomness(1).noise).write(tmp_path / "none.csv")
-    assert path.read_text() == '"x","y"\n'
+    assert path.read_text() == "x,y\n"

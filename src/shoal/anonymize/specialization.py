@@ -37,7 +37,7 @@ from shoal.anonymize.table import AnyTable, Table, table_of
 from shoal.domain import Taxonomy
 from shoal.engine.entry import by_engine
 from shoal.errors import InvalidPolicy, InvalidSetting
-from shoal.scratch import scratch
+from shoal.files.scratch import scratch
 
 __all__ = ["OutputSettings", "SearchSettings", "TopDownSpecialization"]
 

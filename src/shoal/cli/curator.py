@@ -105,9 +105,9 @@ def write_curator_page(part: Path, result: "Result", lines: list[str], ledger: P
     ledger
         Where promises about the table are added up.
     """
+    from shoal.files.scratch import private_file
     from shoal.privacy import Ledger, Protected
     from shoal.report import findings, render
-    from shoal.scratch import private_file
 
     texts = lines or ["Every row was used unchanged: none was left out or moved to the edge."]
     full = replace(result, protected={"lines": Protected(texts)})

@@ -341,8 +341,8 @@ def write_page(
         Whether only its owner may read the file.
     """
     from shoal.files import atomic_file
+    from shoal.files.scratch import private_file
     from shoal.report import verdict_page
-    from shoal.scratch import private_file
 
     as_json = output.suffix == ".json"
     text = json.dumps(values, indent=1, ensure_ascii=False) + "\n" if as_json else ""

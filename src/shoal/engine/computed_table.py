@@ -15,8 +15,8 @@ from shoal.data import write_table
 from shoal.engine.duckdb import query_to_file
 from shoal.engine.rows import Block, Columns, Mapper, kernel_at
 from shoal.errors import DuplicateColumn, InvalidSetting
+from shoal.files.scratch import scratch
 from shoal.randomness import NoiseStream
-from shoal.scratch import scratch
 
 __all__ = ["LocalMapped", "apply_kernel", "check_names", "columns_of", "shuffle_lines"]
 

@@ -20,7 +20,7 @@ from shoal.data.encode import encode_owners
 from shoal.engine.rows import Block, thread_count
 from shoal.engine.screen import Screen
 from shoal.errors import CannotWrite
-from shoal.scratch import private_file, scratch
+from shoal.files.scratch import private_file, scratch
 
 __all__ = [
     "COUNTED",

@@ -34,7 +34,7 @@ from shoal.engine.rows import (
 from shoal.engine.sample import Sample
 from shoal.engine.screen import Screen, ScreenedBatch
 from shoal.errors import UnreadableTable
-from shoal.scratch import scratch
+from shoal.files.scratch import scratch
 
 __all__ = ["BLOCK_ROWS", "LocalRows", "map_ahead"]
 

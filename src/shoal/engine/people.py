@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 from shoal.engine.duckdb import query_to_file
 from shoal.engine.rows import Block, Tally
 from shoal.engine.screen import ScreenedBatch
-from shoal.scratch import private_file
+from shoal.files.scratch import private_file
 
 __all__ = [
     "LimitedRows",

@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 from shoal.documents import parse_json
 from shoal.errors import CannotWrite
 from shoal.files import write_error
-from shoal.locks import file_lock
+from shoal.files.locks import file_lock
 
 __all__ = ["Draft", "draft_of"]
 

@@ -17,12 +17,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 from shoal.errors import BudgetExceeded, InvalidSetting, LimitMismatch, setting, value_text
+from shoal.files.scratch import scratch
 from shoal.privacy.exact import exact_text
 from shoal.privacy.guarantees import Budget, Guarantee
 from shoal.privacy.journal import Record, Run, work_digest
 from shoal.privacy.ledger_page import Page, ledger_text, process_lock
 from shoal.privacy.store import Entry, FileStore, Limits, MemoryStore, Store
-from shoal.scratch import scratch
 
 if TYPE_CHECKING:
     import pyarrow as pa

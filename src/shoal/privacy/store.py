@@ -22,7 +22,7 @@ from shoal.errors import (
     NotALedger,
     UnsafeLedgerPlace,
 )
-from shoal.locks import file_lock, take_lock
+from shoal.files.locks import file_lock, take_lock
 from shoal.privacy import sqlite_file
 from shoal.privacy.guarantees import Budget, Guarantee, guarantee_of
 from shoal.privacy.journal import Record, Run, StoredRun

@@ -35,7 +35,7 @@ from shoal.engine import rows_of
 from shoal.engine.spark.failures import translate_errors
 from shoal.engine.spark.files import files_of, hidden_name_beside
 from shoal.errors import AlreadyExists, InvalidSetting, UnreadableModel
-from shoal.scratch import scratch
+from shoal.files.scratch import scratch
 from shoal.spark_ml.persistence import from_json, ledger_of, load_cut, save_cut, to_json
 
 __all__ = [

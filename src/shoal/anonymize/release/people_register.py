@@ -36,8 +36,8 @@ from shoal.errors import (
     setting,
 )
 from shoal.files import FileSet, named_failure
-from shoal.locks import take_lock
-from shoal.scratch import private_file
+from shoal.files.locks import take_lock
+from shoal.files.scratch import private_file
 
 __all__ = [
     "Basis",

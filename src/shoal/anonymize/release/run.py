@@ -33,8 +33,8 @@ from shoal.anonymize.table import Table
 from shoal.engine.entry import by_engine
 from shoal.errors import InvalidPolicy
 from shoal.files import file_set, named_failure, undo_killed_run
+from shoal.files.scratch import private_file, scratch
 from shoal.randomness import Randomness
-from shoal.scratch import private_file, scratch
 
 __all__ = [
     "Pages",

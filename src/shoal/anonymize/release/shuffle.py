@@ -8,8 +8,8 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 
+from shoal.files.scratch import private_file, scratch
 from shoal.randomness import NoiseStream
-from shoal.scratch import private_file, scratch
 
 __all__ = ["shuffle_rows"]
 

@@ -30,7 +30,7 @@ from shoal.engine.spark.files import (
 from shoal.engine.spark.table import SparkTable
 from shoal.errors import AlreadyExists, CannotWrite, InvalidPolicy, setting
 from shoal.files import file_set
-from shoal.scratch import scratch
+from shoal.files.scratch import scratch
 
 __all__ = ["SparkRun", "release_on_spark"]
 

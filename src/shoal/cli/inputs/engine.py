@@ -9,7 +9,7 @@ from typing import Any, Literal
 from shoal.cli.inputs.table import table_file
 from shoal.cli.output import Progress
 from shoal.errors import ConflictingSettings
-from shoal.scratch import sweep_scratch
+from shoal.files.scratch import sweep_scratch
 
 __all__ = ["Engines"]
 

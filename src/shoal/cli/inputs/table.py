@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from shoal.cli.output import Progress
 from shoal.errors import InvalidBudget, InvalidDomain, InvalidSetting, UnknownBounds, quantity
-from shoal.scratch import nameless_file
+from shoal.files.scratch import nameless_file
 
 if TYPE_CHECKING:
     from shoal.domain import Box, Schema

@@ -222,7 +222,7 @@ def init(
     from shoal.anonymize.table_check import check_names
     from shoal.cli.inputs.policy_draft import draft_policy
     from shoal.files import atomic_file
-    from shoal.scratch import private_file
+    from shoal.files.scratch import private_file
 
     say, engines = Output(json, quiet), Engines(engine, master)
     _refuse_no_path(table)

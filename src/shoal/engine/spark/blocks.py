@@ -17,7 +17,7 @@ from shoal.engine.rows import Block, Mapper, kernel_at
 from shoal.engine.screen import Screen, ScreenedBatch
 from shoal.engine.spark.tasks import Task, hide_error_text, merge_batches
 from shoal.errors import InvalidSetting
-from shoal.scratch import scratch
+from shoal.files.scratch import scratch
 
 __all__ = [
     "AppendColumns",

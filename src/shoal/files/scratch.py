@@ -20,7 +20,7 @@ from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import IO
 
-from shoal.locks import is_still, take_lock, wait_for_lock
+from shoal.files.locks import is_still, take_lock, wait_for_lock
 
 __all__ = ["nameless_file", "private_file", "scratch", "sweep_scratch"]
 

@@ -14,7 +14,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from shoal.errors import AlreadyExists, CannotWrite, ShoalError, setting
-from shoal.file_record import Busy, Finished, Identity, Record, Stage, record_of
+from shoal.files.record import Busy, Finished, Identity, Record, Stage, record_of
 
 __all__ = [
     "FileSet",
@@ -302,7 +302,7 @@ class FileSet:
                 raise
             except OSError as error:
                 raise CannotWrite(
-                    f"{name} is written, but what it replaced cannot be removed: {error.strerror}.",
+                    f"{name} was written, but the old version cannot be removed: {error.strerror}.",
                     f"Remove {aside} yourself.",
                 ) from None
 

@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from shoal.locks import is_still, take_lock
+from shoal.files.locks import is_still, take_lock
 
 __all__ = ["Busy", "Finished", "Identity", "Record", "Stage", "record_of"]
 
