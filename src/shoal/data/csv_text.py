@@ -49,11 +49,13 @@ class CSVText:
 
 
 def _cells(column: Any) -> Any:
-    """Each cell as it is written; nothing for a null, and ``""`` for an empty text."""
-    if pa.types.is_dictionary(column.type):  # few values: quote each once
-        return pc.fill_null(_quoted(column.dictionary.cast(pa.string())).take(column.indices), "")
-    text = column.cast(pa.string())
-    return pc.fill_null(_quoted(text) if _is_text(column.type) else text, "")
+    """Return each cell as it is written; nothing for a null, and ``""`` for an empty text."""
+    if not pa.types.is_dictionary(column.type) and not _is_text(column.type):
+        return pc.fill_null(column.cast(pa.string()), "")
+    # Labels repeat: each different one is looked at once.
+    coded = column if pa.types.is_dictionary(column.type) else column.dictionary_encode()
+    written = pa.concat_arrays([_quoted(coded.dictionary.cast(pa.string())), pa.array([""])])
+    return written.take(pc.fill_null(coded.indices.cast(pa.int64()), len(written) - 1))
 
 
 def _quoted(text: Any) -> Any:
