@@ -73,6 +73,31 @@ def small_disk(folder, kilobytes):
         subprocess.run(["umount", "-l", folder], check=True)
 
 
+def stopped_once_written(write):
+    """SIGTERM in the moment after the ledger has the entry, and before anybody here knows."""
+
+    def append(*arguments):
+        write(*arguments)
+        raise SystemExit(143)
+
+    return append
+
+
+@pytest.mark.parametrize(("verb", "output"), OUTPUTS)
+def test_a_run_that_is_stopped_right_after_its_entry_is_written_pays_once(
+    folder, verb, output, monkeypatch
+):
+    with monkeypatch.context() as patch:
+        patch.setattr(FileStore, "append", stopped_once_written(FileStore.append))
+        assert shown(asked(verb, output))[0] == 143
+    assert entries() == 1
+    code, text = shown(asked(verb, output))
+    assert code == 0, text
+    assert "nothing more was spent" in text
+    assert entries() == 1
+    assert not [path.name for path in folder.iterdir() if path.name.startswith(".")]
+
+
 @pytest.mark.parametrize(("verb", "output"), OUTPUTS)
 def test_a_disk_that_is_full_after_the_payment_costs_it_once(folder, verb, output, monkeypatch):
     with monkeypatch.context() as patch:

@@ -228,6 +228,8 @@ class _Task:
         self._seed = seed
         self._ledger = ledger
         self._page: Page | None = None
+        self._account: Ledger | None = None  # with a file, so that it outlives this run
+        self._entries_before = 0
         self._draft: Draft | None = None
         self._outputs: FileSet | None = None
         self._has_begun = False  # whether a draft was made, or gone on with
@@ -273,6 +275,8 @@ class _Task:
                 run = digest if is_resumable(work) else None
                 self._outputs.work_for(run, lambda: self.resumed or self._paid())
             ledger = Ledger(self._ledger)
+            if self._ledger is not None:
+                self._account, self._entries_before = ledger, ledger.entries().num_rows
             if self._draft is not None and is_resumable(work):
                 name = self._draft.run
                 ledger = stack.enter_context(ledger.resumable(work, by="shoal perturb", name=name))
@@ -337,7 +341,12 @@ class _Task:
         return self._ledger is not None and (self.resumed or self._paid())
 
     def _paid(self) -> bool:
-        """Whether anything was released."""
+        """Whether anything was released.
+
+        A file is asked itself: stopped right after an entry was written, the page does not know.
+        """
+        if self._account is not None:
+            return self._account.entries().num_rows > self._entries_before
         try:
             return self._page is not None and bool(self._page.total())
         except InvalidSetting:  # nothing was
