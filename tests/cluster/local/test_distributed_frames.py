@@ -70,7 +70,7 @@ def test_other_methods_learn_from_a_sample_and_sums_are_of_all(frame_of, monkeyp
 
 
 def test_what_is_no_frame_of_these_reports_is_refused(frame_of):
-    with pytest.raises(NotAReport, match="list came"):
+    with pytest.raises(NotAReport, match="got a list"):
         FrameReports([[1.0, 2.0]], LAPLACE)
     wide = frame_of(cell=[1, 2], weight=[1, 1])
     with pytest.raises(DimensionMismatch, match="has 2 columns"):

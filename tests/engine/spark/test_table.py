@@ -16,7 +16,7 @@ ROWS = pa.table({"age": [31, 47, 31, None], "id.x": ["7", "7.0", "ada", "bob"]})
 
 
 def test_what_is_no_spark_frame_is_refused():
-    with pytest.raises(InvalidSetting, match="Table came"):
+    with pytest.raises(InvalidSetting, match="got a Table"):
         SparkTable(ROWS)
 
 
