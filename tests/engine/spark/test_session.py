@@ -64,7 +64,7 @@ def test_a_synopsis_is_clustered_by_spark_if_that_is_asked(spark, monkeypatch):
     )
     centers = [sorted(model.cluster_centers_.tolist()) for model in (mine, its)]
     np.testing.assert_allclose(*centers, atol=0.05)
-    with pytest.raises(InvalidSetting, match="must be .sklearn. or .mllib."):
+    with pytest.raises(InvalidSetting, match="must be 'sklearn' or 'mllib'"):
         PrivateKMeans.from_synopsis(grid, 3, spark_kmeans="mahout")
 
 
