@@ -346,7 +346,7 @@ class _Task:
         A file is asked itself: stopped right after an entry was written, the page does not know.
         """
         if self._account is not None:
-            return self._account.entries().num_rows > self._entries_before
+            return int(self._account.entries().num_rows) > self._entries_before
         try:
             return self._page is not None and bool(self._page.total())
         except InvalidSetting:  # nothing was
