@@ -33,6 +33,8 @@ slow: $(FULL) ## the long statistical and stress tests
 audit: $(FULL) ## audit all we ship and every broken twin; writes docs/audit.md
 	$(BIN)/python bench/audit.py
 	$(BIN)/python tools/audit_table.py
+	$(BIN)/python bench/replay.py
+	$(BIN)/python tools/replay_table.py
 
 check: $(READY) ## format, lint, types, import contracts, docs
 	$(BIN)/ruff format --check .

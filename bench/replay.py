@@ -25,7 +25,7 @@ from measure import RESULTS
 from shoal.audit.loss.families import families, replay_family
 from shoal.estimator import entity_and_limit
 
-KEPT = Path(__file__).parent / "data" / "replay.jsonl"
+LINES_FILE = Path(__file__).parent / "data" / "replay.jsonl"
 PAIRS, TWIN_PAIRS, SEARCH = 200, 24, 40
 Line = dict[str, Any]
 
@@ -34,7 +34,7 @@ def models(kind: str) -> dict[str, Any]:
     """The estimators of a kind."""
     if kind == "families":
         return dict(families)
-    from shoal.audit.loss.twins import twins  # broken on purpose: loaded where they are asked for
+    from shoal.audit.loss.twins import twins  # broken on purpose: loaded where they are wanted
 
     return dict(twins)
 
@@ -45,15 +45,15 @@ def lines(kind: str, done: set[tuple[str, str]], pairs: int, only: str) -> Itera
         if (kind, name) not in done and only in name:
             of_people = entity_and_limit(model.domain)[0] is not None
             search = 0 if of_people or kind == "twins" else SEARCH
-            found = replay_family(model, pairs if kind == "families" else TWIN_PAIRS, search=search)
-            yield {"kind": kind, "name": name, **asdict(found)}
+            loss = replay_family(model, pairs if kind == "families" else TWIN_PAIRS, search=search)
+            yield {"kind": kind, "name": name, **asdict(loss)}
 
 
-def kept() -> list[Line]:
+def earlier_lines() -> list[Line]:
     """The lines of this run so far."""
-    if not KEPT.exists():
+    if not LINES_FILE.exists():
         return []
-    return [json.loads(line) for line in KEPT.read_text(encoding="utf-8").splitlines()]
+    return [json.loads(line) for line in LINES_FILE.read_text(encoding="utf-8").splitlines()]
 
 
 def write(rows: list[Line]) -> None:
@@ -71,21 +71,21 @@ def write(rows: list[Line]) -> None:
 
 
 def main() -> None:
-    asked = argparse.ArgumentParser(description=__doc__)
-    asked.add_argument("kinds", nargs="*", metavar="KIND")
-    asked.add_argument("--resume", action="store_true", help="keep what is there")
-    asked.add_argument("--pairs", type=int, default=PAIRS, help="pairs of tables a family")
-    asked.add_argument("--only", default="", help="names that contain this text")
-    given = asked.parse_args()
-    if not given.resume:
-        KEPT.unlink(missing_ok=True)
-    done = {(row["kind"], row["name"]) for row in kept()}
-    for kind in given.kinds or ["families", "twins"]:
-        for line in lines(kind, done, given.pairs, given.only):
-            with KEPT.open("a", encoding="utf-8") as file:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("kinds", nargs="*", metavar="KIND")
+    parser.add_argument("--resume", action="store_true", help="keep what is there")
+    parser.add_argument("--pairs", type=int, default=PAIRS, help="pairs of tables a family")
+    parser.add_argument("--only", default="", help="names that contain this text")
+    options = parser.parse_args()
+    if not options.resume:
+        LINES_FILE.unlink(missing_ok=True)
+    done = {(row["kind"], row["name"]) for row in earlier_lines()}
+    for kind in options.kinds or ["families", "twins"]:
+        for line in lines(kind, done, options.pairs, options.only):
+            with LINES_FILE.open("a", encoding="utf-8") as file:
                 file.write(json.dumps(line) + "\n")
             print(f"{line['cpu_seconds']:8.1f} s  {line['verdict']:12} {line['name']}", flush=True)
-    write(kept())
+    write(earlier_lines())
 
 
 if __name__ == "__main__":

@@ -3,6 +3,7 @@
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -23,7 +24,8 @@ EIGHT = Box.unit(8)
 PEOPLE = Schema.of_box(PLANE, entity="person", max_rows_per_person=2)
 FORTY = Box.unit(40)  # so many columns that noise with a delta is the smaller one
 FORTY_OF_PEOPLE = Schema.of_box(FORTY, entity="person", max_rows_per_person=2)
-REPLACED = PureDP(1, neighbours="replace-one")
+REPLACED = PureDP(Fraction(1), neighbours="replace-one")
+DELTA = Fraction(1, 10**6)
 _SHOWN = 6  # faults that are told of an estimator
 _STEPS = 3000  # a public number of rows from which on there are steps after the cells
 
@@ -72,10 +74,10 @@ families: Mapping[str, Any] = {
     "PrivateKMeans, lloyd": _kmeans("lloyd"),
     "PrivateKMeans, hybrid": _kmeans("hybrid", n_public=10 * _STEPS),
     "PrivateKMeans, with a delta": _kmeans(
-        privacy=ApproxDP(1, 1e-6), domain=FORTY, n_public=_STEPS
+        privacy=ApproxDP(Fraction(1), DELTA), domain=FORTY, n_public=_STEPS
     ),
     "PrivateKMeans, with a delta, people": _kmeans(
-        privacy=ApproxDP(2, 1e-6), domain=FORTY_OF_PEOPLE, n_public=_STEPS
+        privacy=ApproxDP(Fraction(2), DELTA), domain=FORTY_OF_PEOPLE, n_public=_STEPS
     ),
     **_kinds("WaveCluster", _wave),
     "WaveCluster, sparse": _wave(domain=EIGHT, cells=4),
@@ -180,32 +182,41 @@ def replay_family(
     for number, pair in enumerate(neighbour_pairs(model, pairs, random_state)):
         if progress is not None:
             progress(pair.about, number / pairs)
-        seen = replay(model, pair.table, pair.neighbour, random_state=random_state + number)
-        replays.append((pair.about, seen))
+        replayed = replay(model, pair.table, pair.neighbour, random_state=random_state + number)
+        replays.append((pair.about, replayed))
     if search:
         table = np.random.default_rng(random_state).uniform(
             model.box.low, model.box.high, (20, model.box.d)
         )
-        best, seen = search_worst_row(model, table, evaluations=search, random_state=random_state)
-        replays.append((best.about, seen))
+        best, replayed = search_worst_row(
+            model, table, evaluations=search, random_state=random_state
+        )
+        replays.append((best.about, replayed))
     return _summary(replays, pairs + search, time.process_time() - start)
 
 
 def _summary(replays: list[tuple[str, Replayed]], pairs: int, seconds: float) -> FamilyLoss:
     claim: Any = replays[0][1].claim
-    verdicts = {seen.verdict for _, seen in replays}
+    verdicts = {replayed.verdict for _, replayed in replays}
     faults: dict[str, str] = {}
-    for about, seen in replays:
-        faults |= {fault: about for fault in seen.faults if fault not in faults}
+    for about, replayed in replays:
+        faults |= {fault: about for fault in replayed.faults if fault not in faults}
     return FamilyLoss(
         pairs,
         float(claim.epsilon),
         float(getattr(claim, "delta", 0)),
-        max(seen.loss for _, seen in replays),
-        max(seen.worst for _, seen in replays),
-        max(seen.delta for _, seen in replays),
+        max(replayed.loss for _, replayed in replays),
+        max(replayed.worst for _, replayed in replays),
+        max(replayed.delta for _, replayed in replays),
         tuple(
-            sorted({step.mechanism for _, seen in replays for p in seen.passes for step in p.steps})
+            sorted(
+                {
+                    step.mechanism
+                    for _, replayed in replays
+                    for p in replayed.passes
+                    for step in p.steps
+                }
+            )
         ),
         tuple(f"{fault} ({about})" for fault, about in faults.items())[:_SHOWN],
         next(each for each in ("violated", "broken", "consistent") if each in verdicts),

@@ -107,10 +107,10 @@ def search_worst_row(
     for _ in range(evaluations - 1):
         if best[1].faults:
             break
-        tried = box.clip((row + next(moves))[None])[0]
-        found = losing(tried)
-        if _amount(found[1]) > _amount(best[1]):
-            row, best = tried, found
+        trial = box.clip((row + next(moves))[None])[0]
+        candidate = losing(trial)
+        if _amount(candidate[1]) > _amount(best[1]):
+            row, best = trial, candidate
     return best
 
 
@@ -150,12 +150,12 @@ def _pair_of(model: Any, about: str, table: Table, row: Table, rng: np.random.Ge
     replaced = getattr(promise, "neighbours", "add-remove") == "replace-one"
     first = rng.integers(2) and not replaced
     entity, limit = entity_and_limit(model.domain)
-    if entity is None:
+    if entity is None or limit is None:
         rest = table[1:] if replaced else table
         old = _one_row(table, row) if replaced else table
         rows = [row[None], rest] if first or replaced else [rest, row[None]]
         return Pair(about, old, np.vstack(rows))
-    count = int(rng.choice([1, limit, limit + 1, _ROWS_OF_SOMEBODY]))  # type: ignore[operator]
+    count = int(rng.choice([1, limit, limit + 1, _ROWS_OF_SOMEBODY]))
     spread = 0.2 * (np.asarray(numeric_box(model.domain).high) - numeric_box(model.domain).low)
     own = np.vstack([row[None], row + spread * rng.normal(size=(count - 1, len(row)))])
     others = _people(table, rng)

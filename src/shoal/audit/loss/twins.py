@@ -66,14 +66,14 @@ def vector_of_rows(block: Block) -> tuple[Any, ...]:
 
 def smallest_and_largest(rows: Rows) -> tuple[float, float]:
     """Return the ends of the first column, read from the rows, -1 and 1 if there are none."""
-    found = [
+    ends = [
         (float(block.numbers[:, 0].min()), float(block.numbers[:, 0].max()))
         for block in rows.each(lambda block: block)  # type: ignore[attr-defined]
         if len(block)
     ]
     low, high = (
-        min(f[0] for f in found) if found else -1.0,
-        max(f[1] for f in found) if found else 1.0,
+        min(low for low, _ in ends) if ends else -1.0,
+        max(high for _, high in ends) if ends else 1.0,
     )
     return low, max(high, low + 1e-6)
 
@@ -242,7 +242,7 @@ twins: Mapping[str, BrokenEstimator] = {
     "swapped split": SwappedSplit(),
     "vector noise for half the sensitivity": HalfSensitivity(),
     "Gaussian noise for half the sensitivity": HalfGaussian(
-        epsilon=None, privacy=ApproxDP(1, 1e-6)
+        epsilon=None, privacy=ApproxDP(Fraction(1), Fraction(1, 10**6))
     ),
     "a row in two cells, noised for one": OverlappingCells(),
     "empty clusters skipped": SkippedEmptyCluster(),

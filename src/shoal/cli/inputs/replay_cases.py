@@ -52,18 +52,18 @@ class ReplayCase(Case):
         if self.pair is not None:
             return self._on_given_pair(seed)
         pairs = self.draws if draws is None else draws
-        seen = replay_family(self.mechanism, pairs, random_state=seed, progress=progress)
-        return seen.finding(seed)
+        replayed = replay_family(self.mechanism, pairs, random_state=seed, progress=progress)
+        return replayed.finding(seed)
 
     def _on_given_pair(self, seed: int) -> Finding:
         """Return what the pair shows; the tables themselves are not kept."""
         table, neighbour = self.pair  # type: ignore[misc]
-        seen = replay(self.mechanism, table, neighbour, random_state=seed, runs=3)
+        replayed = replay(self.mechanism, table, neighbour, random_state=seed, runs=3)
         return Measured(
-            statistic=seen.worst,
-            claim=float(getattr(seen.claim, "epsilon", 0)),
-            verdict=seen.verdict,
-            notes=seen.faults,
+            statistic=replayed.worst,
+            claim=float(getattr(replayed.claim, "epsilon", 0)),
+            verdict=replayed.verdict,
+            notes=replayed.faults,
             instrument="replay",
             alpha=0.0,
             draws=1,
