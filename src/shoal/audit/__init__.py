@@ -27,6 +27,8 @@ member
     A row that a model was fitted on.
 victim
     What a membership attack attacks: the way from rows to a fitted model.
+replay
+    A fit with the outputs of another fit forced on it, so that its loss is known exactly.
 shadow model
     A model that the adversary fits on rows of its own, to learn what members look like.
 answer
@@ -50,6 +52,8 @@ from shoal.audit.membership.neighbours import NeighbourAttack, neighbour_attack
 from shoal.audit.membership.result import MembershipInference
 
 if TYPE_CHECKING:
+    from shoal.audit.loss.neighbours import neighbour_pairs, search_worst_row
+    from shoal.audit.loss.replay import Replayed, replay
     from shoal.audit.tables.attributes import AttributeInference, attribute_inference
     from shoal.audit.tables.linkage import Linkage, Links, linkage
     from shoal.audit.tables.reconstruction import Reconstruction, reconstruction
@@ -67,6 +71,7 @@ __all__ = [
     "MembershipInference",
     "NeighbourAttack",
     "Reconstruction",
+    "Replayed",
     "Twin",
     "attribute_inference",
     "ceiling_of",
@@ -80,22 +85,29 @@ __all__ = [
     "mechanisms",
     "membership_inference",
     "neighbour_attack",
+    "neighbour_pairs",
     "reconstruction",
+    "replay",
+    "search_worst_row",
 ]
 
-_MODULE_OF = {  # attacks on tables need Arrow, which audits of noise do not
+_MODULE_OF = {  # attacks on tables and replays of fits need Arrow, which audits of noise do not
     "AttributeInference": "tables.attributes",
     "Linkage": "tables.linkage",
     "Links": "tables.linkage",
     "Reconstruction": "tables.reconstruction",
+    "Replayed": "loss.replay",
     "attribute_inference": "tables.attributes",
     "linkage": "tables.linkage",
+    "neighbour_pairs": "loss.neighbours",
     "reconstruction": "tables.reconstruction",
+    "replay": "loss.replay",
+    "search_worst_row": "loss.neighbours",
 }
 
 
 def __getattr__(name: str) -> Any:
-    """Import the attacks on tables when they are first used."""
+    """Import the attacks on tables and the replays when they are first used."""
     if name in _MODULE_OF:
         return getattr(import_module(f"shoal.audit.{_MODULE_OF[name]}"), name)
     raise AttributeError(f"module 'shoal.audit' has no attribute '{name}'")

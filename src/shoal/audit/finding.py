@@ -12,7 +12,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from shoal.errors import InvalidSetting
+from shoal.errors import InvalidSetting, quantity
 from shoal.figures import Figure
 from shoal.privacy import Guarantee
 from shoal.privacy.guarantees import guarantee_of
@@ -202,6 +202,13 @@ class Measured(Finding):
     def value(self) -> float:
         """The statistic."""
         return self.statistic
+
+    def _lines(self) -> list[str]:
+        *lines, last = super()._lines()
+        if self.instrument != "replay":
+            return [*lines, last]
+        seed = "" if self.seed is None else f", seed {self.seed}"
+        return [*lines, f"exact, {quantity(self.draws, 'pair')} of tables, both ways{seed}"]
 
     @classmethod
     def judge(cls, statistic: float, claim: float, faults: tuple[str, ...], **rest: Any) -> Self:

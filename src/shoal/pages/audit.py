@@ -29,9 +29,22 @@ SAYS_NOT = (
     "Consistent is not a proof: another pair of inputs, or an event nobody tried, may show more.",
     "Nothing is said about the time taken, about repeated use, or about who else sees the rows.",
 )
+REPLAY_COLUMNS = ("Replayed", "Verdict", "Claimed", "Largest loss", "Pairs")
+REPLAY_READING = "Each picture has the largest loss over all outputs of all steps beside the claim."
+REPLAY_SAYS = (
+    "Violated: a fit, or one of its steps, loses more than is claimed on a pair of tables. This "
+    "is exact: every output was forced on both tables, and losses are added by the known laws.",
+    "Broken: something other than the outputs depends on the rows: which steps are taken, what "
+    "is published beside them, an error or a warning.",
+)
+REPLAY_SAYS_NOT = (
+    "Consistent is exact for the pairs and paths that were tried, and says nothing of others.",
+    "Nothing is said about the samplers, which are tested apart, nor about time and memory.",
+)
 FOR_YOU = "The inputs may be somebody's: for you only. If they are made up, add --made-up."
 _WORST_FIRST = ("violated", "broken", "no claim", "consistent")
 _WITHOUT_DRAWS = ("ledger", "brute force")
+_REPLAY = "replay"
 _SHOWN = 3  # findings told in full where there are many
 
 
@@ -88,6 +101,11 @@ class Audit:
         )
 
     @property
+    def is_replay(self) -> bool:
+        """Whether losses were computed and nothing was left to chance."""
+        return all(finding.instrument == _REPLAY for finding in self.findings.values())
+
+    @property
     def constructed(self) -> bool:
         """Whether all inputs were made up for the purpose."""
         return all(finding.constructed for finding in self.findings.values())
@@ -97,14 +115,16 @@ class Audit:
         """The command that repeats the audit; a pair that may be somebody's is left out."""
         what = [self.name]
         if self.python is not None:
-            pair = (
-                ["--pair", str(self.pair), "--made-up"] if self.constructed else ["--pair", "..."]
-            )
-            what = ["--python", self.python, *pair]
+            given_pair = [str(self.pair), "--made-up"] if self.constructed else ["..."]
+            what = ["--python", self.python, *(["--pair", *given_pair] if self.pair else [])]
         given = {**self.options, "seed": self.seed}
-        options = [part for option, value in given.items() if value is not None
-                   for part in (f"--{option}", str(value))]  # fmt: skip
-        return shlex.join(["shoal", "audit", *what, *options])
+        options = [_option(name, value) for name, value in given.items() if value is not None]
+        return shlex.join(["shoal", "audit", *what, *(part for each in options for part in each)])
+
+
+def _option(name: str, value: Any) -> list[str]:
+    """Return an option as it is typed; a flag has no value."""
+    return [f"--{name}"] if value is True else [f"--{name}", str(value)]
 
 
 def page(audit: Audit) -> VerdictPage:
@@ -115,19 +135,19 @@ def page(audit: Audit) -> VerdictPage:
     audit
         The audit and its findings.
     """
-    level, table = f"alpha {audit.options['alpha']:g}", _table(audit)
+    level, table = _level(audit), _table(audit)
     lines: list[Line | Table] = [
         Line("Verdict", f"{audit.verdict}: {audit.sentence}"),
         table,
         *labelled_lines("Seen", _evidence(audit)),
-        Line("Level", f"{level} in all, seed {audit.seed}"),
+        Line("Level", f"{level}, seed {audit.seed}"),
         *([] if audit.constructed else [Line("For you", FOR_YOU)]),
     ]
     values = {
         "schema": "shoal.audit/1",
         "audited": audit.name,
         "verdict": audit.verdict,
-        "alpha_in_all": audit.options["alpha"],
+        "alpha_in_all": audit.options.get("alpha", 0.0),
         "seed": audit.seed,
         "for_the_holder_alone": not audit.constructed,
         "findings": {name: finding.to_dict() for name, finding in audit.findings.items()},
@@ -158,18 +178,40 @@ def _verdicts(audit: Audit, table: Table) -> "Verdicts":
         title=f"Audit of {audit.name}",
         lead=audit.sentence,
         heading=f"Verdict: {audit.verdict}",
-        sub="What was found from outputs alone, beside what is claimed.",
+        sub="What was computed of whole fits, beside what is claimed."
+        if audit.is_replay
+        else "What was found from outputs alone, beside what is claimed.",
         tables=[table.to_dict()],
         details=_details(audit),
-        reading=READING,
-        says=SAYS,
-        says_not=SAYS_NOT,
+        reading=REPLAY_READING if audit.is_replay else READING,
+        says=REPLAY_SAYS if audit.is_replay else SAYS,
+        says_not=REPLAY_SAYS_NOT if audit.is_replay else SAYS_NOT,
         constructed=audit.constructed,
         again=audit.command,
     )
 
 
+def _level(audit: Audit) -> str:
+    if audit.is_replay:
+        return "exact, nothing left to chance"
+    return f"alpha {audit.options['alpha']:g} in all"
+
+
+def _replay_table(audit: Audit) -> Table:
+    rows = [
+        [name, finding.verdict, *reversed(_digits(finding)), f"{finding.draws:,}"]
+        for name, finding in audit.findings.items()
+    ]
+    note = (
+        f"Pairs of neighbouring tables, each replayed both ways; seed {audit.seed}. The largest "
+        "loss is that over all outputs of every step, added up."
+    )
+    return Table("Verdicts", REPLAY_COLUMNS, rows, note=note, left=("Verdict",))
+
+
 def _table(audit: Audit) -> Table:
+    if audit.is_replay:
+        return _replay_table(audit)
     rows = [_cells(name, finding) for name, finding in audit.findings.items()]
     note = (
         f"alpha {audit.options['alpha']:g} over all audits together; seed {audit.seed}. Found is a "
@@ -203,6 +245,8 @@ def _sentence(finding: "Finding") -> str:
         return f"{'; '.join(finding.notes)}."
     if finding.claim is None:
         return f"{value} was found, and nothing is claimed."
+    if finding.instrument == _REPLAY:
+        return f"At most {value} is lost on these pairs where {claimed} is claimed."
     return f"{value} was found where {claimed} is claimed. This is not a proof."
 
 

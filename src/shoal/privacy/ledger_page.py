@@ -42,7 +42,8 @@ class Mechanism(Protocol[Value, Output]):
     has ``to_arrays(output)`` and ``from_arrays(arrays)``, so that a run can be resumed. One that
     reads rows between its draws, or whose output's length is drawn, says ``pays_first``. One whose
     output draws when it is read, and keeps what it drew beside the ledger, names the run it is
-    kept for: ``kept_by``.
+    kept for: ``kept_by``. One whose fits ``shoal.audit.replay`` can follow knows its law:
+    ``log_ratio(output, value, other)`` and ``worst_ratio(value, other)``, the largest of them.
     """
 
     @property

@@ -180,8 +180,8 @@ class NodeCounts:
         self._places: Integers = np.empty(0, dtype=np.int64)  # of the nodes of the present depth
 
     def __call__(self, splits: Splits) -> Integers:
-        """Count the rows in each node at ``splits.depth``."""
-        if splits.depth > self._counted_depth:
+        """Count the rows in each node at ``splits.depth``; asked for the root, begin anew."""
+        if splits.depth == 0 or splits.depth > self._counted_depth:
             self._count(splits)
         else:
             halves = 2 * self._places[splits.flags[-1]]

@@ -261,3 +261,33 @@ def test_the_list_names_all_there_is():
     shown = run("--list").output
     words = " ".join(shown.split())
     assert not [name for name in (*mechanisms, *estimators, *twins) if name not in words]
+
+
+def test_replays_of_an_estimator_say_that_they_are_exact():
+    done = run("UniformGrid, sparse", "--replay", "--pairs", 3)
+    assert done.exit_code == 0, done.output
+    assert "At most 1 is lost on these pairs where 1 is claimed." in " ".join(done.output.split())
+    assert "exact, nothing left to chance" in done.output
+
+
+def test_a_twin_is_replayed_with_exit_code_1_and_its_page_repeats_the_command(folder):
+    done = run("labels kept", "--replay", "--pairs", 3, "-o", "verdict.html")
+    assert done.exit_code == 1
+    assert "labels_ depends on the rows beside the gate" in " ".join(done.output.split())
+    page = (folder / "verdict.html").read_text()
+    assert "--replay --pairs 3 --seed 7" in page
+    assert "alpha" not in page
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        ("kmeans", "--replay", "--epsilon", "1"),
+        ("kmeans", "--replay", "--draws", "2000"),
+        ("kmeans", "--pairs", "3"),
+        ("kmeans", "--replay", "--pair", "[0, 1]"),
+        ("--replay",),
+    ],
+)
+def test_options_of_draws_and_of_replays_do_not_mix(options):
+    assert run(*options).exit_code == 2

@@ -1,4 +1,5 @@
 import decimal
+import math
 from fractions import Fraction
 
 import numpy as np
@@ -127,3 +128,34 @@ def test_the_uncertain_total_is_allowed_for():
     ends = [0, 2**128 - 1, 2 * (2**128 - 1)]
     u = 2**128 - 1
     assert _decided(u, 128, ends) is None
+
+
+def test_the_worst_ratio_is_the_largest_of_all_candidates():
+    pick, value, other = (
+        Exponential(PureDP(2)),
+        Choices([3, 1, 0], [1, 2, 3]),
+        Choices([2, 2, 0], [1, 2, 3]),
+    )
+    masses = [
+        [w * math.exp(u) for u, w in zip(v.scores, v.weights, strict=True)] for v in (value, other)
+    ]
+    true = [
+        math.log(a / sum(masses[0])) - math.log(b / sum(masses[1]))
+        for a, b in zip(*masses, strict=True)
+    ]
+    assert [pick.log_ratio(i, value, other) for i in range(3)] == pytest.approx(true)
+    assert pick.worst_ratio(value, other) == pytest.approx(max(true))
+
+
+def test_the_worst_ratio_of_intervals_is_the_largest_of_all_points():
+    pick = Exponential(PureDP(2))
+    value, other = Intervals([0, 3, 3, 10], [4, 9, 6]), Intervals([0, 2, 10], [5, 6])
+    ratios = [pick.log_ratio(point, value, other) for point in range(1, 11)]
+    assert pick.worst_ratio(value, other) == pytest.approx(max(ratios))
+    for one in (value, other):
+        scores = np.repeat(one.scores, np.diff(one.edges))
+        masses = np.exp(scores - scores.max())
+        points = Intervals(range(11), scores)
+        same = [pick.log_ratio(point, one, points) for point in range(1, 11)]
+        assert same == pytest.approx([0] * 10, abs=1e-12)
+        assert masses.size == 10

@@ -96,3 +96,20 @@ def test_another_kind_of_promise_and_values_that_are_no_vectors_are_refused():
 def test_a_promise_out_of_reach_is_refused(epsilon, delta):
     with pytest.raises(InvalidBudget, match="at most 100"):
         Gaussian(ApproxDP(epsilon, delta), 1)
+
+
+def test_the_log_ratio_is_that_of_the_densities_and_its_mean_half_its_variance():
+    noise, value, other = Gaussian(ApproxDP(1, 1e-6), 10), np.zeros((1, 2), int), np.array([[3, 4]])
+    drawn = noise.release(np.zeros((20_000, 2), int), Randomness(5).noise)
+    ratios = [noise.log_ratio(output[None], value, other) for output in drawn]
+    mean = noise.mean_ratio(value, other)
+    assert mean == pytest.approx(25 / (2 * float(noise.sigma) ** 2))
+    assert np.mean(ratios) == pytest.approx(mean, abs=6 * math.sqrt(2 * mean / 20_000))
+    assert np.var(ratios) == pytest.approx(2 * mean, rel=0.1)
+    assert noise.log_ratio(other, other, value) == pytest.approx(mean)
+
+
+def test_the_worst_ratio_of_a_move_has_no_limit():
+    noise, value = Gaussian(ApproxDP(1, 1e-6), 10), np.zeros((1, 2), int)
+    assert noise.worst_ratio(value, value) == 0
+    assert noise.worst_ratio(value, value + 1) == math.inf

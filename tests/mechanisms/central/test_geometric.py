@@ -1,5 +1,6 @@
 import math
 import pickle
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -209,3 +210,34 @@ def test_cells_that_are_all_or_mostly_occupied_work(occupied):
     for _ in range(300):
         seen[Geometric(PureDP(0.3), at_least=1).release(counts, noise).keys] += 1
     assert np.all(seen > 50)
+
+
+def test_log_ratios_are_exact_and_the_worst_is_the_largest_of_all():
+    noise, value, other = Geometric(PureDP("1/3")), np.array([5, 2, 9]), np.array([5, 3, 7])
+    outputs = [np.array([0, a, b]) for a in range(-20, 30) for b in range(-20, 30)]
+    ratios = [noise.log_ratio(output, value, other) for output in outputs]
+    assert noise.log_ratio(np.array([1, 2, 9]), value, other) == Fraction(1, 3) * (1 + 2)
+    assert max(ratios) == noise.worst_ratio(value, other) == 1
+    assert noise.log_ratio(outputs[7], other, value) == -ratios[7]
+    assert noise.log_ratio(4, 5, 5) == 0
+
+
+@pytest.mark.parametrize("pair", [(4, 5), (5, 4), (0, 3), (9, 8), (3, 0)])
+def test_the_worst_ratio_of_a_sparse_cell_is_the_largest_of_all(pair):
+    noise = Geometric(PureDP(1), at_least=6)
+    value, other = (SparseCounts([2], [count], 10) for count in pair)
+    outputs = [SparseCounts([], [], 10), *(SparseCounts([2], [n], 10) for n in range(6, 60))]
+    ratios = [noise.log_ratio(output, value, other) for output in outputs]
+    assert noise.worst_ratio(value, other) == pytest.approx(max(ratios), rel=1e-12)
+    assert noise.worst_ratio(value, other) <= abs(pair[0] - pair[1])
+
+
+def test_probabilities_of_cells_that_are_left_out_add_up_with_those_that_are_kept():
+    """P[left out] from the log-ratio to an empty cell, and from the sum over kept counts."""
+    noise, empty = Geometric(PureDP("0.5"), at_least=4), SparseCounts([], [], 10)
+    a = math.exp(-0.5)
+    for count in (1, 3, 4, 7):
+        cell = SparseCounts([2], [count], 10)
+        kept = sum((1 - a) / (1 + a) * a ** abs(n - count) for n in range(4, 200))
+        left_out = (1 - a**4 / (1 + a)) * math.exp(noise.log_ratio(empty, cell, empty))
+        assert kept + left_out == pytest.approx(1, rel=1e-12)

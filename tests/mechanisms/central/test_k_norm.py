@@ -68,3 +68,31 @@ def test_far_values_do_not_wrap_around():
     far = np.array([[2**63 - 1, -(2**63)]])
     noisy = KNorm(PureDP(1), 10).release(far, Randomness(5).noise)
     assert np.all(np.abs(noisy - np.array([[2**62, -(2**62)]])) < 1000)
+
+
+@pytest.mark.parametrize(("epsilon", "move"), [(1, 1), (1, 3), ("0.2", 3)])
+def test_the_log_ratio_bounds_that_of_the_rounded_noise(epsilon, move):
+    """On a line the rounded law is known: the integral of its density over a unit interval."""
+    noise = KNorm(PureDP(epsilon), 3)
+    scale = float(noise.scale)
+
+    def log_mass(output, value):
+        low, high = output - value - 0.5, output - value + 0.5
+        below = [
+            math.exp(x / scale) / 2 if x < 0 else 1 - math.exp(-x / scale) / 2 for x in (low, high)
+        ]
+        return math.log(below[1] - below[0])
+
+    for output in range(-12, 15):
+        true = log_mass(output, 0) - log_mass(output, move)
+        stated = noise.log_ratio([output], np.array([0]), np.array([move]))
+        assert true - 1e-12 <= stated <= true + 2 / scale
+        assert stated <= noise.worst_ratio(np.array([0]), np.array([move])) == move / scale
+
+
+def test_only_vectors_that_moved_count_and_their_losses_add_up():
+    noise, zero = KNorm(PureDP(1), 100), np.zeros((3, 2), int)
+    moved = np.array([[0, 0], [30, 40], [60, 80]])
+    assert noise.worst_ratio(zero, moved) == pytest.approx(1.5)
+    assert noise.log_ratio(moved, zero, moved) == pytest.approx(-1.5 + 2 * math.sqrt(2) / 100)
+    assert noise.log_ratio(zero + 5, zero, zero) == 0

@@ -1,6 +1,6 @@
 import math
 from fractions import Fraction
-from itertools import pairwise
+from itertools import pairwise, product
 
 import numpy as np
 import pytest
@@ -169,3 +169,55 @@ def test_splits_count_what_comes_next():
     assert (Splits(3).depth, Splits(3).width) == (0, 1)
     tree = Splits(3).grown(np.array([True])).grown(np.array([True, False, True]))
     assert (tree.depth, tree.width) == (2, 6)
+
+
+def counts_in_halves(rows):
+    """Counts in halves of [0, 1), and in halves of those, to depth 3."""
+    places = np.sort(np.asarray(rows, dtype=float))
+
+    def counts_of(splits):
+        low, side = np.zeros(1), 1.0
+        for flags in splits.flags:
+            side /= 2
+            low = np.add.outer(low[flags], [0, side]).ravel()
+        return np.searchsorted(places, low + side) - np.searchsorted(places, low)
+
+    return TreeCounts(counts_of, max_depth=3)
+
+
+def every_tree(depth):
+    """All trees of this fanout, as far as they are decided at this depth."""
+    trees = [Splits(2)]
+    for _ in range(depth):
+        trees = [
+            tree.grown(np.array(flags, dtype=bool))
+            for tree in trees
+            for flags in product([False, True], repeat=tree.width)
+        ]
+    return trees
+
+
+@pytest.mark.parametrize(
+    ("rows", "others"),
+    [
+        ([0.1] * 3, [0.1] * 4),
+        ([0.1] * 30, [0.1] * 31),
+        ([0.1, 0.9], [0.1]),
+        ([0.1, 0.2], [0.1, 0.9]),
+        ([0.1] * 9 + [0.9] * 9, [0.1] * 8 + [0.9] * 10),
+        ([0.1] * 9, [0.1] * 5 + [0.6] * 2),
+    ],
+)
+def test_the_worst_ratio_is_the_largest_of_all_trees(rows, others):
+    grow, value, other = TreeSplits(PureDP(3)), counts_in_halves(rows), counts_in_halves(others)
+    ratios = [grow.log_ratio(tree, value, other) for tree in every_tree(3)]
+    assert grow.worst_ratio(value, other) == pytest.approx(max(ratios), abs=1e-12)
+    assert grow.worst_ratio(other, value) == pytest.approx(-min(ratios), abs=1e-12)
+
+
+@pytest.mark.parametrize("rows", [[], [0.3], [0.3] * 40])
+def test_one_row_more_loses_no_more_than_epsilon_over_all_trees(rows):
+    grow = TreeSplits(PureDP(2))
+    value, other = counts_in_halves(rows), counts_in_halves([*rows, 0.3])
+    assert 0 < grow.worst_ratio(value, other) <= 2
+    assert 0 < grow.worst_ratio(other, value) <= 2

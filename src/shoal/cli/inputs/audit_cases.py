@@ -15,7 +15,17 @@ from shoal.errors import InvalidSetting, ShoalError, quantity
 from shoal.privacy import LocalDP, PureDP
 from shoal.privacy.exact import exact_budget
 
-__all__ = ["KINDS", "CaseMap", "GivenPairCase", "function_case", "named_cases"]
+__all__ = [
+    "KINDS",
+    "CaseMap",
+    "GivenPairCase",
+    "function_case",
+    "import_object",
+    "is_named",
+    "named_cases",
+    "parse_pair",
+    "short_name",
+]
 
 CaseMap = Mapping[str, Case]
 
@@ -54,7 +64,7 @@ def named_cases(word: str, epsilon: float | None = None) -> CaseMap:
     >>> list(named_cases("Harmony", 2.0).values())[0].claim
     LocalDP(epsilon=2)
     """
-    cases = _cases_matching(_SHORT.get(word, word))
+    cases = _cases_matching(short_name(word))
     if not cases:
         raise InvalidSetting(
             f"There is nothing named {word!r} to audit.",
@@ -69,14 +79,34 @@ def _cases_matching(word: str) -> CaseMap:
     for cases in KINDS.values():
         if word in cases:
             return {word: cases[word]}
-        begun = {
-            name: case
-            for name, case in cases.items()
-            if _letters_and_digits(word) in _prefixes(name)
-        }
+        begun = {name: case for name, case in cases.items() if is_named(word, name)}
         if begun:
             return begun
     return {}
+
+
+def short_name(word: str) -> str:
+    """Return the class that a short word of ``shoal cluster`` stands for, or the word itself.
+
+    Parameters
+    ----------
+    word
+        E.g. ``kmeans``.
+    """
+    return _SHORT.get(word, word)
+
+
+def is_named(word: str, name: str) -> bool:
+    """Whether a word is a name or its first words, whatever separates them.
+
+    Parameters
+    ----------
+    word
+        What was asked for.
+    name
+        The whole name.
+    """
+    return _letters_and_digits(word) in _prefixes(name)
 
 
 def _letters_and_digits(text: str) -> str:
@@ -162,10 +192,17 @@ def function_case(
             setting="--pair",
         )
     kind = Case if made_up else GivenPairCase
-    return kind(_import_object(python), _pair(pair), epsilon, draws=_DRAWS, delta=delta)
+    return kind(_import_mechanism(python), parse_pair(pair), epsilon, draws=_DRAWS, delta=delta)
 
 
-def _pair(text: str) -> tuple[Any, Any]:
+def parse_pair(text: str) -> tuple[Any, Any]:
+    """Read two inputs from JSON.
+
+    Parameters
+    ----------
+    text
+        A JSON list of two inputs.
+    """
     try:
         pair = parse_json(text)
     except ValueError:
@@ -179,8 +216,14 @@ def _pair(text: str) -> tuple[Any, Any]:
     return pair[0], pair[1]
 
 
-def _import_object(python: str) -> Any:
-    """Import what ``module:name`` names, also from the working folder."""
+def import_object(python: str) -> Any:
+    """Import what ``module:name`` names, also from the working folder.
+
+    Parameters
+    ----------
+    python
+        ``module:name``.
+    """
     module, _, name = python.partition(":")
     sys.path.insert(0, str(Path.cwd()))  # and stays: a function may import its neighbours later
     try:
@@ -195,6 +238,12 @@ def _import_object(python: str) -> Any:
             "Write module:function; the module must be in this folder or installed.",
             setting="--python",
         ) from None
+    return target
+
+
+def _import_mechanism(python: str) -> Any:
+    """Import a function or mechanism."""
+    target = import_object(python)
     if isinstance(target, type) or not (callable(target) or hasattr(target, "release")):
         raise InvalidSetting(
             f"--python {python} must be a function or an object with release(value, rng).",

@@ -3,7 +3,7 @@
 import secrets
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -68,6 +68,24 @@ def audit(
             help="The pair belongs to nobody: the result may name it, and may be passed on.",
         ),
     ] = False,
+    replay: Annotated[
+        bool,
+        typer.Option(
+            "--replay",
+            envvar="SHOAL_REPLAY",
+            help="Compute the exact loss of whole fits on neighbouring tables, for an estimator "
+            "of shoal or one named by --python.",
+        ),
+    ] = False,
+    pairs: Annotated[
+        int | None,
+        typer.Option(
+            min=1,
+            envvar="SHOAL_PAIRS",
+            help="For --replay: how many pairs of made-up tables; default 24.",
+            show_default=False,
+        ),
+    ] = None,
     draws: Annotated[
         int | None,
         typer.Option(
@@ -117,12 +135,17 @@ def audit(
     changes shape or is not random. Exit code 1: something is violated or broken, as every twin
     should be.
 
+    With --replay nothing is left to chance: every release of a fit is recorded, the outputs are
+    forced on a neighbouring table, and what the fit loses is added up by the mechanisms' own laws.
+
     **Examples**
 
         shoal audit nd-laplace --epsilon 1
         shoal audit kmeans --draws 2000 -o verdict.html
         shoal audit "Duchi with ties in both halves, d = 2"
         shoal audit --python mine:noisy_mean --pair '[[0, 0, 0], [0, 0, 1]]' --epsilon 0.5
+        shoal audit kmeans --replay --pairs 50
+        shoal audit --python mine:estimator --replay
         shoal audit --list
     """
     from shoal.audit.bound.events import check_levels
@@ -136,15 +159,59 @@ def audit(
         return
     check_page(output, overwrite, "verdict.html")
     check_levels(alpha, delta)
-    audited = _cases(method, python, pair, _claim(epsilon), delta, made_up)
     chosen = secrets.randbelow(2**31) if seed is None else seed
-    findings = _run(audited, draws, alpha / len(audited), chosen, say)
-    options = {"epsilon": epsilon, "delta": delta or None, "draws": draws, "alpha": alpha}
+    options: dict[str, Any]
+    if replay:
+        _check_replay_options(epsilon, delta, draws)
+        audited, options = _replays(method, python, pair, made_up), {"replay": True, "pairs": pairs}
+    else:
+        _check_draw_options(pairs)
+        audited = _cases(method, python, pair, _claim(epsilon), delta, made_up)
+        options = {"epsilon": epsilon, "delta": delta or None, "draws": draws, "alpha": alpha}
+    findings = _run(audited, pairs if replay else draws, alpha / len(audited), chosen, say)
     done = Audit(method or str(python), findings, options, chosen, python, pair)
     private = not done.constructed
     show_verdicts(page(done), say, output, overwrite=overwrite, private=private)
     if done.faults:
         raise typer.Exit(1)
+
+
+def _check_replay_options(epsilon: str | None, delta: float, draws: int | None) -> None:
+    """Refuse options of audits by draws: a replay takes claims from the estimator itself."""
+    if epsilon is not None or delta or draws is not None:
+        raise ConflictingSettings(
+            "--epsilon, --delta and --draws are not for --replay.",
+            "Leave them out: an estimator's own promise is the claim, and nothing is drawn.",
+        )
+
+
+def _check_draw_options(pairs: int | None) -> None:
+    if pairs is not None:
+        raise ConflictingSettings("--pairs needs --replay.", "Add --replay, or leave --pairs out.")
+
+
+def _replays(method: str | None, python: str | None, pair: str | None, made_up: bool) -> "CaseMap":
+    """What is to be replayed: estimators of ours by a word, or one of anybody's."""
+    from shoal.cli.inputs.replay_cases import named_replays, python_replay
+
+    _check_one(method, python)
+    if python is not None:
+        return {python: python_replay(python, pair, made_up)}
+    if pair is not None or made_up:
+        raise ConflictingSettings(
+            "--pair and --made-up need --python.",
+            "Leave them out: estimators of shoal are replayed on made-up tables.",
+        )
+    return named_replays(str(method))
+
+
+def _check_one(method: str | None, python: str | None) -> None:
+    if (method is None) == (python is None):
+        raise ConflictingSettings(
+            "Give exactly one: a name, or --python.",
+            "E.g. shoal audit nd-laplace, or shoal audit --python mine:noisy --pair '[0, 1]'. "
+            "`shoal audit --list` lists the names.",
+        )
 
 
 def _cases(
@@ -158,12 +225,7 @@ def _cases(
     """What is to be audited: cases of ours by a word, or one of anybody's function."""
     from shoal.cli.inputs.audit_cases import function_case, named_cases
 
-    if (method is None) == (python is None):
-        raise ConflictingSettings(
-            "Give exactly one: a name, or --python.",
-            "E.g. shoal audit nd-laplace, or shoal audit --python mine:noisy --pair '[0, 1]'. "
-            "`shoal audit --list` lists the names.",
-        )
+    _check_one(method, python)
     if python is not None:
         return {python: function_case(python, pair, epsilon, delta, made_up)}
     if pair is not None or delta or made_up:

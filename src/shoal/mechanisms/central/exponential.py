@@ -163,6 +163,58 @@ class Exponential:
         place = chosen[self._pick(value.scores[chosen], weights, rng)]
         return int(rng.integers(value.edges[place] + 1, value.edges[place + 1], endpoint=True))
 
+    def log_ratio(
+        self, output: int, value: Choices | Intervals, other: Choices | Intervals
+    ) -> float:
+        """Return by how much, in logarithms, an output is likelier on one value than on another.
+
+        Parameters
+        ----------
+        output
+            What ``release`` returned.
+        value
+            The value that the output is held to be likelier on.
+        other
+            The value it is compared with: as many candidates, or intervals of the same range.
+        """
+        return float(self._log_ratios(np.array([output]), value, other)[0])
+
+    def worst_ratio(self, value: Choices | Intervals, other: Choices | Intervals) -> float:
+        """Return the largest ``log_ratio`` over all outputs.
+
+        Parameters
+        ----------
+        value
+            The value that an output is held to be likelier on.
+        other
+            The value it is compared with: as many candidates, or intervals of the same range.
+        """
+        if isinstance(value, Choices):
+            outputs = np.arange(value.scores.size)
+        else:  # both scores are constant between two edges of either: the right one stands for all
+            outputs = np.union1d(value.edges, other.edges)[1:]  # type: ignore[union-attr]
+        return float(self._log_ratios(outputs, value, other).max())
+
+    def _log_ratios(
+        self, outputs: NDArray[np.int64], value: Choices | Intervals, other: Choices | Intervals
+    ) -> NDArray[np.float64]:
+        return self._log_probabilities(outputs, value) - self._log_probabilities(outputs, other)
+
+    def _log_probabilities(
+        self, outputs: NDArray[np.int64], value: Choices | Intervals
+    ) -> NDArray[np.float64]:
+        """Return ln of each output's probability."""
+        gains = float(self.guarantee.epsilon / (2 * self.sensitivity)) * (
+            value.scores - value.scores.max()
+        )
+        if isinstance(value, Choices):
+            masses = gains + [math.log(weight) for weight in value.weights]
+            return np.asarray(masses[outputs] - _log_sum(masses))
+        lengths = np.diff(value.edges)
+        filled = lengths > 0
+        places = np.searchsorted(value.edges, outputs, side="left") - 1
+        return np.asarray(gains[places] - _log_sum(gains[filled] + np.log(lengths[filled])))
+
     def _pick(
         self, scores: NDArray[np.int64], weights: Sequence[int], rng: np.random.Generator
     ) -> int:
@@ -225,6 +277,12 @@ def _decay(exponent: Fraction, bits: int) -> int:
         return 0
     with localcontext(decimal_precision(bits // 3 + 20)):
         return max(0, int(exp_minus(exponent) * 2**bits) - 1)
+
+
+def _log_sum(logarithms: NDArray[np.float64]) -> float:
+    """Return ln of the sum of e^x."""
+    top = float(logarithms.max())
+    return top + math.log(float(np.exp(logarithms - top).sum()))
 
 
 def _whole_numbers(values: ArrayLike, name: str) -> NDArray[np.int64]:

@@ -15,6 +15,7 @@ from shoal.mechanisms.exact.inversion import decimal_precision
 from shoal.mechanisms.exact.rounded_reals import Interval, rounded_noise
 from shoal.mechanisms.exact.whole_numbers import (
     Integers,
+    changed_vectors,
     check_rate,
     check_vectors,
     clipped_to_62_bits,
@@ -127,9 +128,59 @@ class Gaussian:
         noise = rounded_noise(vectors.size // m, m, 0, self._size, rng)
         return vectors + noise.reshape(vectors.shape)  # [P4]
 
+    def log_ratio(self, output: ArrayLike, value: ArrayLike, other: ArrayLike) -> float:
+        """Return how much likelier the unrounded noise puts an output on one value, in logarithms.
+
+        Parameters
+        ----------
+        output
+            What ``release`` returned.
+        value
+            The value that the output is held to be likelier on.
+        other
+            The value it is compared with, of the same shape.
+        """
+        squares = sum(
+            _square_length(noisy, after) - _square_length(noisy, before)
+            for noisy, before, after in changed_vectors(output, value, other)
+        )
+        return float(squares / (2 * self.sigma**2))
+
+    def worst_ratio(self, value: ArrayLike, other: ArrayLike) -> float:
+        """Return the largest ``log_ratio`` over all outputs: without limit, unless nothing moves.
+
+        Parameters
+        ----------
+        value
+            The value that an output is held to be likelier on.
+        other
+            The value it is compared with, of the same shape.
+        """
+        return math.inf if self.mean_ratio(value, other) else 0.0
+
+    def mean_ratio(self, value: ArrayLike, other: ArrayLike) -> float:
+        """Return the mean of ``log_ratio`` over outputs on ``value``; its variance is twice that.
+
+        Over the unrounded noise it is normal. Rounding is computed from it, and so shows no more.
+
+        Parameters
+        ----------
+        value
+            The value that outputs are drawn on.
+        other
+            The value it is compared with, of the same shape.
+        """
+        moved = changed_vectors(value, value, other)
+        squares = sum(_square_length(before, after) for _, before, after in moved)
+        return float(squares / (2 * self.sigma**2))
+
     def _size(self, normal: Interval, exponential: Interval) -> Interval:
         """Return the absolute values of the noise: ``rounded_noise`` adds signs and rounds."""
         return (normal * normal).times(2 * self.sigma**2).sqrt()  # [P1] normal: of variance 1/2
+
+
+def _square_length(vector: list[int], other: list[int]) -> int:
+    return sum((a - b) ** 2 for a, b in zip(vector, other, strict=True))
 
 
 @lru_cache(maxsize=256)

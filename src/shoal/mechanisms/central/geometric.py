@@ -1,10 +1,10 @@
 """Two-sided geometric noise on whole numbers: the exact discrete Laplace mechanism."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import overload
+from typing import Any, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,6 +24,7 @@ from shoal.privacy.exact import whole_number
 
 __all__ = ["Geometric"]
 
+Counts = int | NDArray[np.integer] | SparseCounts
 _MOST_FALSE_CELLS = 2**27  # keys and counts of so many fill 2 GiB
 
 
@@ -144,6 +145,65 @@ class Geometric:
         )
         return noisy if np.ndim(value) else int(noisy)
 
+    def log_ratio(self, output: Counts, value: Counts, other: Counts) -> Fraction | float:
+        """Return by how much, in logarithms, an output is likelier on one value than on another.
+
+        Parameters
+        ----------
+        output
+            What ``release`` returned.
+        value
+            The value that the output is held to be likelier on.
+        other
+            The value it is compared with, of the same shape or number of cells.
+
+        Returns
+        -------
+            An exact fraction, unless cells were left out of the output.
+        """
+        if isinstance(value, SparseCounts):
+            return sum(self._cell_ratio(*cell) for cell in _changed_cells(output, value, other))
+        moved = _changed_numbers(output, value, other)
+        return self.step * sum(
+            abs(noisy - after) - abs(noisy - before) for noisy, before, after in moved
+        )
+
+    def worst_ratio(self, value: Counts, other: Counts) -> Fraction | float:
+        """Return the largest ``log_ratio`` over all outputs.
+
+        Parameters
+        ----------
+        value
+            The value that an output is held to be likelier on.
+        other
+            The value it is compared with, of the same shape or number of cells.
+        """
+        if isinstance(value, SparseCounts):
+            nothing = SparseCounts(value.keys[:0], value.counts[:0], value.size)
+            moved = _changed_cells(nothing, value, other)
+            return sum(self._worst_cell_ratio(before, after) for _, before, after in moved)
+        moved = _changed_numbers(value, value, other)
+        return self.step * sum(abs(before - after) for _, before, after in moved)
+
+    def _cell_ratio(self, noisy: int | None, before: int, after: int) -> Fraction | float:
+        """Return the log-ratio of one cell, whose noisy count is None if it was left out."""
+        if noisy is None:
+            return self._log_left_out(before) - self._log_left_out(after)
+        return self.step * (abs(noisy - after) - abs(noisy - before))
+
+    def _worst_cell_ratio(self, before: int, after: int) -> Fraction | float:
+        # Noisy counts that are released are at least the threshold; the ratio is monotone in them.
+        if before > after:
+            return self.step * (before - after)
+        return max(self._cell_ratio(noisy, before, after) for noisy in (None, self._threshold))
+
+    def _log_left_out(self, count: int) -> float:
+        """Return ln P[count + noise < threshold]."""
+        step, short = float(self.step), self._threshold - count
+        if short <= 0:
+            return -(1 - short) * step - math.log1p(math.exp(-step))
+        return math.log1p(-math.exp(-step * short) / (1 + math.exp(-step)))
+
     @property
     def pays_first(self) -> bool:
         """Whether the cost is written before drawing: a sparse output's length is random."""
@@ -236,3 +296,27 @@ def _nth_empty(occupied: Integers, ranks: Integers) -> Integers:
     # How many empty cells lie below each occupied one.
     empty_before = occupied - np.arange(occupied.size)
     return ranks + np.searchsorted(empty_before, ranks, side="right")
+
+
+def _changed_numbers(output: Any, value: Any, other: Any) -> Iterator[tuple[int, int, int]]:
+    """Yield the numbers of three arrays in the places where the last two differ."""
+    before, after = clipped_to_62_bits(value), clipped_to_62_bits(other)
+    moved = before != after
+    arrays = (np.asarray(output)[moved], before[moved], after[moved])
+    yield from zip(*(array.tolist() for array in arrays), strict=True)
+
+
+def _changed_cells(output: Any, value: Any, other: Any) -> Iterator[tuple[int | None, int, int]]:
+    """Yield the noisy count, None for a cell left out, and both counts of cells that differ."""
+    keys = np.union1d(value.keys, other.keys)
+    noisy = dict(zip(output.keys.tolist(), output.counts.tolist(), strict=True))
+    before, after = _counts_of(value, keys), _counts_of(other, keys)
+    for place in np.flatnonzero(before != after).tolist():
+        yield noisy.get(int(keys[place])), int(before[place]), int(after[place])
+
+
+def _counts_of(cells: SparseCounts, keys: Integers) -> Integers:
+    """Return the counts of these cells, which all occupied ones are among."""
+    counts = np.zeros(keys.size, dtype=np.int64)
+    counts[np.searchsorted(keys, cells.keys)] = clipped_to_62_bits(cells.counts)
+    return counts

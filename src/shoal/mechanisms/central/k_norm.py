@@ -11,6 +11,7 @@ from shoal.errors import InvalidSetting
 from shoal.mechanisms.exact.rounded_reals import Interval, rounded_noise
 from shoal.mechanisms.exact.whole_numbers import (
     Integers,
+    changed_vectors,
     check_rate,
     check_vectors,
     clipped_to_62_bits,
@@ -108,6 +109,49 @@ class KNorm:
         m = vectors.shape[-1]
         noise = rounded_noise(vectors.size // m, m, m, self._size, rng)
         return vectors + noise.reshape(vectors.shape)  # [P3]
+
+    def log_ratio(self, output: ArrayLike, value: ArrayLike, other: ArrayLike) -> float:
+        """Return at most by how much, in logarithms, an output is likelier on one value.
+
+        An output stands for the cube of reals that are rounded to it. The ratio of two integrals
+        over the cube is at most the largest ratio of the densities in it, which is returned: it
+        exceeds that at the cube's centre by at most sqrt(m) scales.
+
+        Parameters
+        ----------
+        output
+            What ``release`` returned.
+        value
+            The value that the output is held to be likelier on.
+        other
+            The value it is compared with, of the same shape.
+        """
+        return sum(
+            self._vector_ratio(*vectors) for vectors in changed_vectors(output, value, other)
+        )
+
+    def worst_ratio(self, value: ArrayLike, other: ArrayLike) -> float:
+        """Return the largest ``log_ratio`` over all outputs.
+
+        Parameters
+        ----------
+        value
+            The value that an output is held to be likelier on.
+        other
+            The value it is compared with, of the same shape.
+        """
+        moved = changed_vectors(value, value, other)
+        return sum(math.dist(before, after) / float(self.scale) for _, before, after in moved)
+
+    def _vector_ratio(self, noisy: list[int], before: list[int], after: list[int]) -> float:
+        near, far = math.dist(noisy, before), math.dist(noisy, after)
+        # A difference of squares over a sum: no digits are lost where both are long.
+        squares = sum(
+            (o - w) ** 2 - (o - v) ** 2 for o, v, w in zip(noisy, before, after, strict=True)
+        )
+        at_center = squares / (near + far)
+        longest = min(at_center + math.sqrt(len(noisy)), math.dist(before, after))
+        return longest / float(self.scale)
 
     def _size(self, normal: Interval, exponential: Interval) -> Interval:
         """Return the absolute values of the noise: ``rounded_noise`` adds signs and rounds."""

@@ -77,7 +77,8 @@ class TreeCounts:
     ----------
     counts_of
         ``counts_of(splits)`` counts the rows in the ``splits.width`` nodes at ``splits.depth``, in
-        order; one call a depth. A row lies in one node of each depth at most, a child of the one
+        order; one call a depth, from the root on, and again from the root if asked for it again. A
+        row lies in one node of each depth at most, a child of the one
         it lay in before, whatever the other rows are.
     max_depth
         Nodes at this depth are not split. Choose it without the rows.
@@ -202,6 +203,48 @@ class TreeSplits:
             splits = splits.grown(self._test(counts, splits.depth, rng))
         return splits
 
+    def log_ratio(self, output: Splits, value: TreeCounts, other: TreeCounts) -> float:
+        """Return by how much, in logarithms, a tree is likelier on one value than on another.
+
+        Parameters
+        ----------
+        output
+            What ``release`` returned.
+        value
+            The counts that the tree is held to be likelier on; they are asked for again.
+        other
+            The counts it is compared with, of the same limits.
+        """
+        ratio, splits = 0.0, Splits(self.fanout)
+        for flags in output.flags:
+            before, after = self._both_lowered(splits, value, other)
+            moved = np.flatnonzero(before != after)
+            ratio += sum(self._node_ratio(before[i], after[i], bool(flags[i])) for i in moved)
+            splits = splits.grown(flags)
+        return ratio
+
+    def worst_ratio(self, value: TreeCounts, other: TreeCounts) -> float:
+        """Return the largest ``log_ratio`` over all trees.
+
+        Below a node at the floor on either value nothing differs. The tree that is split in all
+        others is asked for, and then cut back, from its leaves up, wherever that costs more.
+
+        Parameters
+        ----------
+        value
+            The counts that a tree is held to be likelier on; they are asked for again.
+        other
+            The counts it is compared with, of the same limits.
+        """
+        splits, levels = Splits(self.fanout), []
+        while splits.depth < value.max_depth and splits.width > 0:
+            levels.append(self._both_lowered(splits, value, other))
+            splits = splits.grown(self._above_floor(*levels[-1]))
+        below = np.zeros(0)  # the most that the children of the split nodes of a depth cost
+        for before, after in reversed(levels):
+            below = self._worst_of_nodes(before, after, below)
+        return float(below.sum())
+
     def to_arrays(self, output: Splits) -> list[Flags]:
         """Return an output as arrays, for the ledger's journal.
 
@@ -224,12 +267,56 @@ class TreeSplits:
 
     def _test(self, counts: Integers, depth: int, rng: np.random.Generator) -> Flags:
         """Decide which nodes are split; all are tested, empty ones too."""
+        noise = geometric_law(self._step).two_sided(counts.size, rng)  # [P3]
+        split: Flags = noise > -self._lowered(counts, depth)  # [P4]
+        return split
+
+    def _lowered(self, counts: Integers, depth: int) -> Integers:
+        """Return what is tested, in steps of the lattice: counts less what the depth takes off."""
         decay = _decay_steps(self.scale, self.fanout)
         taken = min(depth * decay, FARTHEST)  # more than any count: the floor holds either way
-        lowered = np.maximum(_STEPS_PER_ROW * counts - taken, -decay)  # [P2]
-        noise = geometric_law(self._step).two_sided(counts.size, rng)  # [P3]
-        split: Flags = noise > -lowered  # [P4]
-        return split
+        return np.maximum(_STEPS_PER_ROW * counts - taken, -decay)  # [P2]
+
+    def _both_lowered(
+        self, splits: Splits, value: TreeCounts, other: TreeCounts
+    ) -> tuple[Integers, Integers]:
+        """Return what is tested of the next depth on either value."""
+        before, after = (
+            self._lowered(_checked_counts(counts.counts_of(splits), splits.width), splits.depth)
+            for counts in (value, other)
+        )
+        return before, after
+
+    def _above_floor(self, before: Integers, after: Integers) -> Flags:
+        """Return which nodes are above the floor on one value at least; so may those below be."""
+        return np.maximum(before, after) > -_decay_steps(self.scale, self.fanout)
+
+    def _node_ratio(self, before: int, after: int, split: bool) -> float:
+        """Return ln of how much likelier a node is split, or is not, on one of two values."""
+        return self._log_probability(int(before), split) - self._log_probability(int(after), split)
+
+    def _log_probability(self, lowered: int, split: bool) -> float:
+        """Return ln P[lowered + noise > 0], or of its complement."""
+        step = float(self._step)
+        # The noise must reach 1 - lowered; not to, its mirror image must reach lowered.
+        reach = 1 - lowered if split else lowered
+        if reach >= 0:
+            return -step * reach - math.log1p(math.exp(-step))
+        return math.log1p(-math.exp(-step * (1 - reach)) / (1 + math.exp(-step)))
+
+    def _worst_of_nodes(
+        self, before: Integers, after: Integers, below: NDArray[np.float64]
+    ) -> NDArray[np.float64]:
+        """Return the most that each node of a depth and all below it can cost."""
+        worst, tested = np.zeros(before.size), np.flatnonzero(self._above_floor(before, after))
+        # The last depth has no children that are decided.
+        children = np.zeros(tested.size)
+        if below.size:
+            children = below.reshape(-1, self.fanout).sum(axis=1)
+        for i, more in zip(tested, children, strict=True):
+            unsplit = self._node_ratio(before[i], after[i], split=False)
+            worst[i] = max(unsplit, self._node_ratio(before[i], after[i], split=True) + more)
+        return worst
 
 
 @lru_cache(maxsize=64)

@@ -1,5 +1,6 @@
 """Checks shared by mechanisms on whole numbers: by type and shape, never by value."""
 
+from collections.abc import Iterator
 from fractions import Fraction
 
 import numpy as np
@@ -12,6 +13,7 @@ __all__ = [
     "FARTHEST",
     "LARGEST_RATE",
     "Integers",
+    "changed_vectors",
     "check_rate",
     "check_vectors",
     "check_whole_numbers",
@@ -73,6 +75,26 @@ def check_vectors(value: object) -> None:
             "This noise is for vectors; got a single number or vectors of length 0.",
             "Give an array with the coordinates along its last axis.",
         )
+
+
+def changed_vectors(
+    output: object, value: object, other: object
+) -> Iterator[tuple[list[int], list[int], list[int]]]:
+    """Yield the vectors of three arrays, as Python's whole numbers, where the last two differ.
+
+    Parameters
+    ----------
+    output
+        Vectors along the last axis.
+    value
+        Vectors of the same shape, cut at 62 bits as a release cuts them.
+    other
+        Likewise.
+    """
+    before, after = clipped_to_62_bits(value), clipped_to_62_bits(other)
+    moved = (before != after).any(axis=-1)
+    arrays = (np.asarray(output)[moved], before[moved], after[moved])
+    yield from zip(*(array.tolist() for array in arrays), strict=True)
 
 
 def exact_sensitivity(value: object) -> Fraction:

@@ -1,0 +1,68 @@
+"""The exact loss of whole fits is within the claim, over many pairs of neighbouring tables.
+
+Nothing here is a test of chance: losses are computed, for the pairs and paths that the seeds name.
+`make test` replays each family on a few pairs, which takes less than a minute of CPU in all; `make
+slow` on 200.
+"""
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+
+from shoal.audit import replay
+from shoal.audit.loss.families import families, replay_family
+from shoal.cluster import PrivateKMeans
+from shoal.domain import Box
+from shoal.estimator import entity_and_limit
+from shoal.synopsis import AdaptiveGrid, PrivTree, UniformGrid
+
+OF_PEOPLE = {name for name, model in families.items() if entity_and_limit(model.domain)[0]}
+LINE = Box(x=(0, 1))
+SMALL = {
+    "UniformGrid": UniformGrid(epsilon=1, domain=LINE, cells=7),
+    "AdaptiveGrid": AdaptiveGrid(epsilon=1, domain=LINE),
+    "PrivTree": PrivTree(epsilon=1, domain=LINE),
+    "PrivateKMeans": PrivateKMeans(2, epsilon=1, domain=LINE, n_public=2000),
+}
+
+
+def check(seen):
+    assert seen.verdict == "consistent", seen.faults
+    assert seen.loss <= seen.epsilon + 1e-9 or seen.delta_claim
+    assert seen.worst <= seen.epsilon + 1e-9
+    assert seen.delta <= seen.delta_claim
+
+
+@pytest.mark.parametrize("name", families)
+def test_some_pairs_lose_no_more_than_is_claimed(name):
+    check(replay_family(families[name], 3 if name in OF_PEOPLE else 9, random_state=1))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", families)
+def test_two_hundred_pairs_lose_no_more_than_is_claimed(name):
+    check(replay_family(families[name], 200, search=0 if name in OF_PEOPLE else 40))
+
+
+@pytest.mark.parametrize("name", SMALL)
+@settings(
+    max_examples=8, deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow]
+)
+@given(
+    table=arrays(
+        np.float64, st.tuples(st.integers(0, 30), st.just(1)), elements=st.floats(-0.1, 1.1)
+    ),
+    row=st.floats(-1e9, 1e9),
+)
+def test_tables_of_any_shape_lose_no_more_than_is_claimed(name, table, row):
+    seen = replay(SMALL[name], table, np.vstack([table, [[row]]]))
+    assert seen.verdict == "consistent", str(seen)
+
+
+def test_most_families_show_all_of_their_budget():
+    """If they did not, the pairs would be too tame to see a fault of a few per cent."""
+    some = ["UniformGrid", "AdaptiveGrid", "WaveCluster", "PrivateKMeans, lloyd"]
+    for name in some:
+        assert replay_family(families[name], 9).worst > 0.999, name
