@@ -10,13 +10,13 @@ from numpy.typing import NDArray
 from shoal.cluster.kmeans.kernels import Nearest
 from shoal.cluster.kmeans.plan import FEW_AXES, Plan
 from shoal.cluster.kmeans.refine import Means
+from shoal.cluster.kmeans.runs import find_centers
 from shoal.cluster.kmeans.weighted import (
     FAINT,
     Clusterer,
     add_farthest_points,
     gaussian_cell_means,
     soften_weights,
-    weighted_centers,
 )
 from shoal.cluster.kmeans.wide import DEVIATION
 from shoal.cluster.noise_sum import NoiseSum
@@ -91,7 +91,7 @@ class CellPoints:
 
     def centers(self, k: int, rng: Randomness) -> Matrix:
         """``k`` centres, where the points are."""
-        return weighted_centers(self.points, self.weights, k, rng, self.runs, self.by)
+        return find_centers(self.points, self.weights, k, rng, self.runs, self.by)
 
     @property
     def in_shadow(self) -> bool:
@@ -249,7 +249,7 @@ def join_small_clusters(means: Means, k: int, rng: Randomness) -> Matrix:
     """``k`` centres by weighted k-means of small clusters' means: fewer poor optima."""
     # Where next to no rows are, the mean is noise: it must not draw a centre to itself.
     weights = np.maximum(means.excess, FAINT)
-    return weighted_centers(means.centers, weights, k, rng, n_init=_JOINING_RUNS)
+    return find_centers(means.centers, weights, k, rng, _JOINING_RUNS)
 
 
 def centers_of_cells(cells: CellPoints, k: int, rng: Randomness) -> Clusters:

@@ -15,7 +15,7 @@ from shoal.cluster.kmeans.kernels import (
     RingSums,
     ViewedCube,
     clip_radius,
-    first_ring_within,
+    ring_edges,
 )
 from shoal.cluster.noise_sum import NoiseSum
 from shoal.domain import View
@@ -43,8 +43,7 @@ class Rings:
 
     centers: Matrix
     counts: Integers
-    inner: Integers
-    outer: Integers
+    offsets: Integers
     reach: float
 
     def scores(self) -> Integers:
@@ -56,9 +55,8 @@ class Rings:
 
     def clipped(self, pick: int, unit: int) -> Integers:
         """A vector a cluster: offsets cut to the radius, over it, and ``unit`` for each row."""
-        first = first_ring_within(pick)
-        near, far = self.inner[:, first:].sum(axis=1), self.outer[:, :first].sum(axis=1)
-        sums = near / clip_radius(pick, self.reach) + far
+        lengths = np.maximum(ring_edges(self.reach), clip_radius(pick, self.reach))
+        sums = (self.offsets / lengths[:, None]).sum(axis=1)
         return np.column_stack([np.rint(sums).astype(np.int64), self.counts.sum(axis=1) * unit])
 
 
@@ -105,8 +103,8 @@ def read_rings(
     longest = 2 * math.sqrt(about.shape[1]) if reach is None else reach
     labelled_in = None if labelled_by is None or view is None else ViewedCube(view)
     kernel = RingSums(Cube(spending.box), about, labelled_by or nearest, longest, labelled_in)
-    counts, inner, outer = spending.sum(kernel)
-    return Rings(about, counts, inner, outer, longest)
+    counts, offsets = spending.sum(kernel)
+    return Rings(about, counts, offsets, longest)
 
 
 def pick_radius(
@@ -167,14 +165,14 @@ def longest_move(d: int, unit: int) -> int:
     """The most one row moves a released vector, in steps of the lattice, rounded up.
 
     Its offset has length 1 at most and its entry adds ``unit``; rounding a sum to whole steps
-    moves the two sides apart by one more along each axis, and floats by far less than the last.
+    moves the two sides apart by one more along each axis, and floats by less than another one.
 
     Examples
     --------
     >>> longest_move(4, 2**15)
-    73276
+    73277
     """
-    return math.isqrt(LATTICE**2 + unit**2) + 1 + math.isqrt(d) + 1 + 1
+    return math.isqrt(LATTICE**2 + unit**2) + 1 + math.isqrt(4 * d) + 1
 
 
 def candidate_radii(reach: float) -> Matrix:
