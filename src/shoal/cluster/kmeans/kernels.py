@@ -219,7 +219,7 @@ class RingSums:
         """Turn rows into offsets from their centres, in place; the squared lengths."""
         squares = np.zeros(columns.shape[1])
         for column, middles in zip(columns, self.centers.T, strict=True):  # in one order
-            column -= middles.take(labels) if middles.size > 1 else middles
+            np.subtract(column, middles.take(labels), out=column)
             squares += column * column
         return squares
 
@@ -238,9 +238,9 @@ def ring_numbers(squares: Matrix, reach: float) -> Integers:
     return np.clip(rings, 0, RINGS - 1)
 
 
-def clip_radius(pick: int, reach: float) -> float:
-    """Where offsets are cut: 2^(1/4) times the candidate."""
-    return float(reach * 2.0 ** (0.25 - pick / 2))
+def clip_radius(picks: Integers, reach: float) -> Matrix:
+    """Where offsets are cut: 2^(1/4) times each candidate."""
+    return np.asarray(reach * 2.0 ** (0.25 - np.asarray(picks) / 2))
 
 
 def ring_edges(reach: float) -> Matrix:

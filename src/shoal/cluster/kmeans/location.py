@@ -1,0 +1,126 @@
+"""Where rows lie in their box, and how far they spread: a view that fits them."""
+
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+
+import numpy as np
+
+from shoal.cluster.kmeans.kernels import clip_radius
+from shoal.cluster.kmeans.refine import (
+    Rings,
+    candidate_radii,
+    move_to_means,
+    pick_radii,
+    read_rings,
+)
+from shoal.domain import View
+from shoal.domain.box import Matrix
+from shoal.estimator import Spending
+
+__all__ = ["DEVIATION", "Location", "find_rows", "locate", "rings_about_middle"]
+
+_ENTRY = Fraction(3, 10)  # one cluster: its size is nearly known, so most of the noise may miss it
+_WIDTHS = 2.4  # half a view's side, in spreads along an axis
+DEVIATION = 0.4  # of a coordinate of the rows in a view, if they spread evenly
+_SHARES = (Fraction(1, 6), Fraction(6, 10))  # for a first radius and for the mean; the rest: spread
+
+
+@dataclass(frozen=True, eq=False)
+class Location:
+    """A released middle of the rows and the radius about it that holds most of them.
+
+    ``clip`` is the radius to which rows were cut to find the middle, ``error`` how far noise moves
+    it.
+    """
+
+    center: Matrix
+    spread: float
+    clip: float
+    error: float
+
+    @property
+    def d(self) -> int:
+        """Columns."""
+        return self.center.size
+
+    @property
+    def width(self) -> float:
+        """Half the side of a view of the rows."""
+        return min(1.0, _WIDTHS * self.spread / math.sqrt(self.d))
+
+    @property
+    def is_rough(self) -> bool:
+        """Whether rows lie so close together that their middle is worth a second look."""
+        return self.spread < self.clip / 2.5 and self.error > self.spread / 8
+
+    @property
+    def is_small(self) -> bool:
+        """Whether rows fill so little of the box that cells of all of it would miss them."""
+        return self.width <= 0.5
+
+    def view(self, spending: Spending, axes: int) -> View:
+        """The rows on some public axes, drawn at random if they are fewer than the columns."""
+        directions = np.eye(self.d)
+        if axes < self.d:
+            drawn = spending.rng.compute.standard_normal((self.d, axes))
+            directions = np.linalg.qr(drawn).Q
+        return View(spending.box, directions, self.center, self.width)
+
+
+def rings_about_middle(spending: Spending) -> Rings:
+    """All rows by their distance from the middle of the box: the first pass of ``locate``."""
+    d = spending.box.d
+    return read_rings(spending, np.zeros((1, d)), reach=math.sqrt(d))
+
+
+def find_rows(spending: Spending, share: Fraction, rings: Rings) -> tuple[Location, Fraction]:
+    """Locate the rows, and once more from there, for half as much, where that was rough.
+
+    Parameters
+    ----------
+    spending
+        The whole budget.
+    share
+        What the first look may cost.
+    rings
+        All rows about the middle of the box.
+
+    Returns
+    -------
+    tuple
+        What was found, and what it cost.
+    """
+    location, rings = locate(spending.share(share), rings, 0.4 * math.sqrt(spending.box.d))
+    if not location.is_rough:  # [P1] released numbers decide
+        return location, share
+    again, _ = locate(spending.share(share / 2), rings, location.spread)
+    return again, share + share / 2
+
+
+def locate(spending: Spending, rings: Rings, guess: float) -> tuple[Location, Rings]:
+    """Find the middle of the rows by one pass, and their spread about it by another.
+
+    Parameters
+    ----------
+    spending
+        A sixth goes to a first radius, six tenths to the mean, the rest to the spread.
+    rings
+        The first pass: ``rings_about_middle``, or what an earlier ``locate`` returned.
+    guess
+        Of the radius that holds the rows.
+
+    Returns
+    -------
+    tuple
+        What was found, and the second pass, which is as sensitive as rows.
+    """
+    first, middle = (spending.share(share) for share in _SHARES)
+    radius = pick_radii(rings, first, guess=guess, thrift=True, of="radius of all rows")  # [P2]
+    means = move_to_means(rings, radius, middle, entry=_ENTRY, of="mean of all rows")  # [P3]
+    clip, error = clip_radius(radius, rings.reach)[0], means.errors[0]
+    rings = read_rings(spending, means.centers)
+    rest = spending.share(1 - sum(_SHARES))
+    radius = pick_radii(rings, rest, guess=guess, thrift=True, of="spread of all rows")  # [P4]
+    spread = candidate_radii(rings.reach)[radius[0]]
+    return Location(means.centers[0], float(spread), float(clip), float(error)), rings
