@@ -42,6 +42,7 @@ from shoal.cluster.kmeans.weighted import Clusterer
 from shoal.cluster.noise_sum import NoiseSum
 from shoal.cluster.totals import Totals, combine_counts, warn_if_no_groups_told
 from shoal.domain import Box, Schema
+from shoal.domain.box import Matrix
 from shoal.engine import Rows
 from shoal.errors import InvalidSetting, setting
 from shoal.estimator import (
@@ -235,20 +236,21 @@ class PrivateKMeans(CentroidClusterer):
         cells = weighted_cells(synopsis, plan, k, self.spark_kmeans)
         if not plan.steps:
             return self._keep(centers_of_cells(cells, k, rng), n_rows, row_noise)
-        first = cells.centers(plan.first_clusters(k), rng)
+        first = cells.centers(plan.first_clusters(k), rng, plan.first_runs)
         centers = cells.placed(first)
         labelled_by = Nearest(first) if cells.in_shadow else None
+        errors: Matrix | None = None
 
         # 5. Steps: radii that hold a part of the rows, then the noisy means within them. Small
         #    clusters are joined to those that are wanted.
         for step in plan.steps:  # [P6]
             rings = read_rings(spending, centers, labelled_by, cells.view)
-            radii = draw_radii(rings, spending, step, radius_guess)
+            radii = draw_radii(rings, spending, step, radius_guess, errors)
             for_means = spending.share(step.means, delta=step.means / plan.means)
             means = move_to_means(rings, radii, for_means, of=f"means of {step.name}")
-            centers, labelled_by = means.centers, None
+            centers, errors, labelled_by = means.centers, means.errors, None
             if len(centers) > k:
-                centers = join_small_clusters(means, k, rng)
+                centers, errors = join_small_clusters(means, k, rng), None
 
         # 6. Centres that the plan left without a step are cells.
         clusters = Clusters.from_means(means)

@@ -25,6 +25,7 @@ FEW_AXES = 5  # up to here the cells are those of the box itself
 MOST_CELLS = 100_000  # more would cost more to cluster than they tell
 _MOST_AXES = 12
 _RADIUS = Fraction(1, 50)  # of the whole budget, for the radius of each step
+_MICRO_RUNS = 8
 _MANY = 2_000  # rows times epsilon, of all rows or of a cluster
 _FEW = 100  # rows times epsilon: even cells tell more than those of a grid that follows the rows
 _OWN_RADII = Fraction(2, 50)  # for a radius of each cluster
@@ -107,6 +108,11 @@ class Plan:
     def means(self) -> Fraction:
         """The shares of all steps together, without their radii."""
         return sum((step.means for step in self.steps), Fraction(0))
+
+    @property
+    def first_runs(self) -> int | None:
+        """How many runs of k-means find them: small clusters are only to be joined."""
+        return _MICRO_RUNS if self.micro_clusters else None
 
     def first_clusters(self, k: int) -> int:
         """How many centres the cells are to give the first step, of ``k`` that are wanted."""

@@ -129,7 +129,9 @@ def read_rings(
     return Rings(about, counts, offsets, longest)
 
 
-def draw_radii(rings: Rings, spending: Spending, step: Step, guess: float) -> Integers:
+def draw_radii(
+    rings: Rings, spending: Spending, step: Step, guess: float, errors: Matrix | None = None
+) -> Integers:
     """Draw one radius for all clusters of a step, and from there one for each if it says so.
 
     Parameters
@@ -142,17 +144,21 @@ def draw_radii(rings: Rings, spending: Spending, step: Step, guess: float) -> In
         Its share for radii: a quarter goes to the first, the rest to those of the clusters.
     guess
         A public or released radius.
+    errors
+        How far noise moved each centre, after a step: rows may be as far. None: they may be
+        anywhere.
     """
     share = step.radii if step.quantile is None else step.radii / 4
     together, half, of = rings.together(), Fraction(1, 2), f"radius of {step.name}"
     pick = pick_radii(together, spending.share(share), guess=guess, quantile=half, of=of)
     if step.quantile is None:
         return pick
+    usual = candidate_radii(rings.reach)[pick]
     return pick_radii(
         rings,
         spending.share(step.radii - share),
-        guess=candidate_radii(rings.reach)[pick[0]],
-        trust=1.0,
+        guess=usual if errors is None else np.hypot(usual, errors),
+        trust=1.5 if errors is None else 3.0,
         quantile=step.quantile,
         of=f"radii of {step.name}",
     )
@@ -162,7 +168,7 @@ def pick_radii(
     rings: Rings,
     spending: Spending,
     *,
-    guess: float,
+    guess: float | Matrix,
     trust: float = 2.0,
     quantile: Fraction = MOST,
     thrift: bool = False,
@@ -178,7 +184,7 @@ def pick_radii(
         What pays for it, for all clusters together: a row is in one of them. The number of rows
         stands in it.
     guess
-        A public or released radius.
+        A public or released radius, or one for each cluster.
     trust
         Candidates weigh e^-trust less for each time they are twice or half as large as the guess.
     quantile
@@ -194,7 +200,7 @@ def pick_radii(
         The place of each radius among the candidates.
     """
     best = NoisyBest(spending.budget, max(quantile.numerator, (1 - quantile).numerator))  # [P2]
-    times = candidate_radii(rings.reach) / guess
+    times = candidate_radii(rings.reach) / np.reshape(guess, (-1, 1))
     public = trust * best.scale * np.abs(np.log2(times))
     if thrift:
         assert spending.n_rows is not None
