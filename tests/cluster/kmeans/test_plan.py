@@ -29,7 +29,7 @@ def spent(plan):
 @pytest.mark.parametrize("epsilon", [0.001, 0.1, 1, 20])
 @pytest.mark.parametrize("k", [1, 10, 500])
 def test_shares_sum_to_what_is_left_exactly_and_pay_for_every_radius(d, n_rows, epsilon, k):
-    located = LEFT - location_share(n_rows, epsilon, d)
+    located = LEFT - Fraction(3, 2) * location_share(n_rows, epsilon, d)
     assert located > 0
     for plan, left in (
         (cells_then_step(LEFT, n_rows, epsilon, d, k), LEFT),
@@ -47,7 +47,8 @@ def test_location_is_paid_for_in_many_columns_and_where_rows_are_many():
     assert location_share(1_000, 1, 5) == 0
     assert location_share(10_000, 1, 5) == Fraction(4, 100)
     assert location_share(10_000, 1, 6) == Fraction(6, 100)
-    assert location_share(10, 0.1, 6) == Fraction(1, 4)
+    assert location_share(1_000, 0.1, 6) == Fraction(1, 4)
+    assert location_share(300, 0.1, 6) == 0
 
 
 def test_a_step_is_taken_where_clusters_stand_out():
@@ -107,7 +108,9 @@ def test_a_radius_holds_more_rows_where_they_are_more():
 
 def whole_plan(n, epsilon, **settings):
     spending = Spending(None, None, PureDP(epsilon), None, n, View(Box.unit(2), np.eye(2)))
-    return make_plan(LEFT, spending, 5, **({"auto": True, "refine": True} | settings))
+    return make_plan(
+        LEFT, spending, 5, **({"auto": True, "located": False, "refine": True} | settings)
+    )
 
 
 def test_few_rows_are_counted_in_a_few_even_cells():

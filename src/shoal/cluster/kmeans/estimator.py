@@ -222,7 +222,9 @@ class PrivateKMeans(CentroidClusterer):
         if rings is not None and share:
             location, paid = find_rows(spending, share, rings)  # [P4]
             left, radius_guess = left - paid, 0.6 * location.spread
-        plan = make_plan(left, spending, counts[-1], auto=auto, refine=self.refine)
+        plan = make_plan(
+            left, spending, counts[-1], auto=auto, located=share > 0, refine=self.refine
+        )
         if share and (d > FEW_AXES or location.is_small):
             view = location.view(spending, plan.axes)
 

@@ -28,6 +28,7 @@ _RADIUS = Fraction(1, 50)  # of the whole budget, for the radius of each step
 _MICRO_RUNS = 8
 _MANY = 2_000  # rows times epsilon, of all rows or of a cluster
 _FEW = 100  # rows times epsilon: even cells tell more than those of a grid that follows the rows
+_TOO_FEW = 40  # rows times epsilon: noise would move the middle of the rows by about their spread
 _OWN_RADII = Fraction(2, 50)  # for a radius of each cluster
 
 
@@ -119,7 +120,9 @@ class Plan:
         return self.micro_clusters or min(self.refined, k)
 
 
-def make_plan(left: Fraction, spending: Spending, k: int, *, auto: bool, refine: bool) -> Plan:
+def make_plan(
+    left: Fraction, spending: Spending, k: int, *, auto: bool, located: bool, refine: bool
+) -> Plan:
     """The plan for so many rows, columns and clusters: released and public numbers alone.
 
     Parameters
@@ -133,12 +136,14 @@ def make_plan(left: Fraction, spending: Spending, k: int, *, auto: bool, refine:
     auto
         Whether the cells are the plan's to choose: those of a view in many columns, a few even ones
         for few rows.
+    located
+        Whether it is known where the rows lie.
     refine
         Whether steps may follow the cells.
     """
     assert spending.n_rows is not None
     n_rows, epsilon, d = spending.n_rows, spending.epsilon, spending.box.d
-    in_view = auto and d > FEW_AXES
+    in_view = located and d > FEW_AXES
     rule = plan_of_view if in_view else cells_then_step
     plan = rule(left, n_rows, epsilon, d, k)
     if not refine:
@@ -147,7 +152,9 @@ def make_plan(left: Fraction, spending: Spending, k: int, *, auto: bool, refine:
     even = auto and not plan.steps and not in_view and rows_epsilon < _FEW
     if not (even or in_view):
         return plan
-    return replace(plan, cells_an_axis=view_cells_an_axis(rows_epsilon, plan.axes), even=even)
+    told = in_view or d <= FEW_AXES  # halves of many columns are more cells than there are rows
+    an_axis = view_cells_an_axis(rows_epsilon, plan.axes) if told else 1
+    return replace(plan, cells_an_axis=an_axis, even=even)
 
 
 def view_cells_an_axis(rows_epsilon: float, axes: int) -> int:
@@ -191,10 +198,13 @@ def location_share(n_rows: int, epsilon: float, d: int) -> Fraction:
     """What finding the rows' middle and spread may cost.
 
     In few columns cells of the box will do, unless it is much wider than the rows: where these are
-    many, to look costs little.
+    many, to look costs little. In many columns it is nothing only where rows are too few to be
+    found.
     """
     if d <= FEW_AXES:
         return Fraction(4, 100) if n_rows * epsilon >= _MANY else Fraction(0)
+    if n_rows * epsilon < _TOO_FEW:
+        return Fraction(0)
     wanted = min(0.25, 5 * hardness(d) / (n_rows * epsilon))
     return max(Fraction(6, 100), rational(wanted))
 
