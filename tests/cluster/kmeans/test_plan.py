@@ -45,7 +45,7 @@ def test_shares_sum_to_what_is_left_exactly_and_pay_for_every_radius(d, n_rows, 
 
 def test_location_is_paid_for_in_many_columns_and_where_rows_are_many():
     assert location_share(1_000, 1, 5) == 0
-    assert location_share(10_000, 1, 5) == Fraction(4, 100)
+    assert location_share(10_000, 1, 5) == Fraction(8, 100)
     assert location_share(10_000, 1, 6) == Fraction(6, 100)
     assert location_share(1_000, 0.1, 6) == Fraction(1, 4)
     assert location_share(300, 0.1, 6) == 0

@@ -217,15 +217,15 @@ class PrivateKMeans(CentroidClusterer):
             return self._keep(clusters, n_rows, row_noise)
 
         # 2. Where the rows lie, unless they are too few to tell; how the rest is divided.
-        view, radius_guess = None, 0.3 * math.sqrt(d)
-        share = location_share(n_rows, spending.epsilon, d) if rings is not None else 0
+        view, location, radius_guess = None, None, 0.3 * math.sqrt(d)
+        share = location_share(n_rows, spending.epsilon, d)
         if rings is not None and share:
             location, paid = find_rows(spending, share, rings)  # [P4]
             left, radius_guess = left - paid, 0.6 * location.spread
         plan = make_plan(
-            left, spending, counts[-1], auto=auto, located=share > 0, refine=self.refine
+            left, spending, counts[-1], auto=auto, located=location is not None, refine=self.refine
         )
-        if share and (d > FEW_AXES or location.is_small):
+        if location is not None and (d > FEW_AXES or location.is_small):
             view = location.view(spending, plan.axes)
 
         # 3. Cells, finer where rows are, with noisy counts.
@@ -238,7 +238,7 @@ class PrivateKMeans(CentroidClusterer):
         cells = weighted_cells(synopsis, plan, k, self.spark_kmeans)
         if not plan.steps:
             return self._keep(centers_of_cells(cells, k, rng), n_rows, row_noise)
-        first = cells.centers(plan.first_clusters(k), rng, plan.first_runs)
+        first = cells.centers(plan.first_clusters(k), rng)
         centers = cells.placed(first)
         labelled_by = Nearest(first) if cells.in_shadow else None
         errors: Matrix | None = None

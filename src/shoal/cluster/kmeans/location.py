@@ -7,6 +7,7 @@ from fractions import Fraction
 import numpy as np
 
 from shoal.cluster.kmeans.kernels import clip_radius
+from shoal.cluster.kmeans.plan import FEW_AXES
 from shoal.cluster.kmeans.refine import (
     Rings,
     candidate_radii,
@@ -22,20 +23,25 @@ __all__ = ["DEVIATION", "Location", "find_rows", "locate", "rings_about_middle"]
 
 _ENTRY = Fraction(3, 10)  # one cluster: its size is nearly known, so most of the noise may miss it
 _WIDTHS = 2.4  # half a view's side, in spreads along an axis
+_ALMOST_ALL = Fraction(31, 32)
+# Times that radius over d^(1/4): between rows that spread along one column and along all, and
+# wider than either in one or two, as noise may make the radius too small.
+_MARGIN = 2.0
 DEVIATION = 0.4  # of a coordinate of the rows in a view, if they spread evenly
-_SHARES = (Fraction(1, 6), Fraction(6, 10))  # for a first radius and for the mean; the rest: spread
+_RADIUS, _MEAN = Fraction(1, 6), Fraction(6, 10)  # shares; the rest is for the spread
 
 
 @dataclass(frozen=True, eq=False)
 class Location:
-    """A released middle of the rows and the radius about it that holds most of them.
+    """A released middle of the rows, and the radii about it that hold most and all but few of them.
 
     ``clip`` is the radius to which rows were cut to find the middle, ``error`` how far noise moves
-    it.
+    it. The larger radius is released in few columns only.
     """
 
     center: Matrix
     spread: float
+    reach: float | None
     clip: float
     error: float
 
@@ -46,7 +52,13 @@ class Location:
 
     @property
     def width(self) -> float:
-        """Half the side of a view of the rows."""
+        """Half the side of a view of the rows.
+
+        In few columns it holds all but few of them, wherever they lie; in many that would be far
+        too wide for rows that spread evenly over the columns.
+        """
+        if self.reach is not None:
+            return min(1.0, _MARGIN * self.reach / self.d**0.25)
         return min(1.0, _WIDTHS * self.spread / math.sqrt(self.d))
 
     @property
@@ -115,12 +127,25 @@ def locate(spending: Spending, rings: Rings, guess: float) -> tuple[Location, Ri
     tuple
         What was found, and the second pass, which is as sensitive as rows.
     """
-    first, middle = (spending.share(share) for share in _SHARES)
+    first, middle = spending.share(_RADIUS), spending.share(_MEAN)
     radius = pick_radii(rings, first, guess=guess, thrift=True, of="radius of all rows")  # [P2]
     means = move_to_means(rings, radius, middle, entry=_ENTRY, of="mean of all rows")  # [P3]
     clip, error = clip_radius(radius, rings.reach)[0], means.errors[0]
     rings = read_rings(spending, means.centers)
-    rest = spending.share(1 - sum(_SHARES))
-    radius = pick_radii(rings, rest, guess=guess, thrift=True, of="spread of all rows")  # [P4]
-    spread = candidate_radii(rings.reach)[radius[0]]
-    return Location(means.centers[0], float(spread), float(clip), float(error)), rings
+    rest = spending.share(1 - _RADIUS - _MEAN)
+    spread, reach = _spread_and_reach(rings, rest, guess)
+    return Location(means.centers[0], spread, reach, float(clip), float(error)), rings
+
+
+def _spread_and_reach(rings: Rings, spending: Spending, guess: float) -> tuple[float, float | None]:
+    """The radius that holds most rows, and in few columns the one that holds all but few."""
+    few, radii = rings.centers.shape[1] <= FEW_AXES, candidate_radii(rings.reach)
+    half = spending.share(Fraction(1, 2)) if few else spending
+    pick = pick_radii(rings, half, guess=guess, thrift=True, of="spread of all rows")  # [P4]
+    spread = float(radii[pick[0]])
+    if not few:
+        return spread, None
+    pick = pick_radii(
+        rings, half, guess=spread, trust=1.5, quantile=_ALMOST_ALL, of="reach of all rows"
+    )  # [P5]
+    return spread, float(radii[pick[0]])

@@ -25,7 +25,6 @@ FEW_AXES = 5  # up to here the cells are those of the box itself
 MOST_CELLS = 100_000  # more would cost more to cluster than they tell
 _MOST_AXES = 12
 _RADIUS = Fraction(1, 50)  # of the whole budget, for the radius of each step
-_MICRO_RUNS = 8
 _MANY = 2_000  # rows times epsilon, of all rows or of a cluster
 _FEW = 100  # rows times epsilon: even cells tell more than those of a grid that follows the rows
 _TOO_FEW = 40  # rows times epsilon: noise would move the middle of the rows by about their spread
@@ -80,6 +79,8 @@ class Plan:
     quantile
         The part of its rows that the own radius of each of them is to hold. None: one radius serves
         all, and holds half of all rows.
+    micro_quantile
+        The same for small clusters.
     cells_an_axis
         Of a uniform grid, in a view or where rows are few; 0 lets the grid follow the rows.
     even
@@ -93,27 +94,23 @@ class Plan:
     last_steps: tuple[Fraction, ...]
     refined: int
     quantile: Fraction | None = None
+    micro_quantile: Fraction | None = None
     cells_an_axis: int = 0
     even: bool = False
 
     @property
     def steps(self) -> tuple[Step, ...]:
         """All steps, in order; none where the cells take everything."""
-        small = [Step("small clusters", self.micro, _RADIUS)] if self.micro_clusters else []
-        radii = _RADIUS if self.quantile is None else _OWN_RADII
-        named = enumerate(self.last_steps, start=1)
-        last = (Step(f"clusters, step {n}", share, radii, self.quantile) for n, share in named)
-        return (*small, *last)
+        named = [(f"clusters, step {n}", share) for n, share in enumerate(self.last_steps, start=1)]
+        last = [_step(name, share, self.quantile) for name, share in named]
+        if not self.micro_clusters:
+            return tuple(last)
+        return (_step("small clusters", self.micro, self.micro_quantile), *last)
 
     @property
     def means(self) -> Fraction:
         """The shares of all steps together, without their radii."""
         return sum((step.means for step in self.steps), Fraction(0))
-
-    @property
-    def first_runs(self) -> int | None:
-        """How many runs of k-means find them: small clusters are only to be joined."""
-        return _MICRO_RUNS if self.micro_clusters else None
 
     def first_clusters(self, k: int) -> int:
         """How many centres the cells are to give the first step, of ``k`` that are wanted."""
@@ -202,7 +199,7 @@ def location_share(n_rows: int, epsilon: float, d: int) -> Fraction:
     found.
     """
     if d <= FEW_AXES:
-        return Fraction(4, 100) if n_rows * epsilon >= _MANY else Fraction(0)
+        return Fraction(8, 100) if n_rows * epsilon >= _MANY else Fraction(0)
     if n_rows * epsilon < _TOO_FEW:
         return Fraction(0)
     wanted = min(0.25, 5 * hardness(d) / (n_rows * epsilon))
@@ -253,7 +250,13 @@ def plan_of_view(left: Fraction, n_rows: int, epsilon: float, d: int, k: int) ->
     quantile = own_quantile(n_rows * epsilon, d, k)
     # Means of clusters seen in a shadow are far from their rows: a second step, nearer, pays.
     steps = _last_steps(left - cells - micro, quantile, twice=shadow)
-    return Plan(axes, cells, micro, small, steps, k, quantile)
+    small_quantile = own_quantile(n_rows * epsilon, d, small)
+    return Plan(axes, cells, micro, small, steps, k, quantile, small_quantile)
+
+
+def _step(name: str, share: Fraction, quantile: Fraction | None) -> Step:
+    """A step, with what it pays for one radius or for one a cluster."""
+    return Step(name, share, _RADIUS if quantile is None else _OWN_RADII, quantile)
 
 
 def _last_steps(
