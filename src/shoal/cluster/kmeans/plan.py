@@ -79,8 +79,6 @@ class Plan:
     quantile
         The part of its rows that the own radius of each of them is to hold. None: one radius serves
         all, and holds half of all rows.
-    micro_quantile
-        The same for small clusters.
     cells_an_axis
         Of a uniform grid, in a view or where rows are few; 0 lets the grid follow the rows.
     even
@@ -94,7 +92,6 @@ class Plan:
     last_steps: tuple[Fraction, ...]
     refined: int
     quantile: Fraction | None = None
-    micro_quantile: Fraction | None = None
     cells_an_axis: int = 0
     even: bool = False
 
@@ -105,7 +102,7 @@ class Plan:
         last = [_step(name, share, self.quantile) for name, share in named]
         if not self.micro_clusters:
             return tuple(last)
-        return (_step("small clusters", self.micro, self.micro_quantile), *last)
+        return (_step("small clusters", self.micro, None), *last)
 
     @property
     def means(self) -> Fraction:
@@ -250,8 +247,7 @@ def plan_of_view(left: Fraction, n_rows: int, epsilon: float, d: int, k: int) ->
     quantile = own_quantile(n_rows * epsilon, d, k)
     # Means of clusters seen in a shadow are far from their rows: a second step, nearer, pays.
     steps = _last_steps(left - cells - micro, quantile, twice=shadow)
-    small_quantile = own_quantile(n_rows * epsilon, d, small)
-    return Plan(axes, cells, micro, small, steps, k, quantile, small_quantile)
+    return Plan(axes, cells, micro, small, steps, k, quantile)
 
 
 def _step(name: str, share: Fraction, quantile: Fraction | None) -> Step:
