@@ -28,7 +28,7 @@ _ALMOST_ALL = Fraction(31, 32)
 # wider than either in one or two, as noise may make the radius too small.
 _MARGIN = 2.0
 DEVIATION = 0.4  # of a coordinate of the rows in a view, if they spread evenly
-_RADIUS, _MEAN = Fraction(1, 6), Fraction(6, 10)  # shares; the rest is for the spread
+_RADIUS = Fraction(1, 6)  # what goes to the first radius; the mean's share is below
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,7 +58,7 @@ class Location:
         too wide for rows that spread evenly over the columns.
         """
         if self.reach is not None:
-            return min(1.0, _MARGIN * self.reach / self.d**0.25)
+            return min(1.0, _MARGIN * self.reach / math.sqrt(math.sqrt(self.d)))
         return min(1.0, _WIDTHS * self.spread / math.sqrt(self.d))
 
     @property
@@ -116,7 +116,7 @@ def locate(spending: Spending, rings: Rings, guess: float) -> tuple[Location, Ri
     Parameters
     ----------
     spending
-        A sixth goes to a first radius, six tenths to the mean, the rest to the spread.
+        A sixth goes to a first radius, four to six tenths to the mean, the rest to the spread.
     rings
         The first pass: ``rings_about_middle``, or what an earlier ``locate`` returned.
     guess
@@ -127,12 +127,13 @@ def locate(spending: Spending, rings: Rings, guess: float) -> tuple[Location, Ri
     tuple
         What was found, and the second pass, which is as sensitive as rows.
     """
-    first, middle = spending.share(_RADIUS), spending.share(_MEAN)
+    mean = Fraction(7 + min(spending.box.d, FEW_AXES), 20)  # its noise grows with the columns
+    first, middle = spending.share(_RADIUS), spending.share(mean)
     radius = pick_radii(rings, first, guess=guess, thrift=True, of="radius of all rows")  # [P2]
     means = move_to_means(rings, radius, middle, entry=_ENTRY, of="mean of all rows")  # [P3]
     clip, error = clip_radius(radius, rings.reach)[0], means.errors[0]
     rings = read_rings(spending, means.centers)
-    rest = spending.share(1 - _RADIUS - _MEAN)
+    rest = spending.share(1 - _RADIUS - mean)
     spread, reach = _spread_and_reach(rings, rest, guess)
     return Location(means.centers[0], spread, reach, float(clip), float(error)), rings
 
