@@ -28,7 +28,7 @@ _ALMOST_ALL = Fraction(31, 32)
 # wider than either in one or two, as noise may make the radius too small.
 _MARGIN = 2.0
 DEVIATION = 0.4  # of a coordinate of the rows in a view, if they spread evenly
-_RADIUS = Fraction(1, 6)  # what goes to the first radius; the mean's share is below
+_RADIUS, _MEAN = Fraction(1, 6), Fraction(6, 10)  # shares; the rest is for the spread
 
 
 @dataclass(frozen=True, eq=False)
@@ -116,7 +116,7 @@ def locate(spending: Spending, rings: Rings, guess: float) -> tuple[Location, Ri
     Parameters
     ----------
     spending
-        A sixth goes to a first radius, four to six tenths to the mean, the rest to the spread.
+        A sixth goes to a first radius, six tenths to the mean, the rest to the spread.
     rings
         The first pass: ``rings_about_middle``, or what an earlier ``locate`` returned.
     guess
@@ -127,13 +127,12 @@ def locate(spending: Spending, rings: Rings, guess: float) -> tuple[Location, Ri
     tuple
         What was found, and the second pass, which is as sensitive as rows.
     """
-    mean = Fraction(7 + min(spending.box.d, FEW_AXES), 20)  # its noise grows with the columns
-    first, middle = spending.share(_RADIUS), spending.share(mean)
+    first, middle = spending.share(_RADIUS), spending.share(_MEAN)
     radius = pick_radii(rings, first, guess=guess, thrift=True, of="radius of all rows")  # [P2]
     means = move_to_means(rings, radius, middle, entry=_ENTRY, of="mean of all rows")  # [P3]
     clip, error = clip_radius(radius, rings.reach)[0], means.errors[0]
     rings = read_rings(spending, means.centers)
-    rest = spending.share(1 - _RADIUS - mean)
+    rest = spending.share(1 - _RADIUS - _MEAN)
     spread, reach = _spread_and_reach(rings, rest, guess)
     return Location(means.centers[0], spread, reach, float(clip), float(error)), rings
 
