@@ -66,7 +66,8 @@ class PrivateKMeans(CentroidClusterer):
     Where rows are many it is first measured where they lie. Up to five columns, cells of an
     adaptive grid find the clusters and one or two steps towards noisy means refine their centres.
     In more columns the rows are seen along a few axes, and many small clusters are found and
-    refined before the wanted ones are. Row labels are not published: the holder of the rows calls ``predict``.
+    refined before the wanted ones are. Row labels are not published: the holder of the rows calls
+    ``predict``.
 
     Guarantee
     ---------
