@@ -4,28 +4,30 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from clustering.data import Family, blobs, cube, digits, stored, stretched, unequal, wide
+from clustering.hard import hard_families, public_sets
 
 from shoal import Box
+from shoal.synopsis import AdaptiveGrid
 
 SEEDS = range(500, 520)
+HARD_SEEDS = range(700, 710)
+SOME_DELTA = "delta 1e-6"
 OURS: dict[str, dict[str, Any]] = {
     "auto": {},
-    "delta 1e-6": {"delta": 1e-6},
+    SOME_DELTA: {},
     "adaptive-grid": {"method": "adaptive-grid"},
     "uniform-grid": {"method": "uniform-grid"},
     "privtree": {"method": "privtree"},
     "lloyd": {"method": "lloyd"},
     "hybrid": {"method": "hybrid"},
     "LETEO, as printed": {
-        "method": "adaptive-grid",
-        "consistency": False,
-        "negative": "zero",
+        "method": AdaptiveGrid(consistency=False, negative="zero"),
         "refine": False,
     },
 }
 TEN_ROWS = "10 rows a person"  # the whole budget covers ten rows of one person
 BUDGETS = (0.1, 0.5, 1.0, 2.0)
-EACH = tuple(name for name in OURS if name != "delta 1e-6")
+EACH = tuple(name for name in OURS if name != SOME_DELTA)
 CITY = Box.geo(latitude=(40.4, 41.0), longitude=(-74.3, -73.6))
 SQUARE = Box(x=(0, 1_000_000), y=(0, 1_000_000))
 
@@ -42,7 +44,15 @@ class Case(NamedTuple):
 
 
 def cases() -> list[Case]:
-    return [*_clean(), *_compared(), *_many_columns(), *_many_rows(), *_held_out(), *_real()]
+    return [
+        *_clean(),
+        *_compared(),
+        *_many_columns(),
+        *_many_rows(),
+        *_held_out(),
+        *_real(),
+        *_hard(),
+    ]
 
 
 def _clean() -> list[Case]:
@@ -71,7 +81,7 @@ def _compared() -> list[Case]:
 
 
 def _many_columns() -> list[Case]:
-    methods = ("auto", "delta 1e-6", "diffprivlib")
+    methods = ("auto", SOME_DELTA, "diffprivlib")
     return [
         *(Case(_digits(d), methods, at_most={1.0: 1.30}) for d in (16, 32)),
         *(
@@ -117,6 +127,26 @@ def _real() -> list[Case]:
     return [
         Case(birch, peer_seeds=SEEDS[:3]),
         Case(city, ("auto", TEN_ROWS, "diffprivlib"), peer_seeds=SEEDS[:3]),
+    ]
+
+
+def _hard() -> list[Case]:
+    """A family for each way to fail, and small public sets: seeds that nothing was tuned on."""
+    at_most = {
+        f"{name} 100k, d = {d}": 1.05
+        for name in ("far groups", "corner", "unequal")
+        for d in (8, 16)
+    }
+    at_most |= {f"wide box 5k, d = {d}": 1.1 if d <= 5 else 1.3 for d in (1, 2, 3, 5, 8)}
+    return [
+        Case(
+            family,
+            ("auto",),
+            (0.1, 1.0),
+            {1.0: at_most[family.name]} if family.name in at_most else {},
+            HARD_SEEDS,
+        )
+        for family in (*hard_families(), *public_sets())
     ]
 
 

@@ -14,11 +14,11 @@ from shoal.audit.twins import twins
 from shoal.cluster import PrivateKMeans
 from shoal.cluster.kmeans.kernels import LATTICE, Cube, Nearest
 from shoal.cluster.kmeans.published import ClusterSums
-from shoal.cluster.kmeans.refine import longest_move, read_rings
+from shoal.cluster.kmeans.refine import NoisyBest, longest_move, read_rings
 from shoal.domain import Box
 from shoal.engine import rows_of
 from shoal.estimator import Spending
-from shoal.mechanisms import Choices, Exponential, Geometric, KNorm
+from shoal.mechanisms import Geometric, KNorm
 from shoal.privacy import Ledger, PureDP
 from shoal.randomness import Randomness
 
@@ -50,7 +50,7 @@ def rings(X, box=BOX, centers=CENTERS):
 
 
 def vectors(pair, pick):
-    return [rings(X).clipped(pick, HALF) for X in pair]
+    return [rings(X).clipped(np.full(2, pick), HALF) for X in pair]
 
 
 def audited(release, pair, claim=1.0, seed=5):
@@ -98,23 +98,29 @@ def test_a_twin_with_an_eighth_of_the_noise_is_caught(pair):
     assert audited(twin.release, vectors(pair, 10)).verdict == "violated"
 
 
-def picked(mechanism, draws=3_000):
+def picked(mechanism, part=Fraction(1, 2), draws=40_000):
     """Radii drawn for ten rows near a centre, and with one more far from it."""
     near = column(*[-0.6] * 10)
     rng = Randomness(3).noise
     told = []
     for X in (near, np.vstack([near, [[0.9]]])):
-        choices = Choices(rings(X).scores())
-        told.append([mechanism.release(choices, rng) for _ in range(draws)])
+        scores = rings(X, centers=[[-0.5]]).scores(part)
+        told.append(mechanism.release(np.tile(scores, (draws, 1)), rng))
     return lower_bound_of(*told, claim=1.0, alpha=ALPHA)
 
 
-def test_a_radius_certifies_no_more_than_epsilon():
-    assert picked(Exponential(PureDP(1))).verdict == "consistent"
+@pytest.mark.parametrize("part", [Fraction(1, 2), Fraction(5, 8), Fraction(15, 16)])
+def test_a_radius_certifies_no_more_than_epsilon(part):
+    most = int(max(part, 1 - part) * part.denominator)
+    assert picked(NoisyBest(PureDP(1), most), part).verdict == "consistent"
 
 
-def test_a_radius_for_too_small_a_sensitivity_is_caught():
-    assert picked(Exponential(PureDP(1), sensitivity=Fraction(1, 8))).verdict == "violated"
+def test_the_instrument_sees_some_of_what_a_radius_spends():
+    assert picked(NoisyBest(PureDP(1), 1)).epsilon > 0.2
+
+
+def test_a_radius_for_an_eighth_of_the_noise_is_caught():
+    assert picked(NoisyBest(PureDP(8), 1)).verdict == "violated"
 
 
 # --- Lloyd's iterations ---------------------------------------------------------------------------

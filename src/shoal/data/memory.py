@@ -20,6 +20,8 @@ __all__ = [
     "RelationSource",
 ]
 
+_ROWS_IN_CACHE = 1_024  # of an array, while they are turned into columns
+
 
 class ArraySource:
     """A NumPy array of numbers as a source; a batch copies only its own rows and columns.
@@ -66,10 +68,17 @@ class ArraySource:
         """
         at = find_columns(self.names, columns)
         for start in range(0, len(self._array), size):
-            rows = self._array[start : start + size]
-            # Only the columns asked for are copied.
-            arrays = [pa.array(np.ascontiguousarray(rows[:, j], self._dtype)) for j in at]
+            arrays = [pa.array(column) for column in self._columns(start, start + size, at)]
             yield pa.RecordBatch.from_arrays(arrays, names=list(columns))
+
+    def _columns(self, start: int, stop: int, at: Sequence[int]) -> NDArray[Any]:
+        """Return columns of some rows, one a line, turned a few rows at a time to stay in cache."""
+        rows = self._array[start:stop]
+        columns = np.empty((len(at), len(rows)), self._dtype)
+        for first in range(0, len(rows), _ROWS_IN_CACHE):
+            part = rows[first : first + _ROWS_IN_CACHE]
+            columns[:, first : first + len(part)] = part.T[at]
+        return columns
 
 
 class ArrowSource:

@@ -79,12 +79,18 @@ class View:
         X
             The rows.
         """
-        offset = _round_to_lattice(self.domain.scale(self.domain.clip(X), -1, 1)) - self.center
+        box = self.domain
+        # A line a column, each in one piece of memory, changed in place: rows are many.
+        offset: Matrix = np.subtract(box.clip(X).T, box.low[:, None], order="C")
+        offset *= (2 * _LATTICE / (box.high - box.low))[:, None]
+        np.rint(offset, out=offset)
+        offset *= 1 / _LATTICE
+        offset -= self.center[:, None] + 1
         # Entries reach 2, columns of Q have length 1: partial sums are multiples of 2^-46
         # below 2^6, as 2 sqrt(d) <= 2^5. So each is a float64 and exact.
-        coordinates: Matrix = offset @ self.axes
+        coordinates: Matrix = self.axes.T @ offset
         coordinates /= self.width
-        return np.clip(coordinates, -1, 1, out=coordinates)
+        return np.clip(coordinates, -1, 1, out=coordinates).T
 
     def embed(self, Y: ArrayLike) -> Matrix:
         """Return the nearest point of the domain for each point of the view.

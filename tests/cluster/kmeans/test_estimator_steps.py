@@ -9,9 +9,9 @@ from shoal.privacy import Ledger, PureDP
 from shoal.randomness import Randomness
 
 
-def released(d, epsilon, n=4_000, k=3, **settings):
+def released(d, epsilon, n=4_000, k=3, mean=0.5, sd=0.1, **settings):
     """What was released, in order."""
-    X = np.clip(np.random.default_rng(1).normal(0.5, 0.1, (n, d)), 0, 1)
+    X = np.clip(np.random.default_rng(1).normal(mean, sd, (n, d)), 0, 1)
     page = Ledger().open(PureDP(epsilon), by="test")
     names, release = [], page.release
     page.release = lambda *args, of: names.append(of) or release(*args, of=of)
@@ -24,27 +24,53 @@ def released(d, epsilon, n=4_000, k=3, **settings):
 
 GRID = ["coarse cell counts", "fine cell counts"]
 LOCATION = ["radius of all rows", "mean of all rows", "spread of all rows"]
+REACH = "reach of all rows"  # in few columns
 STEP = ["radius of clusters, step 1", "means of clusters, step 1"]
 SMALL = ["radius of small clusters", "means of small clusters"]
 
 
+def own(step):
+    """A step with a radius for each cluster."""
+    radius, means = step
+    return [radius, radius.replace("radius", "radii"), means]
+
+
+def second(step):
+    return [name.replace("1", "2") for name in step]
+
+
 def test_few_columns_take_a_grid_and_a_step():
-    assert released(2, 2) == [*GRID, *STEP]
+    assert released(2, 0.4) == [*GRID, *STEP]
 
 
-def test_a_small_budget_goes_to_the_grid_alone():
-    assert released(2, 0.01) == GRID
-    assert released(2, 2, refine=False) == GRID
+def test_many_rows_in_few_columns_are_located_and_take_two_steps_with_own_radii():
+    assert released(2, 2) == [*LOCATION, REACH, *GRID, *own(STEP), *own(second(STEP))]
+
+
+def test_a_small_budget_goes_to_cells_alone():
+    assert released(2, 0.05) == GRID
+    assert released(2, 0.01) == ["cell counts"]
+    assert released(2, 0.4, refine=False) == GRID
+
+
+def test_rows_in_a_small_part_of_a_wide_box_are_located_twice():
+    assert released(2, 2, mean=0.9, sd=0.001)[:8] == [*LOCATION, REACH, *LOCATION, REACH]
 
 
 def test_many_columns_are_located_and_pass_through_small_clusters():
-    assert released(8, 4) == [*LOCATION, "cell counts", *SMALL, *STEP]
+    assert released(8, 1) == [*LOCATION, "cell counts", *SMALL, *STEP]
+    assert released(8, 4) == [
+        *LOCATION,
+        "cell counts",
+        *SMALL,
+        *own(STEP),
+        *own(second(STEP)),
+    ]
     assert released(8, 4, refine=False) == [*LOCATION, "cell counts"]
 
 
 def test_more_columns_than_axes_take_two_steps():
-    second = [name.replace("1", "2") for name in STEP]
-    assert released(40, 8) == [*LOCATION, "cell counts", *SMALL, *STEP, *second]
+    assert released(40, 1) == [*LOCATION, "cell counts", *SMALL, *STEP, *second(STEP)]
 
 
 def test_few_rows_refine_fewer_centres_and_are_completed_by_cells():
@@ -53,4 +79,4 @@ def test_few_rows_refine_fewer_centres_and_are_completed_by_cells():
 
 @pytest.mark.parametrize("method", ["uniform-grid", "privtree"])
 def test_explicit_cells_take_a_step_too(method):
-    assert released(2, 2, method=method)[-2:] == STEP
+    assert released(2, 0.4, method=method)[-2:] == STEP

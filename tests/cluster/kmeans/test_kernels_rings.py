@@ -12,7 +12,7 @@ from shoal.cluster.kmeans.kernels import (
     Nearest,
     RingSums,
     clip_radius,
-    first_ring_within,
+    ring_edges,
     ring_numbers,
 )
 from shoal.domain import Box
@@ -44,37 +44,39 @@ def test_a_distance_beyond_the_reach_and_none_at_all_have_rings_too():
 
 
 @pytest.mark.parametrize("pick", [0, 1, 5, CANDIDATES - 1])
-def test_rings_from_the_first_within_lie_inside_the_clip_and_others_outside(pick):
+def test_a_clip_is_an_edge_between_rings(pick):
     reach, distances = 2.0, np.geomspace(1e-5, 2, 5_000)
-    inside = ring_numbers(distances**2, reach) >= first_ring_within(pick)
+    edges = ring_edges(reach)[ring_numbers(distances**2, reach)]
+    inside = edges <= clip_radius(pick, reach) * (1 + 1e-12)
     assert np.array_equal(inside, distances <= clip_radius(pick, reach) * (1 + 1e-12))
+
+
+def test_no_row_lies_beyond_the_edge_of_its_ring():
+    distances = rng.uniform(0, 3, 10_000)
+    assert (distances <= ring_edges(3.0)[ring_numbers(distances**2, 3.0)] * (1 + 2**-40)).all()
 
 
 def test_sums_are_those_of_the_rows():
     X = rng.uniform(-1, 1, (3_000, 3))
     sums = kernel(3, 5)
-    counts, inner, outer = sums(block(X))
+    counts, added = sums(block(X))
     labels = sums.nearest.labels(sums.cube.columns(X))
     offsets = X - sums.centers[labels]
     for cluster in range(5):
         own = offsets[labels == cluster]
         assert counts[cluster].sum() == len(own)
-        assert np.allclose(inner[cluster].sum(axis=0) / LATTICE, own.sum(axis=0), atol=0.1)
-        units = own / np.linalg.norm(own, axis=1, keepdims=True)
-        assert np.allclose(outer[cluster].sum(axis=0) / LATTICE, units.sum(axis=0), atol=0.1)
+        assert np.allclose(added[cluster].sum(axis=0) / LATTICE, own.sum(axis=0), atol=0.1)
 
 
 @pytest.mark.parametrize("d", [1, 2, 4, 40])
 def test_no_row_adds_more_than_its_length_in_any_ring(d):
-    """Cut towards zero: a row's offset never grows, its unit vector stays within length 1."""
+    """Cut towards zero: a row's offset never grows."""
     sums = kernel(d, 3)
     for row in rng.uniform(-1, 1, (300, d)):
-        counts, inner, outer = sums(block(row[None]))
+        counts, added = sums(block(row[None]))
         assert counts.sum() == 1
         ring = int(np.argmax(counts.sum(axis=0)))
-        edge = sums.reach * 2 ** (-ring / 4)
-        assert np.linalg.norm(inner.sum(axis=(0, 1))) <= edge * LATTICE
-        assert np.linalg.norm(outer.sum(axis=(0, 1))) <= LATTICE + 1e-6
+        assert np.linalg.norm(added.sum(axis=(0, 1))) <= ring_edges(sums.reach)[ring] * LATTICE
 
 
 def test_a_row_changes_one_cluster_and_one_ring_whoever_stands_beside():

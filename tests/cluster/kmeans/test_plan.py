@@ -1,15 +1,21 @@
 from fractions import Fraction
 
+import numpy as np
 import pytest
 
 from shoal.cluster.kmeans.plan import (
     cells_alone,
     cells_then_step,
     location_share,
+    make_plan,
+    own_quantile,
     plan_of_view,
     strength,
     view_cells_an_axis,
 )
+from shoal.domain import Box, View
+from shoal.estimator import Spending
+from shoal.privacy import PureDP
 
 LEFT = Fraction(97, 100)
 
@@ -23,7 +29,7 @@ def spent(plan):
 @pytest.mark.parametrize("epsilon", [0.001, 0.1, 1, 20])
 @pytest.mark.parametrize("k", [1, 10, 500])
 def test_shares_sum_to_what_is_left_exactly_and_pay_for_every_radius(d, n_rows, epsilon, k):
-    located = LEFT - location_share(n_rows, epsilon, d)
+    located = LEFT - Fraction(3, 2) * location_share(n_rows, epsilon, d)
     assert located > 0
     for plan, left in (
         (cells_then_step(LEFT, n_rows, epsilon, d, k), LEFT),
@@ -31,17 +37,18 @@ def test_shares_sum_to_what_is_left_exactly_and_pay_for_every_radius(d, n_rows, 
         (cells_alone(LEFT, d), LEFT),
     ):
         assert spent(plan) == left
-        assert all(step > plan.radius for step in plan.last_steps)
-        assert plan.micro == 0 or plan.micro > plan.radius
+        assert all(step.means > 0 and step.radii > 0 for step in plan.steps)
         assert (plan.micro == 0) == (plan.micro_clusters == 0)
         assert 1 <= plan.axes <= d
         assert plan.refined <= k
 
 
-def test_location_is_paid_for_in_many_columns_only():
-    assert location_share(10_000, 1, 5) == 0
+def test_location_is_paid_for_in_many_columns_and_where_rows_are_many():
+    assert location_share(1_000, 1, 5) == 0
+    assert location_share(10_000, 1, 5) == Fraction(8, 100)
     assert location_share(10_000, 1, 6) == Fraction(6, 100)
-    assert location_share(10, 0.1, 6) == Fraction(1, 4)
+    assert location_share(1_000, 0.1, 6) == Fraction(1, 4)
+    assert location_share(300, 0.1, 6) == 0
 
 
 def test_a_step_is_taken_where_clusters_stand_out():
@@ -80,6 +87,37 @@ def test_all_steps_are_named_in_order_and_divide_what_their_radii_leave():
         "clusters, step 1",
         "clusters, step 2",
     ]
-    together = plan.micro + sum(plan.last_steps) - 3 * plan.radius
-    assert plan.means == together
+    together = plan.micro + sum(plan.last_steps)
+    assert sum(step.share for step in plan.steps) == together
+    assert plan.means == together - sum(step.radii for step in plan.steps)
     assert plan.first_clusters(10) == plan.micro_clusters
+
+
+def test_many_rows_get_a_radius_a_cluster_and_two_last_steps():
+    few, many = (cells_then_step(LEFT, n, 1, 2, 10) for n in (10_000, 1_000_000))
+    assert (few.quantile, len(few.last_steps)) == (None, 1)
+    assert (many.quantile, len(many.last_steps)) == (Fraction(15, 16), 2)
+
+
+def test_a_radius_holds_more_rows_where_they_are_more():
+    parts = [own_quantile(rows, 8, 10) for rows in (19_999, 20_000, 40_000, 10**6)]
+    assert parts[0] is None
+    assert parts[1:] == sorted(parts[1:])
+    assert all(Fraction(1, 2) <= part < 1 for part in parts[1:])
+
+
+def whole_plan(n, epsilon, **settings):
+    spending = Spending(None, None, PureDP(epsilon), None, n, View(Box.unit(2), np.eye(2)))
+    return make_plan(
+        LEFT, spending, 5, **({"auto": True, "located": False, "refine": True} | settings)
+    )
+
+
+def test_few_rows_are_counted_in_a_few_even_cells():
+    few, more = (whole_plan(n, Fraction(1, 10)) for n in (300, 3_000))
+    assert (few.even, few.cells_an_axis) == (True, 2)
+    assert (more.even, more.cells_an_axis) == (False, 0)
+
+
+def test_a_named_method_keeps_its_cells():
+    assert not whole_plan(300, Fraction(1, 10), auto=False).even

@@ -5,11 +5,14 @@ import numpy as np
 import pytest
 
 from shoal.cluster.kmeans.kernels import CANDIDATES, LATTICE
+from shoal.cluster.kmeans.plan import Step
 from shoal.cluster.kmeans.refine import (
+    NoisyBest,
     candidate_radii,
+    draw_radii,
     longest_move,
     move_to_means,
-    pick_radius,
+    pick_radii,
     read_rings,
 )
 from shoal.domain import Box
@@ -23,10 +26,9 @@ BOX = Box.of(["x", "y"], [-1, -1], [1, 1])
 
 
 def spending(promise=None, seed=1, X=None, box=BOX):
-    page = Ledger().open(promise or PureDP(1_000_000), by="test")
-    return Spending(
-        rows_of(np.empty((0, box.d)) if X is None else X, box), page, page.budget, Randomness(seed)
-    )
+    page = Ledger().open(promise or PureDP(2_000), by="test")
+    rows = rows_of(np.empty((0, box.d)) if X is None else X, box)
+    return Spending(rows, page, page.budget, Randomness(seed), n_rows=6_000)
 
 
 def rings(X, centers, box=BOX):
@@ -36,10 +38,10 @@ def rings(X, centers, box=BOX):
 def test_a_large_budget_finds_the_median_radius_and_the_means():
     X = np.r_[rng.normal([-0.5, 0], 0.05, (4_000, 2)), rng.normal([0.5, 0], 0.05, (2_000, 2))]
     summed, half = rings(X, [[-0.4, 0.1], [0.4, 0.1]]), spending().share(Fraction(1, 2))
-    pick = pick_radius(summed, half, guess=0.3, of="radius")
+    pick = pick_radii(summed.together(), half, guess=0.3, quantile=Fraction(1, 2), of="radius")
     distances = np.linalg.norm(X - [-0.4, 0.1], axis=1)
     distances = np.minimum(distances, np.linalg.norm(X - [0.4, 0.1], axis=1))
-    radius = candidate_radii(summed.reach)[pick]
+    radius = candidate_radii(summed.reach)[pick[0]]
     assert 0.25 < np.mean(distances <= radius) < 0.85
     means = move_to_means(summed, pick, half, of="means")
     assert np.allclose(means.centers, [[-0.5, 0], [0.5, 0]], atol=0.02)  # the cut keeps some back
@@ -47,12 +49,57 @@ def test_a_large_budget_finds_the_median_radius_and_the_means():
     assert np.allclose(means.excess, means.sizes, atol=1)
 
 
-def test_scores_move_by_one_at_most_when_a_row_comes():
+PARTS = [Fraction(1, 2), Fraction(5, 8), Fraction(15, 16)]
+
+
+@pytest.mark.parametrize("part", PARTS)
+def test_a_row_moves_the_scores_of_one_cluster_by_no_more_than_the_noise_is_for(part):
     X, centers = rng.uniform(-1, 1, (500, 2)), rng.uniform(-1, 1, (4, 2))
-    before = rings(X, centers).scores()
+    before, most = rings(X, centers).scores(part), max(part, 1 - part) * part.denominator
     for row in rng.uniform(-1, 1, (30, 2)):
-        after = rings(np.vstack([X, row]), centers).scores()
-        assert np.abs(after - before).max() <= 1
+        moves = np.abs(rings(np.vstack([X, row]), centers).scores(part) - before)
+        assert np.count_nonzero(moves.any(axis=1)) == 1
+        assert moves.max() == most
+
+
+@pytest.mark.parametrize("distance", [0.011, 0.3, 1.1])
+def test_rows_all_at_one_distance_lie_within_the_radius(distance):
+    """Between two candidates none holds half: more than half makes it the larger of the two."""
+    turn = rng.uniform(0, 2 * np.pi, 6_000)
+    X = distance * np.stack([np.cos(turn), np.sin(turn)], axis=1)
+    summed = read_rings(spending(X=X, box=Box.of(["x", "y"], [-2, -2], [2, 2])), np.zeros((1, 2)))
+    pick = pick_radii(summed, spending(PureDP(1)), guess=0.3, thrift=True, of="radius")
+    assert distance / 2 <= candidate_radii(summed.reach)[pick[0]] < distance
+
+
+def test_each_cluster_gets_a_radius_of_its_own():
+    X = np.r_[rng.normal([-0.5, 0], 0.01, (3_000, 2)), rng.normal([0.5, 0], 0.2, (3_000, 2))]
+    summed = rings(X, [[-0.5, 0.0], [0.5, 0.0]])
+    step = Step("clusters", Fraction(1, 2), Fraction(1, 10), Fraction(3, 4))
+    tight, loose = candidate_radii(summed.reach)[
+        draw_radii(summed, spending(PureDP(10)), step, 0.3)
+    ]
+    assert tight < 0.04
+    assert loose > 0.15
+
+
+def test_a_cluster_that_lies_far_from_its_centre_is_reached():
+    X = np.r_[rng.normal([-0.5, 0], 0.01, (5_000, 2)), rng.normal([0.9, 0.9], 0.01, (1_000, 2))]
+    summed = rings(X, [[-0.5, 0.0], [0.0, 0.0]])
+    step = Step("clusters", Fraction(1, 2), Fraction(1, 10), Fraction(15, 16))
+    paying = spending(PureDP(10))
+    means = move_to_means(
+        summed, draw_radii(summed, paying, step, 0.02), paying.share(step.means), of="means"
+    )
+    assert np.allclose(means.centers[1], 0.9, atol=0.02)
+
+
+def test_the_best_of_noisy_scores_is_the_best_at_a_large_budget_and_any_at_a_small_one():
+    scores = np.array([[0, 5, 3], [9, 1, 2]])
+    noise = Randomness(1).noise
+    assert NoisyBest(PureDP(1_000), 1).release(scores, noise).tolist() == [1, 0]
+    any_of = [NoisyBest(PureDP(0.001), 1).release(scores, noise)[0] for _ in range(200)]
+    assert set(any_of) == {0, 1, 2}
 
 
 @pytest.mark.parametrize("entry", [Fraction(1, 2), Fraction(3, 10)])
@@ -65,7 +112,8 @@ def test_a_row_moves_one_vector_by_no_more_than_the_noise_is_for(d, entry):
     for row in rng.uniform(-1, 1, (20, d)):
         after = rings(np.vstack([X, row]), centers, box)
         for pick in range(CANDIDATES):
-            moves = after.clipped(pick, unit) - before.clipped(pick, unit)
+            picks = np.full(3, pick)
+            moves = after.clipped(picks, unit) - before.clipped(picks, unit)
             lengths = np.linalg.norm(moves, axis=1)
             assert np.count_nonzero(lengths) == 1
             longest = max(longest, lengths.max())

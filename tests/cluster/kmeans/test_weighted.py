@@ -8,6 +8,8 @@ from shoal.cluster.kmeans.weighted import (
     add_farthest_points,
     gaussian_cell_means,
     pad_points,
+    public_points,
+    shrink_counts,
     soften_weights,
     weighted_centers,
 )
@@ -80,3 +82,19 @@ def test_centres_that_coincide_are_no_warning():
     """Two points are one to scikit-learn; whether there are such depends on the noise."""
     points = np.array([[0.0], [1e-17], [1.0]])
     assert weighted_centers(points, np.ones(3), 3, Randomness(1)).shape == (3, 1)
+
+
+def test_public_points_fill_the_cube_evenly():
+    points = public_points(3, 800)
+    assert np.abs(points).max() < 1
+    octants = np.bincount((points > 0) @ [1, 2, 4], minlength=8)
+    assert octants.min() > 90
+
+
+def test_counts_that_are_noise_become_even_and_others_stay():
+    noise = rng.normal(0, 10, 400)
+    assert np.ptp(shrink_counts(50 + noise, 100.0)) < 0.4 * np.ptp(noise)
+    sure = np.array([1_000.0, 0.0, 0.0, 0.0])
+    assert np.allclose(shrink_counts(sure, 1.0), sure, atol=1)
+    assert (shrink_counts(np.array([-5.0, -7.0]), 1.0) >= 0).all()
+    assert shrink_counts(np.array([3.0]), 1.0).tolist() == [3.0]

@@ -8,17 +8,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shoal.cluster.kmeans.kernels import Nearest
+from shoal.cluster.kmeans.location import DEVIATION
 from shoal.cluster.kmeans.plan import FEW_AXES, Plan
 from shoal.cluster.kmeans.refine import Means
+from shoal.cluster.kmeans.runs import find_centers
 from shoal.cluster.kmeans.weighted import (
     FAINT,
     Clusterer,
     add_farthest_points,
     gaussian_cell_means,
+    public_points,
+    shrink_counts,
     soften_weights,
-    weighted_centers,
 )
-from shoal.cluster.kmeans.wide import DEVIATION
 from shoal.cluster.noise_sum import NoiseSum
 from shoal.cluster.totals import GroupCounts
 from shoal.domain import Box, View
@@ -32,11 +34,13 @@ __all__ = [
     "Clusters",
     "cell_points",
     "centers_of_cells",
+    "even_points",
     "join_small_clusters",
     "weighted_cells",
 ]
 
 _JOINING_RUNS = 40  # of k-means on few means: a poor optimum costs most
+_POINTS = 32  # public ones for each cell or cluster, where cells are few
 _EFFORT = 30_000  # cells times runs of k-means: many runs where they cost little
 
 
@@ -91,7 +95,7 @@ class CellPoints:
 
     def centers(self, k: int, rng: Randomness) -> Matrix:
         """``k`` centres, where the points are."""
-        return weighted_centers(self.points, self.weights, k, rng, self.runs, self.by)
+        return find_centers(self.points, self.weights, k, rng, self.runs, self.by)
 
     @property
     def in_shadow(self) -> bool:
@@ -233,23 +237,54 @@ def _points(box: Box, low: Matrix, high: Matrix, deviation: float | None) -> Mat
     return gaussian_cell_means(low, high, deviation)
 
 
-def weighted_cells(synopsis: Synopsis, plan: Plan, by: Clusterer) -> CellPoints:
+def weighted_cells(synopsis: Synopsis, plan: Plan, k: int, by: Clusterer) -> CellPoints:
     """The cells as points to begin with, where and as heavy as the plan has use for.
 
-    In few columns most of the smallest weight comes off every weight; in a view without small
-    clusters, points lie where rows of its spread would be.
+    In few columns most of the smallest weight comes off every weight, or, where the cells are few,
+    rows are taken to be spread evenly in each. In a view of more, without small clusters, points
+    lie where rows of its spread would be.
     """
-    if plan.location:
+    if plan.even:
+        return even_points(synopsis, k, by)
+    if plan.cells_an_axis:
         return cell_points(synopsis, deviation=None if plan.micro else DEVIATION, by=by)
     soft = synopsis.negative == "norm-cut" and plan.axes <= FEW_AXES
     return cell_points(synopsis, soft=soft, by=by)
+
+
+def even_points(synopsis: Synopsis, k: int, by: Clusterer) -> CellPoints:
+    """Public points all over the box, each as heavy as its cell makes it.
+
+    Counts in which noise is large are shrunk towards their mean: what cannot be told from noise
+    leaves the points even, and centres of even points are the best guess without any rows.
+
+    Parameters
+    ----------
+    synopsis
+        Fitted, with the estimates of all cells.
+    k, by
+        How many clusters there will be, and whose k-means finds them.
+    """
+    cells, estimates = cell_points(synopsis, by=by), synopsis._estimates
+    assert estimates is not None
+    values, d = estimates.values, synopsis.box.d
+    public = public_points(d, _POINTS * max(k, values.size))
+    keys = estimates.cells.keys(synopsis.box.unscale(public, -1, 1))
+    in_cell = np.maximum(np.bincount(keys, minlength=values.size), 1)
+    shrunk = shrink_counts(values, synopsis.noise_variance) / in_cell
+    inside = np.full(len(public), 4 * d / 12 * len(public) ** (-2 / d))
+    variance = synopsis.noise_variance * values.size / len(public)
+    weights = shrunk[keys]
+    return replace(
+        cells, points=public, weights=weights, sizes=weights, variance=variance, inside=inside
+    )
 
 
 def join_small_clusters(means: Means, k: int, rng: Randomness) -> Matrix:
     """``k`` centres by weighted k-means of small clusters' means: fewer poor optima."""
     # Where next to no rows are, the mean is noise: it must not draw a centre to itself.
     weights = np.maximum(means.excess, FAINT)
-    return weighted_centers(means.centers, weights, k, rng, n_init=_JOINING_RUNS)
+    return find_centers(means.centers, weights, k, rng, _JOINING_RUNS)
 
 
 def centers_of_cells(cells: CellPoints, k: int, rng: Randomness) -> Clusters:

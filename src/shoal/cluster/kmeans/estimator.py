@@ -18,9 +18,16 @@ from shoal.cluster.kmeans.cells import (
 )
 from shoal.cluster.kmeans.centroids import CentroidClusterer
 from shoal.cluster.kmeans.kernels import Nearest
-from shoal.cluster.kmeans.plan import FEW_AXES, MOST_CELLS, Plan, make_plan
+from shoal.cluster.kmeans.location import find_rows, rings_about_middle
+from shoal.cluster.kmeans.plan import (
+    FEW_AXES,
+    MOST_CELLS,
+    Plan,
+    location_share,
+    make_plan,
+)
 from shoal.cluster.kmeans.published import hybrid, lloyd
-from shoal.cluster.kmeans.refine import move_to_means, pick_radius, read_rings
+from shoal.cluster.kmeans.refine import draw_radii, move_to_means, read_rings
 from shoal.cluster.kmeans.settings import (
     Method,
     check_clusterer,
@@ -32,10 +39,10 @@ from shoal.cluster.kmeans.settings import (
     synopsis_of_method,
 )
 from shoal.cluster.kmeans.weighted import Clusterer
-from shoal.cluster.kmeans.wide import locate, rings_about_middle
 from shoal.cluster.noise_sum import NoiseSum
 from shoal.cluster.totals import Totals, combine_counts, warn_if_no_groups_told
 from shoal.domain import Box, Schema
+from shoal.domain.box import Matrix
 from shoal.engine import Rows
 from shoal.errors import InvalidSetting, setting
 from shoal.estimator import (
@@ -56,10 +63,11 @@ __all__ = ["PrivateKMeans"]
 class PrivateKMeans(CentroidClusterer):
     r"""k-means whose centres may be published.
 
-    Up to five columns, cells of an adaptive grid find the clusters and one step towards noisy means
-    refines their centres. In more columns the rows are first located, then seen along a few axes,
-    and many small clusters are found and refined before the wanted ones are. Row labels are not
-    published: the holder of the rows calls ``predict``.
+    Where rows are many it is first measured where they lie. Up to five columns, cells of an
+    adaptive grid find the clusters and one or two steps towards noisy means refine their centres.
+    In more columns the rows are seen along a few axes, and many small clusters are found and
+    refined before the wanted ones are. Row labels are not published: the holder of the rows calls
+    ``predict``.
 
     Guarantee
     ---------
@@ -190,18 +198,15 @@ class PrivateKMeans(CentroidClusterer):
         return self
 
     def spend(self, spending: Spending) -> Self:
-        """Do the work of ``fit`` on somebody's page, for this share of its budget.
-
-        In many columns ("wide") the rows are first located, and counted in a view of few axes.
-        """
+        """Do the work of ``fit`` on somebody's page, for this share of its budget."""
         check_settings(self, spending.rows.domain)
         check_delta(spending.budget)
         rng, d, counts = spending.rng, spending.box.d, cluster_numbers(self.n_clusters)
-        wide = self.method == "auto" and d > FEW_AXES
+        auto = self.method == "auto"
 
-        # 1. How many rows there are: every rule below reads this number. A wide table's first pass
-        #    measures them from the middle of the box too.
-        rings = rings_about_middle(spending) if wide else None
+        # 1. How many rows there are: every rule below reads this number. The first pass measures
+        #    them from the middle of the box too.
+        rings = rings_about_middle(spending) if auto else None
         n_rows, left, row_noise = self._count_rows(spending)  # [P1]
         spending = replace(spending, n_rows=n_rows)
         if self.method == "lloyd":
@@ -213,38 +218,43 @@ class PrivateKMeans(CentroidClusterer):
             )
             return self._keep(clusters, n_rows, row_noise)
 
-        # 2. How the rest of the budget is divided; of a wide table, where its rows lie.
-        plan = make_plan(left, spending, counts[-1], wide=wide, refine=self.refine)
-        view, radius_guess = None, 0.3 * math.sqrt(d)
-        if rings is not None:
-            location = locate(spending.share(plan.location), rings)
-            view, radius_guess = location.view(spending, plan.axes), 0.6 * location.spread
+        # 2. Where the rows lie, unless they are too few to tell; how the rest is divided.
+        view, location, radius_guess = None, None, 0.3 * math.sqrt(d)
+        share = location_share(n_rows, spending.epsilon, d)
+        if rings is not None and share:
+            location, paid = find_rows(spending, share, rings)  # [P4]
+            left, radius_guess = left - paid, 0.6 * location.spread
+        plan = make_plan(
+            left, spending, counts[-1], auto=auto, located=location is not None, refine=self.refine
+        )
+        if location is not None and (d > FEW_AXES or location.is_small):
+            view = location.view(spending, plan.axes)
 
         # 3. Cells, finer where rows are, with noisy counts.
         for_cells = replace(spending.share(plan.cells), view=view)
-        self.synopsis_ = synopsis = self._new_synopsis(for_cells, plan).spend(for_cells)  # [P4]
+        self.synopsis_ = synopsis = self._new_synopsis(for_cells, plan).spend(for_cells)  # [P5]
         synopsis.guarantee_ = for_cells.budget.simulated(rng.noise.simulation)
-        cells = weighted_cells(synopsis, plan, self.spark_kmeans)
 
         # 4. Centres of the cells, by weighted k-means; how many, if several numbers came.
         k = self._choose_k(synopsis, rng)
+        cells = weighted_cells(synopsis, plan, k, self.spark_kmeans)
         if not plan.steps:
             return self._keep(centers_of_cells(cells, k, rng), n_rows, row_noise)
         first = cells.centers(plan.first_clusters(k), rng)
         centers = cells.placed(first)
         labelled_by = Nearest(first) if cells.in_shadow else None
+        errors: Matrix | None = None
 
-        # 5. Steps: a radius that holds about half of the rows, then the noisy means within it.
-        for step in plan.steps:  # [P5]
+        # 5. Steps: radii that hold a part of the rows, then the noisy means within them. Small
+        #    clusters are joined to those that are wanted.
+        for step in plan.steps:  # [P6]
             rings = read_rings(spending, centers, labelled_by, cells.view)
-            radius = pick_radius(
-                rings, spending.share(plan.radius), guess=radius_guess, of=f"radius of {step.name}"
-            )
+            radii = draw_radii(rings, spending, step, radius_guess, errors)
             for_means = spending.share(step.means, delta=step.means / plan.means)
-            means = move_to_means(rings, radius, for_means, of=f"means of {step.name}")
-            centers, labelled_by = means.centers, None
-            if step.small_clusters:
-                centers = join_small_clusters(means, k, rng)
+            means = move_to_means(rings, radii, for_means, of=f"means of {step.name}")
+            centers, errors, labelled_by = means.centers, means.errors, None
+            if len(centers) > k:
+                centers, errors = join_small_clusters(means, k, rng), None
 
         # 6. Centres that the plan left without a step are cells.
         clusters = Clusters.from_means(means)
@@ -321,7 +331,7 @@ class PrivateKMeans(CentroidClusterer):
 
     def _new_synopsis(self, spending: Spending, plan: Plan) -> Synopsis:
         """The synopsis that the method asks for, not fitted yet."""
-        if plan.location:
+        if plan.cells_an_axis:
             synopsis: Synopsis = UniformGrid(cells=plan.cells_an_axis)
         elif self.method == "auto":
             synopsis = AdaptiveGrid(max_cells=MOST_CELLS)

@@ -26,7 +26,7 @@ __all__ = [
     "RingSums",
     "ViewedCube",
     "clip_radius",
-    "first_ring_within",
+    "ring_edges",
     "ring_numbers",
 ]
 
@@ -38,7 +38,7 @@ RINGS = 2 * CANDIDATES  # two to a candidate, so that a clip 2^(1/4) above it is
 _HALF_STEP = math.sqrt(0.5)
 _ROW_STEPS = 2.0**22
 _CENTRE_STEPS = 2.0**21
-_AT_A_TIME = 2_048  # rows whose distances to 40 centres lie in a core's cache
+_LENGTHS = 2**16  # distances of rows to centres that do so while they are compared
 
 
 @dataclass(frozen=True)
@@ -55,13 +55,12 @@ class Cube:
 
     def columns(self, numbers: Matrix) -> Matrix:
         """One line a column, one entry a row."""
-        scaled = np.array(numbers.T, order="C")  # a copy: what came stays as it is
         middle, half = (self.box.low + self.box.high) / 2, (self.box.high - self.box.low) / 2
-        scaled -= middle[:, None]
+        scaled: Matrix = np.subtract(numbers.T, middle[:, None], order="C")  # a copy
         scaled *= (_ROW_STEPS / half)[:, None]
         np.clip(scaled, -_ROW_STEPS, _ROW_STEPS, out=scaled)
         np.rint(scaled, out=scaled)
-        scaled /= _ROW_STEPS
+        scaled *= 1 / _ROW_STEPS
         return scaled
 
 
@@ -73,10 +72,10 @@ class ViewedCube:
 
     def columns(self, numbers: Matrix) -> Matrix:
         """One line an axis of the view, one entry a row."""
-        viewed: Matrix = np.ascontiguousarray(self.view.apply(numbers).T)
+        viewed: Matrix = self.view.apply(numbers).T  # a line an axis, in one piece of memory
         viewed *= _ROW_STEPS
         np.rint(viewed, out=viewed)
-        viewed /= _ROW_STEPS
+        viewed *= 1 / _ROW_STEPS
         return viewed
 
 
@@ -107,16 +106,19 @@ class Nearest:
         labels = np.zeros(n, dtype=np.int64)
         if k == 1:
             return labels
-        # |x - c|^2 / 2 without |x|^2 / 2, which is the same for every centre: a product with
-        # (-c, |c|^2 / 2), as each row gets a 1 at its end.
-        halves = (self.centers**2).sum(axis=1) / 2
-        factors = np.vstack([-self.centers.T, halves])
-        part, lengths = np.ones((_AT_A_TIME, len(factors))), np.empty((_AT_A_TIME, k))
-        for start in range(0, n, _AT_A_TIME):
-            end = min(start + _AT_A_TIME, n)
-            part[: end - start, :-1] = columns[:, start:end].T
-            np.matmul(part[: end - start], factors, out=lengths[: end - start])
-            np.argmin(lengths[: end - start], axis=1, out=labels[start:end])
+        # |x - c|^2 / 2 without |x|^2 / 2, which is the same for every centre. The nearest are told
+        # by comparing with the least, and the first of them by its rank: faster than argmin.
+        halves = (self.centers**2).sum(axis=1)[:, None] / 2
+        ranks = np.arange(k, 0, -1, dtype=np.int8 if k < 128 else np.int64)[:, None]
+        size = max(256, _LENGTHS // k)
+        lengths, ranked = np.empty((k, size)), np.empty((k, size), dtype=ranks.dtype)  # used again
+        for start in range(0, n, size):
+            part = columns[:, start : start + size]
+            each, rank = lengths[:, : part.shape[1]], ranked[:, : part.shape[1]]
+            np.matmul(self.centers, part, out=each)
+            np.subtract(halves, each, out=each)
+            np.multiply(each == each.min(axis=0), ranks, out=rank)
+            labels[start : start + size] = k - rank.max(axis=0)
         return labels
 
 
@@ -178,11 +180,11 @@ class LeastSquares:
 
 @dataclass(frozen=True, eq=False)
 class RingSums:
-    """For every cluster and ring: rows, the sum of their offsets, and of offsets of length 1.
+    """For every cluster and ring: rows, and the sum of their offsets from the centre.
 
     Ring q holds rows at distances in (reach 2^(-(q+1)/4), reach 2^(-q/4)] from their centre; the
-    last holds all that are nearer. Whatever radius is drawn later, the sum of offsets cut to it
-    is the first sums of the rings within and radius times the second sums of those beyond.
+    last holds all that are nearer. Whatever radius is drawn later, offsets are cut to it by
+    dividing the sum of each ring beyond by that ring's outer edge.
 
     Parameters
     ----------
@@ -202,21 +204,21 @@ class RingSums:
     reach: float
     labelled_in: ViewedCube | None = None
 
-    def __call__(self, block: Block) -> tuple[Integers, Integers, Integers]:
-        """Arrays (cluster, ring) and twice (cluster, ring, axis), on the lattice."""
+    def __call__(self, block: Block) -> tuple[Integers, Integers]:
+        """Arrays (cluster, ring) and (cluster, ring, axis), on the lattice."""
         columns = self.cube.columns(block.numbers)
         places = columns if self.labelled_in is None else self.labelled_in.columns(block.numbers)
         labels = self.nearest.labels(places)  # [P1] by the row and what was released
         squares = self._to_offsets(columns, labels)
         keys = labels * RINGS + ring_numbers(squares, self.reach)  # [P2]
+        columns *= LATTICE
+        np.trunc(columns, out=columns)  # [P3] whole numbers, which floats add exactly up to 2^53
         k, d = self.centers.shape
-        inner, outer = np.empty((d, k * RINGS)), np.empty((d, k * RINGS))
-        scale = LATTICE / np.sqrt(np.maximum(squares, np.finfo(float).tiny))
+        sums = np.empty((k * RINGS, d), dtype=np.int64)
         for axis, offsets in enumerate(columns):
-            inner[axis] = _added(keys, offsets * LATTICE, k)  # [P3]
-            outer[axis] = _added(keys, offsets * scale, k)  # [P4]
+            sums[:, axis] = np.bincount(keys, offsets, k * RINGS)
         counts = np.bincount(keys, minlength=k * RINGS).astype(np.int64).reshape(k, RINGS)
-        return counts, _by_cluster(inner, k), _by_cluster(outer, k)
+        return counts, sums.reshape(k, RINGS, d)
 
     def _to_offsets(self, columns: Matrix, labels: LabelArray) -> Matrix:
         """Turn rows into offsets from their centres, in place; the squared lengths."""
@@ -241,21 +243,17 @@ def ring_numbers(squares: Matrix, reach: float) -> Integers:
     return np.clip(rings, 0, RINGS - 1)
 
 
-def clip_radius(pick: int, reach: float) -> float:
-    """Where offsets are cut: 2^(1/4) times the candidate."""
-    return float(reach * 2.0 ** (0.25 - pick / 2))
+def clip_radius(picks: Integers, reach: float) -> Matrix:
+    """Where offsets are cut: 2^(1/4) times each candidate."""
+    return np.asarray(reach * 2.0 ** (0.25 - np.asarray(picks) / 2))
 
 
-def first_ring_within(pick: int) -> int:
-    """The first ring that lies within the clip of a candidate."""
-    return max(0, 2 * pick - 1)
+def ring_edges(reach: float) -> Matrix:
+    """The outer edge of each ring.
 
-
-def _added(keys: Integers, values: Matrix, k: int) -> Matrix:
-    """Sums by key of values cut to whole numbers, which floats add exactly up to 2^53."""
-    return np.bincount(keys, np.trunc(values, out=values), k * RINGS).astype(np.float64, copy=False)
-
-
-def _by_cluster(sums: Matrix, k: int) -> Integers:
-    """From a line an axis to an array (cluster, ring, axis)."""
-    return np.ascontiguousarray(sums.T).astype(np.int64).reshape(k, RINGS, -1)
+    Examples
+    --------
+    >>> ring_edges(2.0)[:5:4].tolist()
+    [2.0, 1.0]
+    """
+    return np.asarray(reach * 2.0 ** (-np.arange(RINGS) / 4))

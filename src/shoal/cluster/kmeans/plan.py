@@ -15,6 +15,7 @@ __all__ = [
     "cells_then_step",
     "location_share",
     "make_plan",
+    "own_quantile",
     "plan_of_view",
     "strength",
     "view_cells_an_axis",
@@ -24,6 +25,10 @@ FEW_AXES = 5  # up to here the cells are those of the box itself
 MOST_CELLS = 100_000  # more would cost more to cluster than they tell
 _MOST_AXES = 12
 _RADIUS = Fraction(1, 50)  # of the whole budget, for the radius of each step
+_MANY = 2_000  # rows times epsilon, of all rows or of a cluster
+_FEW = 100  # rows times epsilon: even cells tell more than those of a grid that follows the rows
+_TOO_FEW = 40  # rows times epsilon: noise would move the middle of the rows by about their spread
+_OWN_RADII = Fraction(2, 50)  # for a radius of each cluster
 
 
 @dataclass(frozen=True)
@@ -34,15 +39,23 @@ class Step:
     ----------
     name
         Of what, for the ledger.
-    means
-        The share of the whole budget for its noisy means; its radius has one of its own.
-    small_clusters
-        Whether it finds the means of many small clusters, which are then joined.
+    share
+        Of the whole budget.
+    radii
+        What of it goes to radii; the rest, ``means``, to noisy means within them.
+    quantile
+        As in ``Plan``.
     """
 
     name: str
-    means: Fraction
-    small_clusters: bool = False
+    share: Fraction
+    radii: Fraction
+    quantile: Fraction | None = None
+
+    @property
+    def means(self) -> Fraction:
+        """The share of the noisy means."""
+        return self.share - self.radii
 
 
 @dataclass(frozen=True)
@@ -63,10 +76,13 @@ class Plan:
         The share of each last step.
     refined
         How many centres the last steps move.
-    location
-        The share for where the rows of a wide table lie; 0 in few columns.
+    quantile
+        The part of its rows that the own radius of each of them is to hold. None: one radius serves
+        all, and holds half of all rows.
     cells_an_axis
-        Of a wide table's view.
+        Of a uniform grid, in a view or where rows are few; 0 lets the grid follow the rows.
+    even
+        Whether rows are to be taken as spread evenly in each cell, as cells are few.
     """
 
     axes: int
@@ -75,20 +91,18 @@ class Plan:
     micro_clusters: int
     last_steps: tuple[Fraction, ...]
     refined: int
-    location: Fraction = Fraction(0)
+    quantile: Fraction | None = None
     cells_an_axis: int = 0
-
-    @property
-    def radius(self) -> Fraction:
-        """What the radius takes of the share of each step."""
-        return _RADIUS
+    even: bool = False
 
     @property
     def steps(self) -> tuple[Step, ...]:
         """All steps, in order; none where the cells take everything."""
-        small = [Step("small clusters", self.micro - _RADIUS, True)] if self.micro_clusters else []
-        last = enumerate(self.last_steps, start=1)
-        return (*small, *(Step(f"clusters, step {n}", share - _RADIUS) for n, share in last))
+        named = [(f"clusters, step {n}", share) for n, share in enumerate(self.last_steps, start=1)]
+        last = [_step(name, share, self.quantile) for name, share in named]
+        if not self.micro_clusters:
+            return tuple(last)
+        return (_step("small clusters", self.micro, None), *last)
 
     @property
     def means(self) -> Fraction:
@@ -100,7 +114,9 @@ class Plan:
         return self.micro_clusters or min(self.refined, k)
 
 
-def make_plan(left: Fraction, spending: Spending, k: int, *, wide: bool, refine: bool) -> Plan:
+def make_plan(
+    left: Fraction, spending: Spending, k: int, *, auto: bool, located: bool, refine: bool
+) -> Plan:
     """The plan for so many rows, columns and clusters: released and public numbers alone.
 
     Parameters
@@ -111,21 +127,28 @@ def make_plan(left: Fraction, spending: Spending, k: int, *, wide: bool, refine:
         The whole budget, and the number of rows.
     k
         How many clusters, at most.
-    wide
-        Whether rows are to be located and counted in a view.
+    auto
+        Whether the cells are the plan's to choose: those of a view in many columns, a few even ones
+        for few rows.
+    located
+        Whether it is known where the rows lie.
     refine
         Whether steps may follow the cells.
     """
     assert spending.n_rows is not None
     n_rows, epsilon, d = spending.n_rows, spending.epsilon, spending.box.d
-    if not wide:
-        return cells_then_step(left, n_rows, epsilon, d, k) if refine else cells_alone(left, d)
-    location = location_share(n_rows, epsilon, d)
-    plan = plan_of_view(left - location, n_rows, epsilon, d, k)
+    in_view = located and d > FEW_AXES
+    rule = plan_of_view if in_view else cells_then_step
+    plan = rule(left, n_rows, epsilon, d, k)
     if not refine:
-        plan = cells_alone(left - location, plan.axes)
-    finest = view_cells_an_axis(n_rows * epsilon * float(plan.cells), plan.axes)
-    return replace(plan, location=location, cells_an_axis=finest)
+        plan = cells_alone(left, plan.axes)
+    rows_epsilon = n_rows * epsilon * float(plan.cells)
+    even = auto and not plan.steps and not in_view and rows_epsilon < _FEW
+    if not (even or in_view):
+        return plan
+    told = in_view or d <= FEW_AXES  # halves of many columns are more cells than there are rows
+    an_axis = view_cells_an_axis(rows_epsilon, plan.axes) if told else 1
+    return replace(plan, cells_an_axis=an_axis, even=even)
 
 
 def view_cells_an_axis(rows_epsilon: float, axes: int) -> int:
@@ -146,9 +169,35 @@ def strength(n_rows: int, epsilon: float, d: int, k: int) -> float:
     return n_rows * epsilon / (k * hardness(d))
 
 
+def own_quantile(rows_epsilon: float, d: int, k: int) -> Fraction | None:
+    """Which part of its rows each cluster's own radius is to hold; None where rows are too few.
+
+    Twice the radius is twice the noise; rows beyond it count less, and the mean is off by that. So
+    the part grows with the rows.
+
+    Parameters
+    ----------
+    rows_epsilon
+        Rows times epsilon.
+    d, k
+        Columns, clusters.
+    """
+    if rows_epsilon < _MANY * k:
+        return None
+    beyond = min(max(60 * k * hardness(d) / rows_epsilon, 1 / 16), 1 / 2)
+    return 1 - Fraction(round(16 * beyond), 16)
+
+
 def location_share(n_rows: int, epsilon: float, d: int) -> Fraction:
-    """What finding the rows' middle and spread may cost; 0 where cells of the box will do."""
+    """What finding the rows' middle and spread may cost.
+
+    In few columns cells of the box will do, unless it is much wider than the rows: where these are
+    many, to look costs little. In many columns it is nothing only where rows are too few to be
+    found.
+    """
     if d <= FEW_AXES:
+        return Fraction(8, 100) if n_rows * epsilon >= _MANY else Fraction(0)
+    if n_rows * epsilon < _TOO_FEW:
         return Fraction(0)
     wanted = min(0.25, 5 * hardness(d) / (n_rows * epsilon))
     return max(Fraction(6, 100), rational(wanted))
@@ -174,7 +223,8 @@ def cells_then_step(left: Fraction, n_rows: int, epsilon: float, d: int, k: int)
     if stands_out < (12 if d < 4 else 4):
         return cells_alone(left, d)
     cells = left * Fraction(6, 10)
-    return Plan(d, cells, Fraction(0), 0, (left - cells,), k)
+    quantile = own_quantile(n_rows * epsilon, d, k)
+    return Plan(d, cells, Fraction(0), 0, _last_steps(left - cells, quantile), k, quantile)
 
 
 def plan_of_view(left: Fraction, n_rows: int, epsilon: float, d: int, k: int) -> Plan:
@@ -194,10 +244,24 @@ def plan_of_view(left: Fraction, n_rows: int, epsilon: float, d: int, k: int) ->
     if 2 * small < 3 * k:
         return _without_micro(left, axes, n_rows * epsilon, d, k)
     cells = left * (Fraction(20, 100) if shadow else Fraction(30, 100))
-    rest = left - cells - micro
+    quantile = own_quantile(n_rows * epsilon, d, k)
     # Means of clusters seen in a shadow are far from their rows: a second step, nearer, pays.
-    steps = (rest * Fraction(4, 10), rest * Fraction(6, 10)) if shadow else (rest,)
-    return Plan(axes, cells, micro, small, steps, k)
+    steps = _last_steps(left - cells - micro, quantile, twice=shadow)
+    return Plan(axes, cells, micro, small, steps, k, quantile)
+
+
+def _step(name: str, share: Fraction, quantile: Fraction | None) -> Step:
+    """A step, with what it pays for one radius or for one a cluster."""
+    return Step(name, share, _RADIUS if quantile is None else _OWN_RADII, quantile)
+
+
+def _last_steps(
+    share: Fraction, quantile: Fraction | None, twice: bool = False
+) -> tuple[Fraction, ...]:
+    """One step, or two: a first that may go far, a second with little noise."""
+    if quantile is None and not twice:
+        return (share,)
+    return (share * Fraction(4, 10), share * Fraction(6, 10))
 
 
 def _without_micro(left: Fraction, axes: int, rows_epsilon: float, d: int, k: int) -> Plan:

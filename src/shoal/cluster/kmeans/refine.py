@@ -1,7 +1,7 @@
 """Steps towards noisy means: a radius, then one noisy vector a cluster."""
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 
 import numpy as np
@@ -15,26 +15,33 @@ from shoal.cluster.kmeans.kernels import (
     RingSums,
     ViewedCube,
     clip_radius,
-    first_ring_within,
+    ring_edges,
 )
+from shoal.cluster.kmeans.plan import Step
 from shoal.cluster.noise_sum import NoiseSum
 from shoal.domain import View
 from shoal.domain.box import Matrix
 from shoal.estimator import Spending
-from shoal.mechanisms import Choices, Exponential, Gaussian, KNorm
+from shoal.mechanisms import Gaussian, Geometric, KNorm
+from shoal.mechanisms.exact.whole_numbers import check_vectors
 from shoal.privacy import ApproxDP, PureDP
 
 __all__ = [
+    "MOST",
     "Means",
+    "NoisyBest",
     "Rings",
     "candidate_radii",
+    "draw_radii",
     "longest_move",
     "move_to_means",
-    "pick_radius",
+    "pick_radii",
     "read_rings",
 ]
 
 Integers = NDArray[np.int64]
+MOST = Fraction(5, 8)  # of the rows
+_THRIFT = 1 / 8  # of the rows: what the guess must hold more than next to no radius
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,22 +50,35 @@ class Rings:
 
     centers: Matrix
     counts: Integers
-    inner: Integers
-    outer: Integers
+    offsets: Integers
     reach: float
 
-    def scores(self) -> Integers:
-        """How near each candidate radius is to holding half of the rows."""
-        outermost_first = self.counts.sum(axis=0).reshape(CANDIDATES, -1).sum(axis=1)
-        within = np.cumsum(outermost_first[::-1])[::-1]
-        scores: Integers = -np.abs(2 * within - within[0])  # [P1]
+    @property
+    def k(self) -> int:
+        """How many centres."""
+        return len(self.centers)
+
+    def scores(self, quantile: Fraction) -> Integers:
+        """How near each candidate radius is to holding this part of a cluster's rows.
+
+        In units of the quantile's denominator; a line a cluster.
+        """
+        outermost_first = self.counts.reshape(self.k, CANDIDATES, -1).sum(axis=2)
+        within = np.cumsum(outermost_first[:, ::-1], axis=1)[:, ::-1]
+        part, whole = quantile.numerator, quantile.denominator
+        scores: Integers = -np.abs(whole * within - part * within[:, :1])  # [P1]
         return scores
 
-    def clipped(self, pick: int, unit: int) -> Integers:
-        """A vector a cluster: offsets cut to the radius, over it, and ``unit`` for each row."""
-        first = first_ring_within(pick)
-        near, far = self.inner[:, first:].sum(axis=1), self.outer[:, :first].sum(axis=1)
-        sums = near / clip_radius(pick, self.reach) + far
+    def together(self) -> "Rings":
+        """The same rows as one cluster's: only how far they are from their centres."""
+        middle, counts = self.centers[:1], self.counts.sum(axis=0, keepdims=True)
+        return replace(self, centers=middle, counts=counts, offsets=self.offsets[:1])
+
+    def clipped(self, picks: Integers, unit: int) -> Integers:
+        """A vector a cluster: offsets cut to its radius, over it, and ``unit`` for each row."""
+        radii = clip_radius(picks, self.reach)
+        lengths = np.maximum(ring_edges(self.reach), radii[:, None])
+        sums = (self.offsets / lengths[:, :, None]).sum(axis=1)
         return np.column_stack([np.rint(sums).astype(np.int64), self.counts.sum(axis=1) * unit])
 
 
@@ -105,41 +125,93 @@ def read_rings(
     longest = 2 * math.sqrt(about.shape[1]) if reach is None else reach
     labelled_in = None if labelled_by is None or view is None else ViewedCube(view)
     kernel = RingSums(Cube(spending.box), about, labelled_by or nearest, longest, labelled_in)
-    counts, inner, outer = spending.sum(kernel)
-    return Rings(about, counts, inner, outer, longest)
+    counts, offsets = spending.sum(kernel)
+    return Rings(about, counts, offsets, longest)
 
 
-def pick_radius(
-    rings: Rings, spending: Spending, *, guess: float, trust: float = 2.0, of: str
-) -> int:
-    """Draw a radius that holds about half of the rows.
+def draw_radii(
+    rings: Rings, spending: Spending, step: Step, guess: float, errors: Matrix | None = None
+) -> Integers:
+    """Draw one radius for all clusters of a step, and from there one for each if it says so.
 
     Parameters
     ----------
     rings
         What a pass added up.
     spending
-        What pays for it.
+        The whole budget.
+    step
+        Its share for radii: a quarter goes to the first, the rest to those of the clusters.
     guess
         A public or released radius.
+    errors
+        How far noise moved each centre, after a step: rows may be as far. None: they may be
+        anywhere.
+    """
+    share = step.radii if step.quantile is None else step.radii / 4
+    together, half, of = rings.together(), Fraction(1, 2), f"radius of {step.name}"
+    pick = pick_radii(together, spending.share(share), guess=guess, quantile=half, of=of)
+    if step.quantile is None:
+        return pick
+    usual = candidate_radii(rings.reach)[pick]
+    return pick_radii(
+        rings,
+        spending.share(step.radii - share),
+        guess=usual if errors is None else np.hypot(usual, errors),
+        trust=1.5 if errors is None else 3.0,
+        quantile=step.quantile,
+        of=f"radii of {step.name}",
+    )
+
+
+def pick_radii(
+    rings: Rings,
+    spending: Spending,
+    *,
+    guess: float | Matrix,
+    trust: float = 2.0,
+    quantile: Fraction = MOST,
+    thrift: bool = False,
+    of: str,
+) -> Integers:
+    """Draw for each cluster a radius that holds about a part of its rows.
+
+    Parameters
+    ----------
+    rings
+        What a pass added up.
+    spending
+        What pays for it, for all clusters together: a row is in one of them. The number of rows
+        stands in it.
+    guess
+        A public or released radius, or one for each cluster.
     trust
         Candidates weigh e^-trust less for each time they are twice or half as large as the guess.
+    quantile
+        The part. Where all rows lie between two candidates, more than half makes it the larger.
+    thrift
+        Rather take a radius that is smaller than the guess, if it holds nearly as many rows.
     of
         What this is, for the ledger.
 
     Returns
     -------
-    int
-        The place of the radius among the candidates.
+    array
+        The place of each radius among the candidates.
     """
-    weights = np.exp(-trust * np.abs(np.log2(candidate_radii(rings.reach) / guess)))
-    choices = Choices(rings.scores(), weights.tolist())
-    pick: int = spending.release(Exponential(spending.budget), choices, of=of)  # [P2]
-    return pick
+    best = NoisyBest(spending.budget, max(quantile.numerator, (1 - quantile).numerator))  # [P2]
+    times = candidate_radii(rings.reach) / np.reshape(guess, (-1, 1))
+    public = trust * best.scale * np.abs(np.log2(times))
+    if thrift:
+        assert spending.n_rows is not None
+        public += quantile.denominator * spending.n_rows * _THRIFT * np.minimum(times, 1)
+    scores = rings.scores(quantile) - np.rint(public).astype(np.int64)
+    picks: Integers = spending.release(best, scores, of=of)
+    return picks
 
 
 def move_to_means(
-    rings: Rings, pick: int, spending: Spending, *, entry: Fraction = Fraction(1, 2), of: str
+    rings: Rings, picks: Integers, spending: Spending, *, entry: Fraction = Fraction(1, 2), of: str
 ) -> Means:
     """Move each centre to the noisy mean of its rows, as far as it stands out of the noise.
 
@@ -147,8 +219,8 @@ def move_to_means(
     ----------
     rings
         What a pass added up.
-    pick
-        Which candidate is the radius.
+    picks
+        Which candidate is the radius of each cluster, or of all.
     spending
         What pays for it. A budget with a delta buys Gaussian noise where that is less.
     entry
@@ -158,23 +230,66 @@ def move_to_means(
     """
     unit, d = int(LATTICE * entry), rings.centers.shape[1]
     noise = _noise(spending.budget, longest_move(d, unit), d + 1)  # [P3]
-    noisy = spending.release(noise, rings.clipped(pick, unit), of=of)  # [P4] empty ones too
-    moved = _moved(rings, noisy, noise.deviation(d + 1), clip_radius(pick, rings.reach), unit)
+    picks = np.broadcast_to(picks, rings.k)
+    noisy = spending.release(noise, rings.clipped(picks, unit), of=of)  # [P4] empty ones too
+    moved = _moved(rings, noisy, noise.deviation(d + 1), clip_radius(picks, rings.reach), unit)
     return Means(*moved, _in_sizes(noise, d + 1).times(1 / unit))
+
+
+@dataclass(frozen=True)
+class NoisyBest:
+    r"""The place of the highest score of each line, once noise has raised all (permute and flip).
+
+    Guarantee
+    ---------
+    :math:`\varepsilon`-DP if a row moves the scores of one line only, each by at most
+    ``sensitivity``. See ``refine.proof.md``.
+
+    Parameters
+    ----------
+    guarantee
+        The promise of one ``release``.
+    sensitivity
+        The most one row can move a score, a whole number.
+
+    References
+    ----------
+    McKenna, Sheldon, Permute-and-flip: a new mechanism for differentially private selection,
+    NeurIPS 2020; Ding, Kifer, Steinke, Wang, Zhang, The permute-and-flip mechanism is identical to
+    report-noisy-max with exponential noise, 2021.
+    """
+
+    guarantee: PureDP
+    sensitivity: int
+
+    @property
+    def scale(self) -> float:
+        """Of the noise on each score."""
+        return float(2 * self.sensitivity / self.guarantee.epsilon)
+
+    def check(self, value: object) -> None:
+        """Refuse what is no array of whole numbers, by its kind and shape alone."""
+        check_vectors(value)
+
+    def release(self, value: Integers, rng: np.random.Generator) -> Integers:
+        """One place a line, the first of equal ones."""
+        noise = Geometric(self.guarantee, 2 * self.sensitivity)
+        raised = np.abs(noise.release(np.zeros_like(value), rng))  # [P5]
+        return np.asarray((value + raised).argmax(axis=-1))
 
 
 def longest_move(d: int, unit: int) -> int:
     """The most one row moves a released vector, in steps of the lattice, rounded up.
 
     Its offset has length 1 at most and its entry adds ``unit``; rounding a sum to whole steps
-    moves the two sides apart by one more along each axis, and floats by far less than the last.
+    moves the two sides apart by one more along each axis, and floats by less than another one.
 
     Examples
     --------
     >>> longest_move(4, 2**15)
-    73276
+    73277
     """
-    return math.isqrt(LATTICE**2 + unit**2) + 1 + math.isqrt(d) + 1 + 1
+    return math.isqrt(LATTICE**2 + unit**2) + 1 + math.isqrt(4 * d) + 1
 
 
 def candidate_radii(reach: float) -> Matrix:
@@ -199,14 +314,15 @@ def _in_sizes(noise: KNorm | Gaussian, axes: int) -> NoiseSum:
 
 
 def _moved(
-    rings: Rings, noisy: Integers, deviation: float, radius: float, unit: int
+    rings: Rings, noisy: Integers, deviation: float, radii: Matrix, unit: int
 ) -> tuple[Matrix, Matrix, Matrix, Matrix]:
     """Centres moved by the noisy means, shrunk towards where they were (James and Stein)."""
     least = 2 * deviation / unit  # two standard deviations of a size
     counted = noisy[:, -1] / unit
     sizes = np.maximum(counted, least)
-    offsets = radius / LATTICE * noisy[:, :-1] / sizes[:, None]
-    variances = offsets.shape[1] * (radius * deviation / LATTICE / sizes) ** 2
+    scale = radii / LATTICE / sizes
+    offsets = scale[:, None] * noisy[:, :-1]
+    variances = offsets.shape[1] * (scale * deviation) ** 2
     squares = np.maximum((offsets**2).sum(axis=1), np.finfo(float).tiny)
     shrunk = np.maximum(0, 1 - variances / squares)
     moved = np.clip(rings.centers + shrunk[:, None] * offsets, -1, 1)

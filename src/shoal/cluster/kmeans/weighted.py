@@ -20,6 +20,8 @@ __all__ = [
     "add_farthest_points",
     "gaussian_cell_means",
     "pad_points",
+    "public_points",
+    "shrink_counts",
     "soften_weights",
     "weighted_centers",
     "weighted_kmeans",
@@ -85,9 +87,43 @@ def pad_points(points: Matrix, weights: Weights, k: int) -> tuple[Matrix, Weight
         weights = np.bincount(places.ravel(), weights, len(points)).astype(np.float64)
     if len(points) >= k:
         return points, weights
-    public = 2 * qmc.Halton(points.shape[1], scramble=False).random(2 * k + 1)[1:] - 1
+    public = public_points(points.shape[1], 2 * k)
     fresh = public[~(public[:, None] == points).all(axis=2).any(axis=1)][: k - len(points)]
     return np.vstack([points, fresh]), np.append(weights, np.full(len(fresh), FAINT))
+
+
+def public_points(d: int, n: int) -> Matrix:
+    """Points that fill [-1, 1]^d evenly, however many of them are taken (Halton).
+
+    Examples
+    --------
+    >>> public_points(1, 3).ravel().tolist()
+    [0.0, -0.5, 0.5]
+    """
+    points: Matrix = 2 * qmc.Halton(d, scramble=False).random(n + 1)[1:] - 1
+    return points
+
+
+def shrink_counts(noisy_counts: Weights, variance: float) -> Weights:
+    """Counts of equal cells, as far from their mean as the noise lets one tell; none below 0.
+
+    The part 1 - variance / (variance of the counts) is what is not noise (James and Stein).
+
+    Parameters
+    ----------
+    noisy_counts, variance
+        Released, with the variance of their noise.
+
+    Examples
+    --------
+    >>> shrink_counts(np.array([20.0, 0.0, 10.0]), 50.0).tolist()
+    [15.0, 5.0, 10.0]
+    """
+    mean = max(float(noisy_counts.mean()), FAINT)
+    away = noisy_counts - mean
+    spread = float((away**2).sum()) / max(1, away.size - 1)
+    told = max(0.0, 1 - variance / spread) if spread else 0.0
+    return np.maximum(mean + told * away, 0)
 
 
 def _enough_differ(points: Matrix, k: int) -> bool:

@@ -1,8 +1,9 @@
 from fractions import Fraction
 
 import numpy as np
+import pytest
 
-from shoal.cluster.kmeans.wide import DEVIATION, locate, rings_about_middle
+from shoal.cluster.kmeans.location import DEVIATION, find_rows, locate, rings_about_middle
 from shoal.domain import Box
 from shoal.engine import rows_of
 from shoal.estimator import Spending
@@ -17,7 +18,8 @@ def located(epsilon, share=Fraction(1)):
     X = np.random.default_rng(1).normal(0.3, 0.1, (20_000, D))
     page = Ledger().open(PureDP(epsilon), by="test")
     spending = Spending(rows_of(X, BOX), page, page.budget, Randomness(1), 20_000)
-    return spending, locate(spending.share(share), rings_about_middle(spending))
+    rings = rings_about_middle(spending)
+    return spending, locate(spending.share(share), rings, 0.4 * D**0.5)[0]
 
 
 def test_a_large_budget_finds_middle_and_spread():
@@ -40,3 +42,29 @@ def test_rows_fill_a_view_of_them():
     assert seen.shape == (5_000, 5)
     assert 0.5 * DEVIATION < seen.std() < 2 * DEVIATION
     assert location.view(spending, D).axes.tolist() == np.eye(D).tolist()
+
+
+def found(X, epsilon=1, share=Fraction(6, 100)):
+    box = Box.of([f"x{i}" for i in range(X.shape[1])], -np.ones(X.shape[1]), np.ones(X.shape[1]))
+    page = Ledger().open(PureDP(epsilon), by="test")
+    spending = Spending(rows_of(X, box), page, page.budget, Randomness(2), len(X))
+    location, paid = find_rows(spending, share, rings_about_middle(spending))
+    assert page.total().epsilon == paid * page.budget.epsilon
+    return location, paid
+
+
+@pytest.mark.parametrize("d", [2, 8, 16])
+def test_rows_in_a_corner_are_found(d):
+    X = np.random.default_rng(3).normal(0.9, 0.01, (20_000, d))
+    location, paid = found(X)
+    true = 0.01 * d**0.5
+    assert np.linalg.norm(location.center - 0.9) < true / 2
+    assert true / 2 < location.spread < 3 * true
+    assert location.is_small
+    assert paid == Fraction(9, 100)  # looked at twice
+
+
+def test_rows_that_fill_their_box_are_looked_at_once():
+    location, paid = found(np.random.default_rng(4).uniform(-1, 1, (20_000, 3)))
+    assert not location.is_small
+    assert paid == Fraction(6, 100)

@@ -1,0 +1,151 @@
+"""Where rows lie in their box, and how far they spread: a view that fits them."""
+
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+
+import numpy as np
+
+from shoal.cluster.kmeans.kernels import clip_radius
+from shoal.cluster.kmeans.plan import FEW_AXES
+from shoal.cluster.kmeans.refine import (
+    Rings,
+    candidate_radii,
+    move_to_means,
+    pick_radii,
+    read_rings,
+)
+from shoal.domain import View
+from shoal.domain.box import Matrix
+from shoal.estimator import Spending
+
+__all__ = ["DEVIATION", "Location", "find_rows", "locate", "rings_about_middle"]
+
+_ENTRY = Fraction(3, 10)  # one cluster: its size is nearly known, so most of the noise may miss it
+_WIDTHS = 2.4  # half a view's side, in spreads along an axis
+_ALMOST_ALL = Fraction(31, 32)
+# Times that radius over d^(1/4): between rows that spread along one column and along all, and
+# wider than either in one or two, as noise may make the radius too small.
+_MARGIN = 2.0
+DEVIATION = 0.4  # of a coordinate of the rows in a view, if they spread evenly
+_RADIUS, _MEAN = Fraction(1, 6), Fraction(6, 10)  # shares; the rest is for the spread
+
+
+@dataclass(frozen=True, eq=False)
+class Location:
+    """A released middle of the rows, and the radii about it that hold most and all but few of them.
+
+    ``clip`` is the radius to which rows were cut to find the middle, ``error`` how far noise moves
+    it. The larger radius is released in few columns only.
+    """
+
+    center: Matrix
+    spread: float
+    reach: float | None
+    clip: float
+    error: float
+
+    @property
+    def d(self) -> int:
+        """Columns."""
+        return self.center.size
+
+    @property
+    def width(self) -> float:
+        """Half the side of a view of the rows.
+
+        In few columns it holds all but few of them, wherever they lie; in many that would be far
+        too wide for rows that spread evenly over the columns.
+        """
+        if self.reach is not None:
+            return min(1.0, _MARGIN * self.reach / math.sqrt(math.sqrt(self.d)))
+        return min(1.0, _WIDTHS * self.spread / math.sqrt(self.d))
+
+    @property
+    def is_rough(self) -> bool:
+        """Whether rows lie so close together that their middle is worth a second look."""
+        return self.spread < self.clip / 2.5 and self.error > self.spread / 8
+
+    @property
+    def is_small(self) -> bool:
+        """Whether rows fill so little of the box that cells of all of it would miss them."""
+        return self.width <= 0.5
+
+    def view(self, spending: Spending, axes: int) -> View:
+        """The rows on some public axes, drawn at random if they are fewer than the columns."""
+        directions = np.eye(self.d)
+        if axes < self.d:
+            drawn = spending.rng.compute.standard_normal((self.d, axes))
+            directions = np.linalg.qr(drawn).Q
+        return View(spending.box, directions, self.center, self.width)
+
+
+def rings_about_middle(spending: Spending) -> Rings:
+    """All rows by their distance from the middle of the box: the first pass of ``locate``."""
+    d = spending.box.d
+    return read_rings(spending, np.zeros((1, d)), reach=math.sqrt(d))
+
+
+def find_rows(spending: Spending, share: Fraction, rings: Rings) -> tuple[Location, Fraction]:
+    """Locate the rows, and once more from there, for half as much, where that was rough.
+
+    Parameters
+    ----------
+    spending
+        The whole budget.
+    share
+        What the first look may cost.
+    rings
+        All rows about the middle of the box.
+
+    Returns
+    -------
+    tuple
+        What was found, and what it cost.
+    """
+    location, rings = locate(spending.share(share), rings, 0.4 * math.sqrt(spending.box.d))
+    if not location.is_rough:  # [P1] released numbers decide
+        return location, share
+    again, _ = locate(spending.share(share / 2), rings, location.spread)
+    return again, share + share / 2
+
+
+def locate(spending: Spending, rings: Rings, guess: float) -> tuple[Location, Rings]:
+    """Find the middle of the rows by one pass, and their spread about it by another.
+
+    Parameters
+    ----------
+    spending
+        A sixth goes to a first radius, six tenths to the mean, the rest to the spread.
+    rings
+        The first pass: ``rings_about_middle``, or what an earlier ``locate`` returned.
+    guess
+        Of the radius that holds the rows.
+
+    Returns
+    -------
+    tuple
+        What was found, and the second pass, which is as sensitive as rows.
+    """
+    first, middle = spending.share(_RADIUS), spending.share(_MEAN)
+    radius = pick_radii(rings, first, guess=guess, thrift=True, of="radius of all rows")  # [P2]
+    means = move_to_means(rings, radius, middle, entry=_ENTRY, of="mean of all rows")  # [P3]
+    clip, error = clip_radius(radius, rings.reach)[0], means.errors[0]
+    rings = read_rings(spending, means.centers)
+    rest = spending.share(1 - _RADIUS - _MEAN)
+    spread, reach = _spread_and_reach(rings, rest, guess)
+    return Location(means.centers[0], spread, reach, float(clip), float(error)), rings
+
+
+def _spread_and_reach(rings: Rings, spending: Spending, guess: float) -> tuple[float, float | None]:
+    """The radius that holds most rows, and in few columns the one that holds all but few."""
+    few, radii = rings.centers.shape[1] <= FEW_AXES, candidate_radii(rings.reach)
+    half = spending.share(Fraction(1, 2)) if few else spending
+    pick = pick_radii(rings, half, guess=guess, thrift=True, of="spread of all rows")  # [P4]
+    spread = float(radii[pick[0]])
+    if not few:
+        return spread, None
+    pick = pick_radii(
+        rings, half, guess=spread, trust=1.5, quantile=_ALMOST_ALL, of="reach of all rows"
+    )  # [P5]
+    return spread, float(radii[pick[0]])
