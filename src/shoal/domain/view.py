@@ -82,9 +82,9 @@ class View:
         box = self.domain
         # A line a column, each in one piece of memory, changed in place: rows are many.
         offset: Matrix = np.subtract(box.clip(X).T, box.low[:, None], order="C")
-        offset *= (2 * _LATTICE / (box.high - box.low))[:, None]
+        offset *= (2 * _STEPS_PER_UNIT / (box.high - box.low))[:, None]
         np.rint(offset, out=offset)
-        offset *= 1 / _LATTICE
+        offset *= 1 / _STEPS_PER_UNIT
         offset -= self.center[:, None] + 1
         # Entries reach 2, columns of Q have length 1: partial sums are multiples of 2^-46
         # below 2^6, as 2 sqrt(d) <= 2^5. So each is a float64 and exact.
