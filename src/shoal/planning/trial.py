@@ -10,13 +10,14 @@ from numpy.typing import NDArray
 
 from shoal.domain import Box
 
-__all__ = ["MOST_ROWS", "Trial", "central_errors", "center_errors", "local_errors"]
+__all__ = ["Trial", "center_errors", "central_errors", "local_errors", "rows_to_make"]
 
 Matrix = NDArray[np.float64]
 
 # Never more rows than this are made up; beyond, the budget is raised so that the noise relative
 # to the number of rows stays what it is: docs/decisions/plan.md.
-MOST_ROWS = 20_000
+_MOST_ROWS, _MOST_WIDE_ROWS = 20_000, 8_000
+_WIDE = 6  # columns from which on a fit takes several passes
 _STARTS = 4  # of plain k-means, besides one from where the groups were put
 
 
@@ -27,7 +28,7 @@ class Trial:
     Parameters
     ----------
     rows
-        The rows, at most ``MOST_ROWS`` of them.
+        The rows, which ``rows_to_make`` says the number of.
     people
         How many people they stand for.
     start
@@ -51,6 +52,24 @@ class Trial:
         own = KMeans(k, init=self.start, n_init=1, random_state=self.seed).fit(self.rows)
         more = KMeans(k, n_init=_STARTS, random_state=self.seed).fit(self.rows)
         return np.asarray(min(own, more, key=lambda fit: fit.inertia_).cluster_centers_)
+
+
+def rows_to_make(n: int, d: int) -> int:
+    """Return how many rows are made up for so many.
+
+    Parameters
+    ----------
+    n
+        How many are expected.
+    d
+        How many columns there are.
+
+    Examples
+    --------
+    >>> rows_to_make(500, 2), rows_to_make(1_000_000, 2), rows_to_make(1_000_000, 8)
+    (500, 20000, 8000)
+    """
+    return min(n, _MOST_ROWS if d < _WIDE else _MOST_WIDE_ROWS)
 
 
 def central_errors(trial: Trial, epsilon: float, seed: int) -> Matrix:
