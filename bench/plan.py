@@ -1,10 +1,9 @@
-"""Do fits lie in the band that ``shoal.plan`` prints? Ten settings named before they were run.
+"""Do fits lie in the band that ``shoal.plan`` prints? Settings named before they were run.
 
     SHOAL_DATA=folder python bench/plan.py [central] [local] [what-if] [law]
 
-Settings and rules are in ``docs/decisions/plan.md``; results go to ``results/plan.json``. ``central``
-takes about three CPU minutes, ``local`` five, ``what-if`` four; ``law`` compares many rows with
-fewer rows at a larger budget.
+Settings and rules are in ``docs/decisions/plan.md``; results go to ``results/plan.json``. ``law``
+compares many rows with fewer rows at a larger budget.
 """
 
 import json
@@ -21,7 +20,7 @@ import numpy as np
 from sklearn.cluster import KMeans
 
 import shoal
-from shoal.data import load
+from shoal.data import load, shapes
 from shoal.planning.made_up import place_centers, spacing_of
 from shoal.planning.plan import plan
 from shoal.planning.trial import Trial, central_errors, local_errors
@@ -42,6 +41,16 @@ SETTINGS: dict[int, tuple[str, tuple[str, ...], int, float]] = {
     8: ("breast_cancer", CANCER, 2, 4),
     9: ("heavy tails", ("4",), 5, 1),
     10: ("a far group", ("2",), 5, 0.5),
+    11: ("t4.8k", ("x", "y"), 6, 0.5),
+    12: ("compound", ("x", "y"), 6, 4),
+    13: ("jain", ("x", "y"), 2, 2),
+    14: ("pathbased", ("x", "y"), 3, 2),
+    15: ("diabetes", ("bmi", "bp", "s5"), 3, 4),
+    16: ("student_por", ("G1", "G2", "G3"), 4, 2),
+    17: ("german_credit", ("duration_months", "credit_amount", "age"), 4, 2),
+    18: ("lattice", ("2",), 25, 0.5),
+    19: ("heavier tails", ("2",), 8, 0.2),
+    20: ("a far group, wide", ("6",), 4, 1),
 }
 
 
@@ -49,20 +58,37 @@ def rows_of(number: int) -> np.ndarray:
     """The rows of a setting, in the unit box."""
     name, columns, k, _ = SETTINGS[number]
     rng = np.random.default_rng(number)
-    if name == "heavy tails":
-        centers = place_centers(k, 4, rng)
-        spread = 0.2 * spacing_of(centers) / np.sqrt(2)
-        rows = centers[rng.integers(k, size=20_000)] + spread * rng.standard_t(3, (20_000, 4))
-    elif name == "a far group":
-        centers = np.vstack([0.1 * place_centers(k - 1, 2, rng), [[0.95, 0.95]]])
-        group = rng.choice(k, 10_000, p=[0.245] * 4 + [0.02])
-        rows = centers[group] + 0.01 * rng.standard_normal((10_000, 2))
-        return np.clip(rows, 0, 1)
-    else:
-        table = load(name)
-        rows = np.column_stack([table[c].to_numpy().astype(float) for c in columns])
-        rows = rows[np.isfinite(rows).all(axis=1)]
+    match name:
+        case "heavy tails":
+            rows = tailed_rows(20_000, 4, k, 3, rng)
+        case "heavier tails":
+            rows = tailed_rows(50_000, 2, k, 2, rng)
+        case "a far group":
+            return rows_with_far_group(10_000, 2, k, 0.02, rng)
+        case "a far group, wide":
+            return rows_with_far_group(20_000, 6, k, 0.01, rng)
+        case _:
+            table = shapes("lattice", n=50_000, seed=18) if name == "lattice" else load(name)
+            names = ("x", "y") if name == "lattice" else columns
+            rows = np.column_stack([table[c].to_numpy().astype(float) for c in names])
+            rows = rows[np.isfinite(rows).all(axis=1)]
     return (rows - rows.min(axis=0)) / np.ptp(rows, axis=0)
+
+
+def tailed_rows(n: int, d: int, k: int, degrees: int, rng: np.random.Generator) -> np.ndarray:
+    """Rows about centres by Student's t; the box reaches to the farthest."""
+    centers = place_centers(k, d, rng)
+    spread = 0.2 * spacing_of(centers) / np.sqrt(max(d / 2, 1))
+    return centers[rng.integers(k, size=n)] + spread * rng.standard_t(degrees, (n, d))
+
+
+def rows_with_far_group(
+    n: int, d: int, k: int, share: float, rng: np.random.Generator
+) -> np.ndarray:
+    """All groups but a small one in a tenth of each side."""
+    centers = np.vstack([0.1 * place_centers(k - 1, d, rng), np.full((1, d), 0.95)])
+    group = rng.choice(k, n, p=[(1 - share) / (k - 1)] * (k - 1) + [share])
+    return np.clip(centers[group] + 0.01 * rng.standard_normal((n, d)), 0, 1)
 
 
 def trial_of(number: int) -> Trial:

@@ -3,7 +3,7 @@
 Glossary
 --------
 shape
-    How far the groups of a made-up table stand apart: clear, near, touching or overlapping.
+    How far the groups of a made-up table stand apart: clear, near, touching or no gaps at all.
 typical error
     What half of the coordinates of a fit's centres are off by less than, in shares of the range.
 band

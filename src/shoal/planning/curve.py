@@ -3,15 +3,20 @@
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["LAWS", "Band", "Curve", "Law", "Range", "Trust", "curve_of"]
+__all__ = ["Band", "Curve", "Range", "curve_of"]
 
-Trust = Literal["central", "local"]
 Errors = Sequence[NDArray[np.float64]]
+# How much one person tells: where n times this is equal, errors are about equal. The noise in a
+# share of n rows goes with 1/(n epsilon); in n reports its variance with 1/(n sinh^2(epsilon/2)).
+_STRENGTHS: dict[str, Callable[[float], float]] = {
+    "central": lambda epsilon: epsilon,
+    "local": lambda epsilon: math.sinh(epsilon / 2) ** 2,
+}
 _FEW, _MANY = 0.1, 0.9  # quantiles of fits at the ends of a band
 _MOST = 0.9  # of the coordinates, that "within" is about
 
@@ -32,32 +37,6 @@ class Range(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Law:
-    """How much n people tell at an epsilon: where it is equal, errors are about equal.
-
-    Parameters
-    ----------
-    of_person
-        What one person tells at an epsilon.
-    epsilon_at
-        The epsilon at which one person tells so much.
-    """
-
-    of_person: Callable[[float], float]
-    epsilon_at: Callable[[float], float]
-
-
-# Noise in a share of n rows goes with 1/(n epsilon); in n reports its variance with v/n.
-LAWS: dict[str, Law] = {
-    "central": Law(lambda epsilon: epsilon, lambda strength: strength),
-    "local": Law(
-        lambda epsilon: math.sinh(epsilon / 2) ** 2,
-        lambda strength: 2 * math.asinh(math.sqrt(strength)),
-    ),
-}
-
-
-@dataclass(frozen=True)
 class Band:
     """The errors to expect at one budget, in shares of a column's range.
 
@@ -69,6 +48,8 @@ class Band:
         Lower end of the typical error: half of a fit's coordinates are off by less.
     high
         Its upper end.
+    by_shape
+        The typical error for each shape of tables, the median of its fits.
     most
         What nine in ten coordinates are off by less than, in the clearest and the least clear
         tables.
@@ -79,6 +60,7 @@ class Band:
     epsilon: float
     low: float
     high: float
+    by_shape: Mapping[str, float]
     most: Range
     people: Range
 
@@ -118,24 +100,39 @@ def curve_of(
     within
         The wanted error.
     """
-    law, epsilons = LAWS[trust], sorted(next(iter(errors.values())))
-    # Two fits may find different optima by chance: a level that was reached must stay reached.
-    needed = _range([_least_epsilon(_most(each), within) for each in errors.values()])
-    strength = Range(*(None if e is None else n * law.of_person(e) for e in needed))
-    bands = []
-    for epsilon in epsilons:
-        typical = [[float(np.median(fit)) for fit in each[epsilon]] for each in errors.values()]
-        most = [_most(each)[epsilon] for each in errors.values()]
-        bands.append(
-            Band(
-                epsilon,
-                min(float(np.quantile(fits, _FEW)) for fits in typical),
-                max(float(np.quantile(fits, _MANY)) for fits in typical),
-                Range(min(most), max(most)),
-                Range(*(None if s is None else s / law.of_person(epsilon) for s in strength)),
-            )
+    epsilons = sorted(next(iter(errors.values())))
+    most = {shape: _most(each) for shape, each in errors.items()}
+    needed = _range([_least_epsilon(each, within) for each in most.values()])
+    bands = [
+        _band(
+            epsilon,
+            {shape: each[epsilon] for shape, each in errors.items()},
+            [each[epsilon] for each in most.values()],
+            Range(*(_people(trust, n, e, epsilon) for e in needed)),
         )
+        for epsilon in epsilons
+    ]
     return Curve(trust, tuple(bands), needed)
+
+
+def _band(epsilon: float, errors: Mapping[str, Errors], most: list[float], people: Range) -> Band:
+    typical = {shape: [float(np.median(fit)) for fit in fits] for shape, fits in errors.items()}
+    return Band(
+        epsilon,
+        min(float(np.quantile(fits, _FEW)) for fits in typical.values()),
+        max(float(np.quantile(fits, _MANY)) for fits in typical.values()),
+        {shape: float(np.median(fits)) for shape, fits in typical.items()},
+        Range(min(most), max(most)),
+        people,
+    )
+
+
+def _people(trust: str, n: int, needed: float | None, epsilon: float) -> float | None:
+    """How many people tell as much at one epsilon as n do at the one that is needed."""
+    if needed is None:
+        return None
+    strength = _STRENGTHS[trust]
+    return n * strength(needed) / strength(epsilon)
 
 
 def _most(errors: Mapping[float, Errors]) -> dict[float, float]:
@@ -147,7 +144,11 @@ def _most(errors: Mapping[float, Errors]) -> dict[float, float]:
 
 
 def _least_epsilon(errors: Mapping[float, float], within: float) -> float | None:
-    """The least budget from which on errors are within, between two tried ones by their logs."""
+    """The least budget from which on errors are within, between two tried ones by their logs.
+
+    A budget above it may do worse by chance, since two fits find different optima: then the least
+    one lies above that.
+    """
     above = None
     for epsilon in sorted(errors, reverse=True):
         if errors[epsilon] > within:

@@ -1,24 +1,25 @@
-"""Made-up tables like one that nobody has opened: round groups in the unit box.
+"""Made-up tables like one that nobody has opened: round groups in the unit box, or a cloud.
 
 How far groups stand apart is the one thing about a table that its bounds do not tell, so tables
-are made in several shapes, from clear groups to ones that overlap.
+are made in several shapes, from clear groups to a single cloud without gaps.
 """
 
 from dataclasses import dataclass
-from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from shoal.errors import InvalidSetting
 
-__all__ = ["SPREADS", "MadeUp", "Shape", "draw_table", "place_centers", "rows_about", "spacing_of"]
+__all__ = ["SHAPES", "MadeUp", "draw_table", "place_centers", "rows_about", "spacing_of"]
 
 Matrix = NDArray[np.float64]
-Shape = Literal["clear", "near", "touching", "overlapping"]
 
 # Standard deviation of a group over the distance to the next: docs/decisions/plan.md.
-SPREADS: dict[str, float] = {"clear": 0.1, "near": 0.2, "touching": 0.35, "overlapping": 0.5}
+_SPREADS: dict[str, float] = {"clear": 0.1, "near": 0.2, "touching": 0.35}
+_CLOUD = "no gaps"
+SHAPES = (*_SPREADS, _CLOUD)
+_CLOUD_SPREADS = (0.05, 0.2)  # of a cloud along each of its axes, in shares of a side
 _MARGIN = 0.1  # no centre lies nearer to a bound than this share of a side
 _CANDIDATES = 20  # places tried for each centre, of which the one farthest from others is taken
 _EVENNESS = 3.0  # of the sizes: Dirichlet's parameter, the largest of 5 groups is 36 % on average
@@ -33,7 +34,7 @@ class MadeUp:
     rows
         One line each.
     centers
-        Where its groups were put.
+        Where its groups were put; of a cloud, some of its rows.
     """
 
     rows: Matrix
@@ -41,7 +42,7 @@ class MadeUp:
 
 
 def draw_table(n: int, d: int, k: int, shape: str, rng: np.random.Generator) -> MadeUp:
-    """Draw a table of round groups with different sizes.
+    """Draw a table of round groups with different sizes, or of a cloud without gaps.
 
     Parameters
     ----------
@@ -52,7 +53,7 @@ def draw_table(n: int, d: int, k: int, shape: str, rng: np.random.Generator) -> 
     k
         How many groups.
     shape
-        "clear", "near", "touching" or "overlapping".
+        One of ``SHAPES``.
     rng
         What to draw from.
 
@@ -62,11 +63,21 @@ def draw_table(n: int, d: int, k: int, shape: str, rng: np.random.Generator) -> 
     >>> table.rows.shape, table.centers.shape
     ((500, 2), (3, 2))
     """
-    if shape not in SPREADS:
-        raise InvalidSetting.of("groups", f"must be one of {', '.join(SPREADS)}", "near", shape)
+    if shape == _CLOUD:
+        rows = _draw_cloud(n, d, rng)
+        return MadeUp(rows, rows[:k])
+    if shape not in _SPREADS:
+        raise InvalidSetting.of("shape", f"must be one of {', '.join(SHAPES)}", "near", shape)
     centers = place_centers(k, d, rng)
-    spread = SPREADS[shape] * spacing_of(centers) / np.sqrt(max(d / 2, 1))
+    spread = _SPREADS[shape] * spacing_of(centers) / np.sqrt(max(d / 2, 1))
     return MadeUp(rows_about(centers, rng.dirichlet([_EVENNESS] * k), spread, n, rng), centers)
+
+
+def _draw_cloud(n: int, d: int, rng: np.random.Generator) -> Matrix:
+    """A normal cloud about the middle of the box, its axes unequal and turned at random."""
+    spreads = rng.uniform(*_CLOUD_SPREADS, d)
+    turn = np.linalg.qr(rng.standard_normal((d, d)))[0]
+    return np.asarray(np.clip(0.5 + (rng.standard_normal((n, d)) * spreads) @ turn, 0, 1))
 
 
 def place_centers(k: int, d: int, rng: np.random.Generator) -> Matrix:

@@ -10,7 +10,7 @@ import numpy as np
 from shoal.domain import Box, Schema
 from shoal.errors import InvalidDomain, InvalidSetting, setting, value_text
 from shoal.planning.curve import Curve, curve_of
-from shoal.planning.made_up import SPREADS, draw_table
+from shoal.planning.made_up import SHAPES, draw_table
 from shoal.planning.trial import Trial, central_errors, local_errors, rows_to_make
 from shoal.privacy.exact import whole_number
 from shoal.randomness import Randomness
@@ -25,13 +25,12 @@ EPSILONS: dict[str, tuple[float, ...]] = {
 LOCAL_COLUMNS = 4  # grids of more have too few cells an axis to find groups
 _TRUST = ("central", "local", "both")
 _TABLES = 4  # of each shape, each fitted once at each budget: tables differ more than fits
-_ORDER = tuple(SPREADS)
 # What is known of the groups narrows the tables to two neighbouring shapes.
 _SHAPES: dict[str | None, tuple[str, ...]] = {
-    None: _ORDER,
-    "clear": _ORDER[:2],
-    "near": _ORDER[1:3],
-    "touching": _ORDER[2:],
+    None: SHAPES,
+    "clear": SHAPES[:2],
+    "near": SHAPES[1:3],
+    "touching": SHAPES[2:],
 }
 
 
@@ -71,12 +70,6 @@ class Plan:
     skipped: Mapping[str, str] = field(default_factory=dict)
     flattery: Any = None
 
-    def page(self) -> Any:
-        """Return what a terminal, a script and a browser are shown of the plan."""
-        from shoal.pages.plan import page
-
-        return page(self)
-
 
 def plan(
     n_clusters: int,
@@ -94,8 +87,8 @@ def plan(
 
     ``PrivateKMeans`` and ``LocalClusterer`` are fitted to made-up tables with these columns,
     groups and rows. No table is opened, so nothing is spent. The result is a band, since tables
-    differ: in docs/decisions/plan.md it held what fits did in most of ten settings. Heavy tails, a
-    group far from all others and columns of few values do worse than it says.
+    differ; docs/decisions/plan.md has how often it held. Heavy tails, a group far from all others
+    and columns of few values may do worse than it says.
 
     Parameters
     ----------
@@ -236,9 +229,7 @@ def _made_up(n: int, d: int, k: int, shape: str, rng: np.random.Generator) -> Tr
     return Trial(table.rows, n, table.centers)
 
 
-def _part(
-    progress: Progress | None, name: str, place: int, parts: int
-) -> Callable[[float], None]:
+def _part(progress: Progress | None, name: str, place: int, parts: int) -> Callable[[float], None]:
     def report(share: float) -> None:
         if progress is not None:
             progress(f"Fitting made-up tables, {name}", (place + share) / parts)
