@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Band", "Curve", "Range", "curve_of"]
+__all__ = ["Band", "Curve", "Ends", "Range", "curve_of"]
 
 Errors = Sequence[NDArray[np.float64]]
 # How much one person tells: where n times this is equal, errors are about equal. The noise in a
@@ -18,7 +18,23 @@ _STRENGTHS: dict[str, Callable[[float], float]] = {
     "local": lambda epsilon: math.sinh(epsilon / 2) ** 2,
 }
 _FEW, _MANY = 0.1, 0.9  # quantiles of fits at the ends of a band
+_LEAST_PEOPLE = 30  # in a group: of fewer, the law of the noise alone says nothing
 _MOST = 0.9  # of the coordinates, that "within" is about
+
+
+class Ends(NamedTuple):
+    """The ends of a band of errors, in shares of a column's range.
+
+    Parameters
+    ----------
+    low
+        In tables of the clearest groups.
+    high
+        In those of the least clear.
+    """
+
+    low: float
+    high: float
 
 
 class Range(NamedTuple):
@@ -51,8 +67,8 @@ class Band:
     by_shape
         The typical error for each shape of tables, the median of its fits.
     most
-        What nine in ten coordinates are off by less than, in the clearest and the least clear
-        tables.
+        What nine in ten coordinates are off by less than in nine of ten fits, in the clearest and
+        the least clear tables.
     people
         How many it takes at this budget for nine in ten coordinates within the wanted error.
     """
@@ -61,7 +77,7 @@ class Band:
     low: float
     high: float
     by_shape: Mapping[str, float]
-    most: Range
+    most: Ends
     people: Range
 
 
@@ -101,6 +117,8 @@ def curve_of(
         The wanted error.
     """
     epsilons = sorted(next(iter(errors.values())))
+    fits = next(iter(errors.values()))[epsilons[0]]
+    least = _LEAST_PEOPLE * len(fits[0])
     most = {shape: _most(each) for shape, each in errors.items()}
     needed = _range([_least_epsilon(each, within) for each in most.values()])
     bands = [
@@ -108,7 +126,7 @@ def curve_of(
             epsilon,
             {shape: each[epsilon] for shape, each in errors.items()},
             [each[epsilon] for each in most.values()],
-            Range(*(_people(trust, n, e, epsilon) for e in needed)),
+            Range(*(_people(trust, n, e, epsilon, least) for e in needed)),
         )
         for epsilon in epsilons
     ]
@@ -122,23 +140,23 @@ def _band(epsilon: float, errors: Mapping[str, Errors], most: list[float], peopl
         min(float(np.quantile(fits, _FEW)) for fits in typical.values()),
         max(float(np.quantile(fits, _MANY)) for fits in typical.values()),
         {shape: float(np.median(fits)) for shape, fits in typical.items()},
-        Range(min(most), max(most)),
+        Ends(min(most), max(most)),
         people,
     )
 
 
-def _people(trust: str, n: int, needed: float | None, epsilon: float) -> float | None:
+def _people(trust: str, n: int, needed: float | None, epsilon: float, least: int) -> float | None:
     """How many people tell as much at one epsilon as n do at the one that is needed."""
     if needed is None:
         return None
     strength = _STRENGTHS[trust]
-    return n * strength(needed) / strength(epsilon)
+    return max(n * strength(needed) / strength(epsilon), float(least))
 
 
 def _most(errors: Mapping[float, Errors]) -> dict[float, float]:
-    """What nine in ten coordinates of all fits are off by less than, at each budget."""
+    """What nine in ten coordinates of nine in ten fits are off by less than, at each budget."""
     return {
-        epsilon: float(np.quantile(np.concatenate([np.ravel(fit) for fit in fits]), _MOST))
+        epsilon: float(np.quantile([np.quantile(fit, _MOST) for fit in fits], _MANY))
         for epsilon, fits in errors.items()
     }
 

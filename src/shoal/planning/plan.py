@@ -24,7 +24,8 @@ EPSILONS: dict[str, tuple[float, ...]] = {
 }
 LOCAL_COLUMNS = 4  # grids of more have too few cells an axis to find groups
 _TRUST = ("central", "local", "both")
-_TABLES = 4  # of each shape, each fitted once at each budget: tables differ more than fits
+# Of each shape, each fitted once at each budget: tables differ more than fits.
+_TABLES = {"central": 4, "local": 2}
 # What is known of the groups narrows the tables to two neighbouring shapes.
 _SHAPES: dict[str | None, tuple[str, ...]] = {
     None: SHAPES,
@@ -131,7 +132,7 @@ def plan(
     def trials(name: str) -> dict[str, list[Trial]]:
         rng = Randomness(random_state).compute
         return {
-            shape: [_made_up(n, box.d, k, shape, rng) for _ in range(_TABLES)]
+            shape: [_made_up(n, box.d, k, shape, rng) for _ in range(_TABLES[name])]
             for shape in _shapes(groups, name)
         }
 

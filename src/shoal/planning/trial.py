@@ -140,7 +140,7 @@ def equivalent_epsilon(epsilon: float, ratio: float) -> float:
     Examples
     --------
     >>> equivalent_epsilon(1.0, 1), round(equivalent_epsilon(1.0, 4), 2)
-    (1.0, 1.83)
+    (1.0, 1.82)
     """
     return 2 * math.asinh(math.sqrt(ratio) * math.sinh(epsilon / 2))
 
