@@ -174,11 +174,14 @@ FAULTS = """
   and is consistent on the same pairs. Vectors of two lengths, which its domain allows and its
   metric calls neighbours, are told apart by both versions: fix the length before the mechanism.
 - **diffprivlib 0.6.6**, `KMeans`: a cluster without rows keeps its place
-  ([why not](why-not.md#a-cluster-without-rows-shows-who-is-alone)).
+  ([why not](why-not.md#a-cluster-without-rows-shows-who-is-alone)). Its `Laplace`, and `HEClient`
+  and `HE_Client` below: noise is added in floating point, so low bits tell whether a 1 was added to
+  it; `Geometric`, on whole numbers, is consistent.
 - **pure-ldp 1.2.0**, `RAPPORClient`: a bit that is set is never cleared, so every report has all
   bits of its value. `convert_f_to_eps` is taken as the claim.
-- **multi-freq-ldpy 0.2.5**, `SS_Client`: when the true value is among those reported it stands
-  first, so the order tells it; as a set the report would do.
+- **multi-freq-ldpy 0.2.5**, `SS_Client`: when the true value is among those reported it always
+  stands first, so a report that has another one first and it behind is impossible; sorted, the
+  report would do.
 """
 
 

@@ -21,8 +21,8 @@ from sklearn.cluster import KMeans
 
 import shoal
 from shoal.data import load, shapes
+from shoal.planning import plan
 from shoal.planning.made_up import place_centers, spacing_of
-from shoal.planning.plan import plan
 from shoal.planning.trial import Trial, central_errors, local_errors
 
 RESULTS = Path(__file__).parent / "results" / "plan.json"

@@ -4,7 +4,7 @@ import pytest
 import shoal
 from shoal.errors import InvalidSetting
 from shoal.planning import what_if
-from shoal.planning.what_if import FLATTERY
+from shoal.planning.what_if import FLATTERY, FLATTERY_WITHOUT_CELLS
 
 BOX = shoal.Box(age=(0, 100), visits=(0, 20))
 
@@ -47,7 +47,9 @@ def test_nothing_is_spent(model, tmp_path):
 def test_a_model_without_cells_is_taken_for_near_groups():
     rows = np.tile([[20.0, 4.0], [80.0, 16.0]], (400, 1))
     model = shoal.PrivateKMeans(2, epsilon=2, domain=BOX, method="lloyd", random_state=1).fit(rows)
-    assert what_if(model, epsilons=[2]).curves["central"].bands[0].high < 0.3
+    found = what_if(model, epsilons=[2])
+    assert found.curves["central"].bands[0].high < 0.3
+    assert found.flattery == FLATTERY_WITHOUT_CELLS
 
 
 def test_a_model_without_sizes_is_refused():

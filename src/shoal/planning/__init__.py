@@ -15,7 +15,7 @@ what-if
 """
 
 from shoal.planning.curve import Band, Curve, Ends, Range
-from shoal.planning.plan import Plan, plan
+from shoal.planning.public_facts import Plan, plan
 from shoal.planning.what_if import Flattery, what_if
 
 __all__ = ["Band", "Curve", "Ends", "Flattery", "Plan", "Range", "plan", "what_if"]
