@@ -185,7 +185,7 @@ FAULTS = """
 """
 
 
-def write_page(record: Row) -> None:
+def page_text(record: Row) -> str:
     """``docs/wheels.md``, of nothing but the results and what is known of their reasons."""
     rows = [row for row in record["rows"] if row["verdict"] != "not run"]
     head = HEAD.format(**record, tests=len(rows), alarms=len(rows) * record["alpha"])
@@ -198,7 +198,7 @@ def write_page(record: Row) -> None:
     text = head + "\n".join(map(page_line, rows)) + "\n" + FAULTS
     if left_out:
         text += "\n## What was not audited\n\n" + "\n".join(left_out) + "\n"
-    PAGE.write_text(text, encoding="utf-8")
+    return text
 
 
 def page_line(row: Row) -> str:
@@ -252,7 +252,7 @@ def main() -> None:
     record = with_others(record)
     text = json.dumps(record, indent=1, ensure_ascii=False) + "\n"
     KEPT.write_text(text, encoding="utf-8")
-    write_page(record)
+    PAGE.write_text(page_text(record), encoding="utf-8")
 
 
 def with_others(record: Row) -> Row:
