@@ -3,7 +3,7 @@ import pytest
 from shoal import report
 from shoal.domain import Box
 from shoal.pages.page import Table
-from shoal.pages.plan import HOW_GOOD, NOT_OPENED, page
+from shoal.pages.plan import HOW_GOOD, NOT_OPENED, REPORTS, page
 from shoal.planning import Band, Curve, Ends, Flattery, Plan, Range
 
 
@@ -81,3 +81,9 @@ def test_the_page_may_be_passed_on_and_has_the_picture():
     assert "CURATOR" not in html
     assert "<svg" in html
     assert "Too many columns." in html
+
+
+def test_a_plan_for_reports_says_how_little_it_was_tried():
+    local = {"local": Curve("local", plan_of().curves["central"].bands, Range(0.1, 0.3))}
+    assert REPORTS in text_of(page(plan_of(curves=local)))
+    assert REPORTS not in text_of(page(plan_of()))
