@@ -30,6 +30,7 @@ HOLDS = {
     "synopsis": "private summaries worth publishing alone",
     "anonymize": "k-anonymity",
     "cluster": "groups",
+    "planning": "errors to expect",
     "audit": "the adversary",
     "report": "guarantees in words; HTML and JSON",
     "pages": "what each kind of result says, as data",

@@ -33,6 +33,7 @@ if TYPE_CHECKING:  # what _HOMES says, for type checkers and editors; a test hol
     from shoal.mechanisms import NDLaplace as NDLaplace
     from shoal.mechanisms import Reports as Reports
     from shoal.perturb import Perturb as Perturb
+    from shoal.planning import plan as plan
     from shoal.privacy import ApproxDP as ApproxDP
     from shoal.privacy import KAnonymity as KAnonymity
     from shoal.privacy import Ledger as Ledger
@@ -54,6 +55,7 @@ _HOMES = {
     "engine": ("rows_of",),
     "mechanisms": ("LocalGrid", "NDLaplace", "Reports"),
     "perturb": ("Perturb",),
+    "planning": ("plan",),
     "privacy": ("ApproxDP", "KAnonymity", "Ledger", "LocalDP", "MetricDP", "PureDP", "Unprotected"),
     "randomness": ("Randomness",),
     "synopsis": ("AdaptiveGrid", "PrivTree", "UniformGrid"),

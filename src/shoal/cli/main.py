@@ -31,6 +31,7 @@ from shoal.cli.verbs.evaluate import evaluate
 from shoal.cli.verbs.learn import learn
 from shoal.cli.verbs.ledger import ledger_app
 from shoal.cli.verbs.perturb import perturb
+from shoal.cli.verbs.plan import plan
 from shoal.cli.verbs.version import version
 
 __all__ = ["app"]
@@ -75,6 +76,7 @@ app = typer.Typer(
     "arose.",
 )
 app.command()(demo)
+app.command()(plan)
 app.command()(cluster)
 app.command()(evaluate)
 app.command()(perturb)

@@ -20,6 +20,7 @@ from shoal.figures.charts.class_sizes import ClassSizes, class_sizes
 from shoal.figures.charts.count_curve import CountCurve, count_curve
 from shoal.figures.charts.detail_bars import DetailBars, detail_bars
 from shoal.figures.charts.dots import Dots, dots
+from shoal.figures.charts.error_band import ErrorBand, error_band
 from shoal.figures.charts.noise import (
     NoiseBars,
     NoiseHistogram,
@@ -45,6 +46,7 @@ __all__ = [
     "CountCurve",
     "DetailBars",
     "Dots",
+    "ErrorBand",
     "Figure",
     "Mosaic",
     "NoiseBars",
@@ -62,6 +64,7 @@ __all__ = [
     "dense_areas",
     "detail_bars",
     "dots",
+    "error_band",
     "figure_of",
     "mosaic",
     "noise_bars",
@@ -85,6 +88,7 @@ _KINDS: dict[str, type[Figure]] = {
         CountCurve,
         DetailBars,
         Dots,
+        ErrorBand,
         Mosaic,
         NoiseBars,
         NoiseHistogram,

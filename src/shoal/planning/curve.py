@@ -1,0 +1,185 @@
+"""Errors at several budgets, as bands; and what a wanted accuracy takes."""
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = ["Band", "Curve", "Ends", "Range", "curve_of"]
+
+Errors = Sequence[NDArray[np.float64]]
+# How much one person tells: where n times this is equal, errors are about equal. The noise in a
+# share of n rows goes with 1/(n epsilon); in n reports its variance with 1/(n sinh^2(epsilon/2)).
+_STRENGTHS: dict[str, Callable[[float], float]] = {
+    "central": lambda epsilon: epsilon,
+    "local": lambda epsilon: math.sinh(epsilon / 2) ** 2,
+}
+_FEW, _MANY = 0.1, 0.9  # quantiles of fits at the ends of a band
+_LEAST_PEOPLE = 30  # in a group: of fewer, the law of the noise alone says nothing
+_MOST = 0.9  # of the coordinates, that "within" is about
+
+
+class Ends(NamedTuple):
+    """The ends of a band of errors, in shares of a column's range.
+
+    Parameters
+    ----------
+    low
+        In tables of the clearest groups.
+    high
+        In those of the least clear.
+    """
+
+    low: float
+    high: float
+
+
+class Range(NamedTuple):
+    """What something takes, from tables of the clearest groups to those of the least clear.
+
+    Parameters
+    ----------
+    low
+        For the clearest; None if more than was tried.
+    high
+        For the least clear; None if more than was tried.
+    """
+
+    low: float | None
+    high: float | None
+
+
+@dataclass(frozen=True)
+class Band:
+    """The errors to expect at one budget, in shares of a column's range.
+
+    Parameters
+    ----------
+    epsilon
+        The budget.
+    low
+        Lower end of the typical error: half of a fit's coordinates are off by less.
+    high
+        Its upper end.
+    by_shape
+        The typical error for each shape of tables, the median of its fits.
+    most
+        What nine in ten coordinates are off by less than in nine of ten fits, in the clearest and
+        the least clear tables.
+    people
+        How many it takes at this budget for nine in ten coordinates within the wanted error.
+    """
+
+    epsilon: float
+    low: float
+    high: float
+    by_shape: Mapping[str, float]
+    most: Ends
+    people: Range
+
+
+@dataclass(frozen=True)
+class Curve:
+    """The errors to expect at several budgets.
+
+    Parameters
+    ----------
+    trust
+        "central": a curator holds the rows. "local": everybody sends a report.
+    bands
+        One for each budget, smallest first.
+    epsilon
+        The least budget from which on nine in ten coordinates are within the wanted error.
+    """
+
+    trust: str
+    bands: tuple[Band, ...]
+    epsilon: Range
+
+
+def curve_of(
+    trust: str, errors: Mapping[str, Mapping[float, Errors]], n: int, within: float
+) -> Curve:
+    """Read a curve off the errors of fits.
+
+    Parameters
+    ----------
+    trust
+        "central" or "local".
+    errors
+        For each shape of tables and each budget, the errors of the coordinates of each fit.
+    n
+        How many people there are.
+    within
+        The wanted error.
+    """
+    epsilons = sorted(next(iter(errors.values())))
+    fits = next(iter(errors.values()))[epsilons[0]]
+    least = _LEAST_PEOPLE * len(fits[0])
+    most = {shape: _most(each) for shape, each in errors.items()}
+    needed = _range([_least_epsilon(each, within) for each in most.values()])
+    bands = [
+        _band(
+            epsilon,
+            {shape: each[epsilon] for shape, each in errors.items()},
+            [each[epsilon] for each in most.values()],
+            Range(*(_people(trust, n, e, epsilon, least) for e in needed)),
+        )
+        for epsilon in epsilons
+    ]
+    return Curve(trust, tuple(bands), needed)
+
+
+def _band(epsilon: float, errors: Mapping[str, Errors], most: list[float], people: Range) -> Band:
+    typical = {shape: [float(np.median(fit)) for fit in fits] for shape, fits in errors.items()}
+    return Band(
+        epsilon,
+        min(float(np.quantile(fits, _FEW)) for fits in typical.values()),
+        max(float(np.quantile(fits, _MANY)) for fits in typical.values()),
+        {shape: float(np.median(fits)) for shape, fits in typical.items()},
+        Ends(min(most), max(most)),
+        people,
+    )
+
+
+def _people(trust: str, n: int, needed: float | None, epsilon: float, least: int) -> float | None:
+    """How many people tell as much at one epsilon as n do at the one that is needed."""
+    if needed is None:
+        return None
+    strength = _STRENGTHS[trust]
+    return max(n * strength(needed) / strength(epsilon), float(least))
+
+
+def _most(errors: Mapping[float, Errors]) -> dict[float, float]:
+    """What nine in ten coordinates of nine in ten fits are off by less than, at each budget."""
+    return {
+        epsilon: float(np.quantile([np.quantile(fit, _MOST) for fit in fits], _MANY))
+        for epsilon, fits in errors.items()
+    }
+
+
+def _least_epsilon(errors: Mapping[float, float], within: float) -> float | None:
+    """The least budget from which on errors are within, between two tried ones by their logs.
+
+    A budget above it may do worse by chance, since two fits find different optima: then the least
+    one lies above that.
+    """
+    above = None
+    for epsilon in sorted(errors, reverse=True):
+        if errors[epsilon] > within:
+            if above is None:
+                return None
+            steps = np.log([errors[above], errors[epsilon]]).tolist()
+            share = (math.log(within) - steps[0]) / (steps[1] - steps[0])
+            return float(above * (epsilon / above) ** share)
+        above = epsilon
+    return above
+
+
+def _range(needed: Sequence[float | None]) -> Range:
+    reached = [each for each in needed if each is not None]
+    all_reached = len(reached) == len(needed)
+    return Range(min(reached, default=None), max(reached) if all_reached else None)

@@ -1,0 +1,171 @@
+"""Fit made-up tables and measure how far the released centres lie from those of plain k-means."""
+
+import math
+import warnings
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shoal.domain import Box
+
+__all__ = ["Trial", "center_errors", "central_errors", "local_errors", "rows_to_make"]
+
+Matrix = NDArray[np.float64]
+
+# Never more rows than this are made up; beyond, the budget is raised so that the noise relative
+# to the number of rows stays what it is: docs/decisions/plan.md.
+_MOST_ROWS, _MOST_WIDE_ROWS = 20_000, 8_000
+_WIDE = 6  # columns from which on a fit takes several passes
+_STARTS = 4  # of plain k-means, besides one from where the groups were put
+
+
+@dataclass(frozen=True, eq=False)
+class Trial:
+    """A table that fits are tried on, in the unit box, standing for more people than it has rows.
+
+    Parameters
+    ----------
+    rows
+        The rows, which ``rows_to_make`` says the number of.
+    people
+        How many people they stand for.
+    start
+        Where plain k-means starts once, besides its own starts; how many lines it has is the
+        number of groups.
+    seed
+        Of plain k-means.
+    """
+
+    rows: Matrix
+    people: int
+    start: Matrix
+    seed: int = 0
+
+    @cached_property
+    def plain_centers(self) -> Matrix:
+        """What plain k-means finds in the rows: the target that errors are measured from."""
+        from sklearn.cluster import KMeans
+
+        k = len(self.start)
+        own = KMeans(k, init=self.start, n_init=1, random_state=self.seed).fit(self.rows)
+        more = KMeans(k, n_init=_STARTS, random_state=self.seed).fit(self.rows)
+        return np.asarray(min(own, more, key=lambda fit: fit.inertia_).cluster_centers_)
+
+
+def rows_to_make(n: int, d: int) -> int:
+    """Return how many rows are made up for so many.
+
+    Parameters
+    ----------
+    n
+        How many are expected.
+    d
+        How many columns there are.
+
+    Examples
+    --------
+    >>> rows_to_make(500, 2), rows_to_make(1_000_000, 2), rows_to_make(1_000_000, 8)
+    (500, 20000, 8000)
+    """
+    return min(n, _MOST_ROWS if d < _WIDE else _MOST_WIDE_ROWS)
+
+
+def central_errors(trial: Trial, epsilon: float, seed: int) -> Matrix:
+    """Fit ``PrivateKMeans`` once and return the error of each coordinate, in shares of the range.
+
+    Parameters
+    ----------
+    trial
+        The table.
+    epsilon
+        The budget, for as many people as the table stands for.
+    seed
+        Of the fit: a simulation.
+    """
+    from shoal.cluster import PrivateKMeans
+
+    # The noise of a share of rows goes with 1 / (rows x epsilon), in pure differential privacy.
+    budget = epsilon * trial.people / len(trial.rows)
+    k, box = len(trial.start), Box.unit(trial.rows.shape[1])
+    model = PrivateKMeans(k, epsilon=budget, domain=box, random_state=seed)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # that no group can be told is what the errors say
+        model.fit(trial.rows)
+    return center_errors(model.cluster_centers_, trial.plain_centers)
+
+
+def local_errors(trial: Trial, epsilon: float, seed: int) -> Matrix:
+    """Let everybody report once, learn from the reports, and return the error of each coordinate.
+
+    Parameters
+    ----------
+    trial
+        The table.
+    epsilon
+        The promise of a report, for as many people as the table stands for.
+    seed
+        Of reports and starts: a simulation.
+    """
+    from shoal.cluster import LocalClusterer
+    from shoal.mechanisms import LocalGrid
+    from shoal.randomness import Randomness
+
+    k, n = len(trial.start), len(trial.rows)
+    promise = equivalent_epsilon(epsilon, trial.people / n)
+    box = Box.unit(trial.rows.shape[1])
+    mechanism = LocalGrid(box, epsilon=promise, n_expected=n, n_clusters=k)
+    reports = mechanism.release(trial.rows, Randomness(seed).noise)
+    model = LocalClusterer(k, mechanism=mechanism, random_state=seed)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        model.fit(reports)
+    return center_errors(model.cluster_centers_, trial.plain_centers)
+
+
+def equivalent_epsilon(epsilon: float, ratio: float) -> float:
+    r"""Return the epsilon at which a report tells as much as ``ratio`` reports at this one do.
+
+    The noise of a cell's share in n reports has variance :math:`v/n` with
+    :math:`v = 1/\sinh^2(\varepsilon/2)`, so n reports of variance v are worth one another.
+
+    Parameters
+    ----------
+    epsilon
+        The promise of a report.
+    ratio
+        How many reports one is to stand for.
+
+    Examples
+    --------
+    >>> equivalent_epsilon(1.0, 1), round(equivalent_epsilon(1.0, 4), 2)
+    (1.0, 1.82)
+    """
+    return 2 * math.asinh(math.sqrt(ratio) * math.sinh(epsilon / 2))
+
+
+def center_errors(centers: Matrix, plain: Matrix) -> Matrix:
+    """Match released centres with plain ones and return the absolute differences.
+
+    Centres that were not released are as far off as the nearest released one.
+
+    Parameters
+    ----------
+    centers
+        What was released; possibly fewer than the plain ones.
+    plain
+        What plain k-means found.
+
+    Examples
+    --------
+    >>> center_errors(np.array([[0.5], [0.125]]), np.array([[0.0], [1.0]])).tolist()
+    [[0.125], [0.5]]
+    """
+    from scipy.optimize import linear_sum_assignment
+
+    squares = ((plain[:, None] - centers[None]) ** 2).sum(axis=2)
+    nearest = squares.argmin(axis=1)
+    lines, columns = linear_sum_assignment(squares)
+    nearest[lines] = columns
+    return np.asarray(np.abs(plain - centers[nearest]))

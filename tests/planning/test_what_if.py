@@ -1,0 +1,57 @@
+import numpy as np
+import pytest
+
+import shoal
+from shoal.errors import InvalidSetting
+from shoal.planning import what_if
+from shoal.planning.what_if import FLATTERY, FLATTERY_WITHOUT_CELLS
+
+BOX = shoal.Box(age=(0, 100), visits=(0, 20))
+
+
+@pytest.fixture(scope="module")
+def model():
+    rng = np.random.default_rng(0)
+    rows = np.repeat([[20, 4], [50, 10], [80, 16]], 700, axis=0) + rng.normal(
+        0, [3, 0.6], (2100, 2)
+    )
+    return shoal.PrivateKMeans(3, epsilon=1, domain=BOX, random_state=1).fit(rows)
+
+
+def test_a_model_is_enough_for_a_plan(model):
+    found = what_if(model, epsilons=[0.1, 5])
+    poor, rich = found.curves["central"].bands
+    assert found.n_clusters == 3
+    assert abs(found.n_expected - 2_100) < 60
+    assert rich.high < poor.high
+    assert rich.high < 0.05
+    assert found.flattery == FLATTERY
+
+
+def test_the_same_release_gives_the_same_plan_after_saving(model, tmp_path):
+    model.save(tmp_path / "model")
+    loaded = shoal.load_model(tmp_path / "model")
+    first, second = (what_if(each, epsilons=[1]) for each in (model, loaded))
+    assert first.curves == second.curves
+
+
+def test_nothing_is_spent(model, tmp_path):
+    ledger = shoal.Ledger(tmp_path / "a.ledger", limit=shoal.PureDP(3))
+    rows = np.tile([[20.0, 4.0], [80.0, 16.0]], (200, 1))
+    paid = shoal.PrivateKMeans(2, epsilon=1, domain=BOX, ledger=ledger, random_state=1).fit(rows)
+    before = ledger.entries().to_pylist()
+    what_if(paid, epsilons=[1])
+    assert ledger.entries().to_pylist() == before
+
+
+def test_a_model_without_cells_is_taken_for_near_groups():
+    rows = np.tile([[20.0, 4.0], [80.0, 16.0]], (400, 1))
+    model = shoal.PrivateKMeans(2, epsilon=2, domain=BOX, method="lloyd", random_state=1).fit(rows)
+    found = what_if(model, epsilons=[2])
+    assert found.curves["central"].bands[0].high < 0.3
+    assert found.flattery == FLATTERY_WITHOUT_CELLS
+
+
+def test_a_model_without_sizes_is_refused():
+    with pytest.raises(InvalidSetting, match="released centres and sizes; got object"):
+        what_if(object())
