@@ -332,6 +332,7 @@ def _problem(policy: Policy, codec: Codec, lines: _Lines, by_person: bool) -> Pr
         sensitive=sensitive,
         entities=lines.codes[:, -1].astype(np.int64) if by_person else None,
         target=None if target is None else lines.codes[:, d + len(sensitive)],
+        levels=tuple(hierarchy.levels for hierarchy in codec.hierarchies.values()),
     )
 
 

@@ -135,7 +135,7 @@ def test_files_that_are_not_there_or_no_text_are_refused(tmp_path):
 
 def test_contracted_chains_are_reported():
     tree = hierarchy_from_paths([["a", "x", "*"], ["b", "y", "*"], ["c", "y", "*"]])
-    assert "each: 1" in tree.notes[0]
+    assert "1 label merged" in tree.notes[0]
     assert hierarchy_from_paths([["a", "*"], ["b", "*"]]).notes == ()
 
 
