@@ -19,6 +19,7 @@ from shoal.anonymize.codec import (
 )
 from shoal.anonymize.hierarchies import NO_LEAF, Hierarchy
 from shoal.anonymize.hierarchies.build import HeldCells, build_hierarchy, needs_rows
+from shoal.anonymize.leaf_numbers import interval_replacements
 from shoal.anonymize.policy import Policy
 from shoal.anonymize.problem import Cut, Problem, SensitiveColumn
 from shoal.anonymize.table import AnyTable, table_of
@@ -100,7 +101,8 @@ class _Lines(NamedTuple):
 def count_combinations(policy: Policy, X: Any) -> FrequencyTable:
     """Count the distinct combinations of a table under a policy.
 
-    Memory grows with the number of distinct combinations, not with the rows.
+    Memory grows with the number of distinct combinations, not with the rows; numbers of declared
+    intervals are counted by interval.
 
     Parameters
     ----------
@@ -124,7 +126,8 @@ def count_combinations(policy: Policy, X: Any) -> FrequencyTable:
     table = table_of(X)
     by_person = check_table(policy, table)
     named = columns_to_count(policy)
-    counted = table.counts(list(named.values()), policy.privacy.entity if by_person else None)
+    owner = policy.privacy.entity if by_person else None
+    counted = table.counts(list(named.values()), owner, interval_replacements(policy))
     return frequency_of(policy, counted, by_person)
 
 

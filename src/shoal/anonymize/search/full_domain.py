@@ -73,7 +73,8 @@ def search_full_domain(shared: SharedCounts, loss: float) -> Cut | None:
     """Return the full-domain cut that loses least, or None if none loses less than is known.
 
     With k and distinct l, all cuts that could lose less are counted or ruled out, unless that
-    takes more than ``affordable_counts``; where that is 0, None is returned. A rule that finer classes may meet again can hide a cut.
+    takes more than ``affordable_counts``; where that is 0, None is returned. A rule that finer
+    classes may meet again can hide a cut.
 
     Parameters
     ----------
