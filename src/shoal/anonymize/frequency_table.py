@@ -41,6 +41,7 @@ __all__ = [
     "codec_of",
     "columns_to_count",
     "columns_with_rules",
+    "count_cells",
     "count_combinations",
     "frequency_of",
     "problem_of_remote_lines",
@@ -123,12 +124,29 @@ def count_combinations(policy: Policy, X: Any) -> FrequencyTable:
     >>> problem.codes.tolist(), problem.n.tolist()
     ([[0], [1]], [1, 2])
     """
+    return frequency_of(policy, *count_cells(policy, X))
+
+
+def count_cells(policy: Policy, X: Any) -> tuple[pa.Table, bool]:
+    """Check a table, and count its distinct combinations of cells.
+
+    Parameters
+    ----------
+    policy
+        Every column of the table needs a role in it.
+    X
+        Whatever ``source_of`` takes.
+
+    Returns
+    -------
+    The combinations, and whether some people have several rows: what ``frequency_of`` takes.
+    """
     table = table_of(X)
     by_person = check_table(policy, table)
     named = columns_to_count(policy)
     owner = policy.privacy.entity if by_person else None
     counted = table.counts(list(named.values()), owner, interval_replacements(policy))
-    return frequency_of(policy, counted, by_person)
+    return counted, by_person
 
 
 def check_table(policy: Policy, table: AnyTable) -> bool:
