@@ -19,6 +19,7 @@ from shoal.anonymize.codec import (
 )
 from shoal.anonymize.hierarchies import NO_LEAF, Hierarchy
 from shoal.anonymize.hierarchies.build import HeldCells, build_hierarchy, needs_rows
+from shoal.anonymize.leaf_numbers import interval_replacements
 from shoal.anonymize.policy import Policy
 from shoal.anonymize.problem import Cut, Problem, SensitiveColumn
 from shoal.anonymize.table import AnyTable, table_of
@@ -40,6 +41,7 @@ __all__ = [
     "codec_of",
     "columns_to_count",
     "columns_with_rules",
+    "count_cells",
     "count_combinations",
     "frequency_of",
     "problem_of_remote_lines",
@@ -100,7 +102,8 @@ class _Lines(NamedTuple):
 def count_combinations(policy: Policy, X: Any) -> FrequencyTable:
     """Count the distinct combinations of a table under a policy.
 
-    Memory grows with the number of distinct combinations, not with the rows.
+    Memory grows with the number of distinct combinations, not with the rows; numbers of declared
+    intervals are counted by interval.
 
     Parameters
     ----------
@@ -121,11 +124,29 @@ def count_combinations(policy: Policy, X: Any) -> FrequencyTable:
     >>> problem.codes.tolist(), problem.n.tolist()
     ([[0], [1]], [1, 2])
     """
+    return frequency_of(policy, *count_cells(policy, X))
+
+
+def count_cells(policy: Policy, X: Any) -> tuple[pa.Table, bool]:
+    """Check a table, and count its distinct combinations of cells.
+
+    Parameters
+    ----------
+    policy
+        Every column of the table needs a role in it.
+    X
+        Whatever ``source_of`` takes.
+
+    Returns
+    -------
+    The combinations, and whether some people have several rows: what ``frequency_of`` takes.
+    """
     table = table_of(X)
     by_person = check_table(policy, table)
     named = columns_to_count(policy)
-    counted = table.counts(list(named.values()), policy.privacy.entity if by_person else None)
-    return frequency_of(policy, counted, by_person)
+    owner = policy.privacy.entity if by_person else None
+    counted = table.counts(list(named.values()), owner, interval_replacements(policy))
+    return counted, by_person
 
 
 def check_table(policy: Policy, table: AnyTable) -> bool:
@@ -332,6 +353,7 @@ def _problem(policy: Policy, codec: Codec, lines: _Lines, by_person: bool) -> Pr
         sensitive=sensitive,
         entities=lines.codes[:, -1].astype(np.int64) if by_person else None,
         target=None if target is None else lines.codes[:, d + len(sensitive)],
+        levels=tuple(hierarchy.levels for hierarchy in codec.hierarchies.values()),
     )
 
 

@@ -32,7 +32,9 @@ __all__ = [
     "BinarySpec",
     "DateSpec",
     "FileSpec",
+    "FrequencySpec",
     "IntervalSpec",
+    "OrderSpec",
     "Policy",
     "PrefixSpec",
     "TreeSpec",
@@ -133,10 +135,13 @@ class PrefixSpec(_Strict):
         ``prefix``.
     keep
         How many characters each level keeps, falling.
+    values
+        A public list of all codes; without it the leaves are learnt from the rows.
     """
 
     kind: Literal["prefix"]
     keep: Annotated[list[Annotated[StrictInt, Field(ge=1)]], Field(min_length=1)]
+    values: Annotated[list[Any], Field(min_length=1)] | None = None
 
 
 class DateSpec(_Strict):
@@ -148,12 +153,51 @@ class DateSpec(_Strict):
         ``date``.
     levels
         The periods, the shortest first.
+    format
+        How text is written: 2001-03-05 (``iso``), 05/03/2001 (``dd/mm/yyyy``) or 03/05/2001.
     """
 
     kind: Literal["date"]
     levels: Annotated[
         list[Literal["day", "month", "quarter", "year", "decade"]], Field(min_length=1)
     ]
+    format: Literal["iso", "dd/mm/yyyy", "mm/dd/yyyy"] = "iso"
+
+
+class OrderSpec(_Strict):
+    """A hierarchy of neighbours in a public, ordered list of values.
+
+    Parameters
+    ----------
+    kind
+        ``order``.
+    values
+        All values, in their order.
+    fanout
+        How many neighbours make one label of the next level.
+    """
+
+    kind: Literal["order"]
+    values: Annotated[list[Any], Field(min_length=1)]
+    fanout: Annotated[StrictInt, Field(ge=2)] = 2
+
+
+class FrequencySpec(_Strict):
+    """A hierarchy of values that are about equally common in public.
+
+    Parameters
+    ----------
+    kind
+        ``frequency``.
+    counts
+        How common each value is, by a public source.
+    fanout
+        How many values make one label of the next level.
+    """
+
+    kind: Literal["frequency"]
+    counts: Annotated[dict[Any, Number], Field(min_length=1)]
+    fanout: Annotated[StrictInt, Field(ge=2)] = 2
 
 
 def _kind_of(spec: Any) -> str | None:
@@ -171,7 +215,9 @@ HierarchySpec = Annotated[
     | Annotated[IntervalSpec, Tag("IntervalSpec")]
     | Annotated[BinarySpec, Tag("BinarySpec")]
     | Annotated[PrefixSpec, Tag("PrefixSpec")]
-    | Annotated[DateSpec, Tag("DateSpec")],
+    | Annotated[DateSpec, Tag("DateSpec")]
+    | Annotated[OrderSpec, Tag("OrderSpec")]
+    | Annotated[FrequencySpec, Tag("FrequencySpec")],
     Discriminator(_kind_of),
 ]
 

@@ -31,8 +31,10 @@ _KEYS: dict[str, tuple[str, ...]] = {
     "TreeSpec": ("tree", "labels"),
     "IntervalSpec": ("kind", "width", "breaks", "fanout"),
     "BinarySpec": ("kind", "split", "min_width"),
-    "PrefixSpec": ("kind", "keep"),
-    "DateSpec": ("kind", "levels"),
+    "PrefixSpec": ("kind", "keep", "values"),
+    "DateSpec": ("kind", "levels", "format"),
+    "OrderSpec": ("kind", "values", "fanout"),
+    "FrequencySpec": ("kind", "counts", "fanout"),
 }  # fmt: skip
 _ONLY = {
     "quasi": ("weight", "max_level"),
@@ -65,7 +67,7 @@ def describe_problem(problem: Any, content: Mapping[str, Any]) -> str:
     if kind == "union_tag_invalid":
         return (
             f"{shown} has an unknown kind; give `file`, `tree`, or `kind` as interval, binary, "
-            "prefix or date"
+            "prefix, date, order or frequency"
         )
     if "[key]" in problem["loc"]:
         return f"{shown} is a name that YAML does not read as text; put it in quotes"
@@ -215,8 +217,25 @@ def _quasi(where: str, of: "Attribute") -> Iterator[str]:
         yield f"{where}.hierarchy.keep must decrease, e.g. [5, 3, 2, 1]"
     elif kind == "date":
         yield from _dates(where, of)
-    if kind in ("file", "prefix") and of.domain is not None:
+    yield from _listed_values(where, spec)
+    if kind in ("file", "prefix", "order", "frequency") and of.domain is not None:
         yield f"{where}.domain belongs to hierarchies of numbers and dates"
+
+
+def _listed_values(where: str, spec: Any) -> Iterator[str]:
+    """Yield problems of a public list, whose values are distinct texts, numbers or days."""
+    kind = getattr(spec, "kind", "")
+    listed = getattr(spec, "counts" if kind == "frequency" else "values", None) or []
+    key = "counts" if kind == "frequency" else "values"
+    if any(isinstance(value, bool | list | dict | None) for value in listed):
+        yield (
+            f"{where}.hierarchy.{key} has truth values or empty ones; put yes, no, on and off in "
+            "quotes"
+        )
+    elif len({normalise_text(value_to_text(value)) for value in listed}) < len(listed):
+        yield f"{where}.hierarchy.{key} lists a value twice"
+    if kind == "frequency" and min(spec.counts.values()) < 0:
+        yield f"{where}.hierarchy.counts must be 0 or more"
 
 
 def _numbers(where: str, of: "Attribute") -> Iterator[str]:

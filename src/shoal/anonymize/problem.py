@@ -175,6 +175,9 @@ class Problem:
         two people.
     target
         int32 (F,) or None: the class column of the ``label-gain`` score, any numbers from -1 up.
+    levels
+        Of each QID int32 (levels, leaves): the place of the node above each leaf at each level as
+        written, the leaves first; the steps below the root if empty.
     """
 
     names: tuple[str, ...]
@@ -190,6 +193,7 @@ class Problem:
     sensitive: tuple[SensitiveColumn, ...] = ()
     entities: NDArray[np.int64] | None = field(default=None, repr=False)
     target: NDArray[np.int32] | None = field(default=None, repr=False)
+    levels: tuple[NDArray[np.int32], ...] = field(default=(), repr=False)
 
     def __post_init__(self) -> None:
         if not self.weights:

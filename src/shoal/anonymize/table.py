@@ -5,7 +5,7 @@ the file numbers its distinct texts, and grouping those numbers, several columns
 half the time of grouping texts. Nothing is hashed, so unpacking is exact.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from glob import has_magic
 from itertools import chain
@@ -206,6 +206,17 @@ class TableWithOwners:
                 yield pa.record_batch(arrays)
 
 
+def _with_replaced_cells(
+    batch: pa.RecordBatch, replacements: Mapping[str, Callable[[Any], Any]]
+) -> pa.RecordBatch:
+    """Return a batch in which the cells of some columns are replaced."""
+    arrays = {
+        name: replacements[name](batch.column(name)) if name in replacements else batch.column(name)
+        for name in batch.schema.names
+    }
+    return pa.record_batch(arrays)
+
+
 def _slices(batches: Iterator[pa.RecordBatch]) -> Callable[[int], pa.Array]:
     """Return a function that takes so many cells at a time from a stream of one column."""
     left = pa.array([], pa.string())
@@ -243,7 +254,12 @@ class Table:
         self._source: Source = X if isinstance(X, TableWithOwners) else source_of(X)
         self.names = self._source.names
 
-    def counts(self, columns: Sequence[str], owner: str | None = None) -> pa.Table:
+    def counts(
+        self,
+        columns: Sequence[str],
+        owner: str | None = None,
+        replacements: Mapping[str, Callable[[Any], Any]] | None = None,
+    ) -> pa.Table:
         """Count the distinct combinations of cells c0, c1, ... (and ``owner``), in column ``n``.
 
         Parameters
@@ -252,7 +268,14 @@ class Table:
             The columns.
         owner
             The column that says whose a row is, or None.
+        replacements
+            By column, what makes the cells to be counted of an Arrow array of raw ones.
         """
+        if replacements:
+            batches = (
+                _with_replaced_cells(batch, replacements) for batch in self._rows(columns, owner)
+            )
+            return query_columns(f"SELECT *, {COUNTED} GROUP BY ALL", batches, columns, owner)
         packed = self._packed(columns, owner)
         if packed is not None:
             with suppress(TooManyTexts):
@@ -261,6 +284,10 @@ class Table:
                 names = [*plain_names(columns, None), "n"]
                 return pa.table([*packed.unpack(counted), counted["n"]], names)
         return self.query(f"SELECT *, {COUNTED} GROUP BY ALL", columns, owner)
+
+    def _rows(self, columns: Sequence[str], owner: str | None) -> Iterator[pa.RecordBatch]:
+        wanted = [*columns, *([owner] if owner and owner not in columns else [])]
+        return self._source.batches(wanted)
 
     def sizes(self, columns: Sequence[str], owner: str | None = None) -> pa.Table:
         """Count how many combinations have how many people: ``people``, ``classes`` and ``rows``.
@@ -297,8 +324,7 @@ class Table:
         file = self._file
         if file is not None and owner is None and not has_magic(str(file)):
             return query_stream(_read_in_duckdb(file, columns, sql), _NO_STREAM, ())
-        wanted = [*columns, *([owner] if owner and owner not in columns else [])]
-        return query_columns(sql, self._source.batches(wanted), columns, owner)
+        return query_columns(sql, self._rows(columns, owner), columns, owner)
 
     def nested(self, columns: Sequence[str]) -> list[str]:
         """Return which of these columns hold lists or structures; a stream reports none.

@@ -4,7 +4,7 @@ A table on this machine is ``shoal.anonymize.table.Table``, one in a Spark frame
 ``shoal.engine.spark.table.SparkTable``; ``shoal.engine.entry.by_engine`` tells them apart.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from typing import Any, Protocol
 
@@ -27,7 +27,12 @@ class Table(Protocol):
     def names(self) -> tuple[str, ...]:
         """The columns of the table."""
 
-    def counts(self, columns: Sequence[str], owner: str | None = None) -> pa.Table:
+    def counts(
+        self,
+        columns: Sequence[str],
+        owner: str | None = None,
+        replacements: Mapping[str, Callable[[Any], Any]] | None = None,
+    ) -> pa.Table:
         """Count the rows of each combination of cells c0, c1, ... (and ``owner``), as ``n``.
 
         Parameters
@@ -36,6 +41,9 @@ class Table(Protocol):
             The columns that are c0, c1, ...
         owner
             The column that identifies people, or None.
+        replacements
+            By column, what makes the cells to be counted of raw ones. A table may leave it out,
+            since the result is coded the same way.
         """
 
     def query(self, sql: str, columns: Sequence[str], owner: str | None = None) -> pa.Table:

@@ -1,6 +1,6 @@
 """Build the page of a released table, and the summary of a check."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -22,6 +22,7 @@ from shoal.privacy import Protected, Released, Result
 from shoal.report import findings, promise, texts
 
 if TYPE_CHECKING:
+    from shoal.anonymize.advice import Advice
     from shoal.anonymize.policy import Policy
     from shoal.anonymize.release.result import RunResult
     from shoal.anonymize.risk.recount import AchievedPrivacy
@@ -30,6 +31,8 @@ if TYPE_CHECKING:
 
 __all__ = [
     "TableContext",
+    "advice_lines",
+    "advice_texts",
     "chance_text",
     "check_summary",
     "page",
@@ -69,12 +72,15 @@ class TableContext(NamedTuple):
         A table of the population, for the journalist's chance.
     rare
         Columns published as they are, with the share of rows whose value few share.
+    advice
+        What the holder could change in the policy.
     """
 
     title: str | None = None
     publisher: str | None = None
     population: "str | Path | None" = None
     rare: Mapping[str, float] = {}
+    advice: Sequence["Advice"] = ()
 
 
 def page(finished: "RunResult", context: TableContext | None = None) -> Page:
@@ -261,6 +267,39 @@ def rare_lines(rare: Mapping[str, float], k: int) -> list[str]:
     ]
 
 
+def advice_texts(advice: Sequence["Advice"]) -> list[str]:
+    """Return each piece of advice as a sentence, with the line to copy.
+
+    Parameters
+    ----------
+    advice
+        The advice.
+    """
+    return [
+        f"{each.text} In the policy, under `{each.part}`: `{each.line}`."
+        if each.line
+        else each.text
+        for each in advice
+    ]
+
+
+def advice_lines(advice: Sequence["Advice"]) -> list[Line]:
+    """Return what a terminal shows of advice; lines to copy stand by themselves.
+
+    Parameters
+    ----------
+    advice
+        The advice.
+    """
+    lines = []
+    for each in advice:
+        lines.append(Line("" if lines else "Advice", each.text))
+        if each.line:
+            lines.append(Line("", f"Under `{each.part}` in the policy:"))
+            lines.append(Line("", f"  {each.line}", is_literal=True))
+    return lines
+
+
 def _settings(finished: "RunResult", context: TableContext) -> dict[str, Any]:
     policy, manifest = finished.policy, finished.manifest
     learnt = manifest["learnt"]
@@ -377,6 +416,7 @@ def _protected(
         *finished.outcome.curator_notes,
         *([_short_text(short)] if short else []),
         *rare_lines(context.rare, problem.k),
+        *advice_texts(context.advice),
     ]
     now = f"now {finished.produced.achieved.classes:,}"
     facts = [

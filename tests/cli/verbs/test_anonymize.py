@@ -312,3 +312,42 @@ def test_check_of_a_table_without_a_header_shows_nobody(folder):
     (folder / "t.csv").write_text("CANARY Roe,47,north,CANARYitis,3\n")
     done = shoal("check", "t.csv", "--policy", "p.yaml", code=2)
     assert "CANARY" not in done.output
+
+
+def test_advice_has_a_line_to_copy_and_is_the_holders_alone(folder):
+    text = POLICY.replace("width: 10", "width: 1").replace("suppression: 0.05", "suppression: 0")
+    Path("p.yaml").write_text(text)
+    said = " ".join(shoal("--policy", "p.yaml").output.split())
+    assert "Advice" in said
+    assert "recoding: local" in said
+    assert "recoding: local" in html.unescape(Path("out.report.curator.html").read_text())
+    for name in ("out.report.html", "out.report.json", "out.manifest.json"):
+        assert "recoding: local" not in Path(name).read_text()
+    assert "advice_for_the_holder_alone" not in told("--policy", "p.yaml", "--overwrite")
+    document = told("--policy", "p.yaml", "--overwrite", "--explain")
+    assert any("recoding: local" in text for text in document["advice_for_the_holder_alone"])
+    Path("p.yaml").write_text(text.replace("restarts: 2", "restarts: 2, recoding: local"))
+    assert "Advice" not in shoal("--policy", "p.yaml", "--overwrite").output
+
+
+def test_exploring_writes_a_page_and_its_trials_for_the_holder_and_goes_on(folder):
+    asked = ("explore", "--policy", "p.yaml", "-k", "3,5", "--suppression", "0,0.05")
+    first = told(*asked, "--recoding", "global")
+    assert len(first["trials"]) == 4
+    for name in ("explore.curator.html", "explore.curator.json"):
+        assert stat.S_IMODE(Path(name).stat().st_mode) == 0o600
+    page = Path("explore.curator.html").read_text()
+    assert "CURATOR ONLY" in page
+    assert "secret" not in page
+    assert RARE not in page
+    again = told(*asked)
+    assert again["trials"][:4] == first["trials"]
+    assert len(again["trials"]) == 8
+    assert not Path("out.csv").exists()
+
+
+@pytest.mark.parametrize(
+    "wrong", [("-k", "five"), ("--suppression", "2"), ("-k", "1"), ("--output", "page.json")]
+)
+def test_exploring_refuses_settings_that_make_no_sense(folder, wrong):
+    shoal("explore", "--policy", "p.yaml", *wrong, code=2)

@@ -13,6 +13,7 @@ from shoal.anonymize.hierarchies.files import (
     write_arx,
 )
 from shoal.anonymize.hierarchies.hierarchy import NO_LEAF, NULL, Hierarchy, LeafIntervals
+from shoal.anonymize.hierarchies.lists import build_by_frequency, build_ordered
 from shoal.anonymize.hierarchies.rules import (
     build_halves,
     build_intervals,
@@ -25,8 +26,10 @@ __all__ = [
     "NULL",
     "Hierarchy",
     "LeafIntervals",
+    "build_by_frequency",
     "build_halves",
     "build_intervals",
+    "build_ordered",
     "build_periods",
     "build_prefixes",
     "hierarchy_from_paths",

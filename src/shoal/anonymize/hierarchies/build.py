@@ -1,13 +1,16 @@
 """Build the hierarchy of a column from its entry in the policy."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
+import pyarrow as pa
 from numpy.typing import NDArray
 
 from shoal.anonymize.hierarchies.files import hierarchy_from_tree, read_hierarchy
 from shoal.anonymize.hierarchies.hierarchy import Hierarchy, parse_numbers
+from shoal.anonymize.hierarchies.lists import build_by_frequency, build_ordered
 from shoal.anonymize.hierarchies.rules import (
     HeldNumbers,
     build_halves,
@@ -20,12 +23,15 @@ from shoal.anonymize.policy import (
     BinarySpec,
     DateSpec,
     FileSpec,
+    FrequencySpec,
     IntervalSpec,
+    OrderSpec,
     Policy,
     PrefixSpec,
     TreeSpec,
 )
 from shoal.anonymize.policy_check import parse_day_domain
+from shoal.domain.value_text import value_to_text
 from shoal.errors import BadInput
 
 __all__ = ["HeldCells", "build_hierarchy", "needs_rows"]
@@ -42,7 +48,9 @@ def needs_rows(of: Attribute) -> bool:
     spec = of.hierarchy
     if isinstance(spec, DateSpec):
         return of.domain is None
-    return isinstance(spec, PrefixSpec) or (isinstance(spec, BinarySpec) and spec.split == "median")
+    if isinstance(spec, PrefixSpec):
+        return spec.values is None
+    return isinstance(spec, BinarySpec) and spec.split == "median"
 
 
 class HeldCells(NamedTuple):
@@ -139,14 +147,29 @@ def _binary(policy: Policy, of: Attribute, values: Any, held: HeldCells | None) 
 def _prefix(_: Policy, of: Attribute, values: Any, *__: Any) -> Hierarchy:
     spec = of.hierarchy
     assert isinstance(spec, PrefixSpec)
-    return build_prefixes(values, spec.keep)
+    if spec.values is None:
+        return build_prefixes(values, spec.keep)
+    listed = pa.array([value_to_text(value) for value in spec.values], pa.string())
+    return replace(build_prefixes(listed, spec.keep), learnt=False)
 
 
 def _dates(_: Policy, of: Attribute, values: Any, *__: Any) -> Hierarchy:
     spec = of.hierarchy
     assert isinstance(spec, DateSpec)
     domain = None if of.domain is None else parse_day_domain(of.domain)
-    return build_periods(spec.levels, values=values, domain=domain)
+    return build_periods(spec.levels, values=values, domain=domain, written=spec.format)
+
+
+def _order(_: Policy, of: Attribute, *__: Any) -> Hierarchy:
+    spec = of.hierarchy
+    assert isinstance(spec, OrderSpec)
+    return build_ordered(spec.values, spec.fanout)
+
+
+def _frequency(_: Policy, of: Attribute, *__: Any) -> Hierarchy:
+    spec = of.hierarchy
+    assert isinstance(spec, FrequencySpec)
+    return build_by_frequency(spec.counts, spec.fanout)
 
 
 _BUILDERS: dict[Any, Callable[..., Hierarchy]] = {
@@ -156,4 +179,6 @@ _BUILDERS: dict[Any, Callable[..., Hierarchy]] = {
     BinarySpec: _binary,
     PrefixSpec: _prefix,
     DateSpec: _dates,
+    OrderSpec: _order,
+    FrequencySpec: _frequency,
 }

@@ -39,7 +39,13 @@ NO_LEAF = -1
 Labels = NDArray[np.object_]
 Codes = NDArray[np.int32]
 
-_DAY = re.compile(r"(\d{4})-(\d{2})-(\d{2})(?:[T ].*)?")
+_SLASHES = re.compile(r"(\d{1,2})[/.-](\d{1,2})[/.-](\d{4})(?:[T ].*)?")
+# By how days are written: the pattern, and where in it year, month and day are.
+_DAYS = {
+    "iso": (re.compile(r"(\d{4})-(\d{2})-(\d{2})(?:[T ].*)?"), (1, 2, 3)),
+    "dd/mm/yyyy": (_SLASHES, (3, 2, 1)),
+    "mm/dd/yyyy": (_SLASHES, (3, 1, 2)),
+}
 
 
 @dataclass(frozen=True, eq=False)
@@ -328,15 +334,18 @@ class DateLeaves:
         Returns the number of a day's period.
     clip
         Whether days before the first period or after the last belong to those.
+    written
+        How days are written as text.
     """
 
     leaves: NDArray[np.int64]
     period: Any
     clip: bool
+    written: str = "iso"
 
     def __call__(self, column: Any) -> Codes:
         """Return the code of each cell."""
-        days = parse_days(column)
+        days = parse_days(column, self.written)
         periods = np.array([-1 if day is None else self.period(day) for day in days], np.int64)
         if self.clip:
             inside = np.clip(periods, self.leaves[0], self.leaves[-1])
@@ -409,21 +418,29 @@ def parse_numbers(column: Any) -> NDArray[np.float64]:
     return floats_of(as_text(column))
 
 
-def parse_days(column: Any) -> list[date | None]:
-    """Return each cell as a day, written 2001-03-05 with or without a time; None if it is none.
+def parse_days(column: Any, written: str = "iso") -> list[date | None]:
+    """Return each cell as a day, with or without a time after it; None if it is none.
 
     Parameters
     ----------
     column
-        An Arrow array.
+        An Arrow array. A column of dates or times needs no spelling.
+    written
+        How days are written as text: ``iso`` (2001-03-05), ``dd/mm/yyyy`` or ``mm/dd/yyyy``.
+
+    Examples
+    --------
+    >>> parse_days(pa.array(["5/3/2001", "31.02.2001"]), "dd/mm/yyyy")
+    [datetime.date(2001, 3, 5), None]
     """
-    return [_day(cell) for cell in as_text(column).to_pylist()]
+    pattern, places = _DAYS["iso" if pa.types.is_temporal(column.type) else written]
+    return [_day(cell, pattern, places) for cell in as_text(column).to_pylist()]
 
 
-def _day(cell: str | None) -> date | None:
-    match = _DAY.fullmatch(cell.strip()) if cell else None
+def _day(cell: str | None, pattern: re.Pattern[str], places: tuple[int, ...]) -> date | None:
+    match = pattern.fullmatch(cell.strip()) if cell else None
     try:
-        return date(*map(int, match.groups())) if match else None
+        return date(*map(int, match.group(*places))) if match else None
     except ValueError:
         return None
 

@@ -373,7 +373,11 @@ PERIODS = {
 
 
 def build_periods(
-    levels: Sequence[str], *, values: Any = None, domain: tuple[date, date] | None = None
+    levels: Sequence[str],
+    *,
+    values: Any = None,
+    domain: tuple[date, date] | None = None,
+    written: str = "iso",
 ) -> Hierarchy:
     """Group days by ever longer periods.
 
@@ -385,6 +389,8 @@ def build_periods(
         The column's distinct values, from which the leaves are learnt; or None.
     domain
         The declared first and last day, instead of values; days beyond belong to its ends.
+    written
+        How days are written as text: ``iso``, ``dd/mm/yyyy`` or ``mm/dd/yyyy``.
 
     Examples
     --------
@@ -399,13 +405,13 @@ def build_periods(
     if domain is not None:
         leaves = list(range(finest.number(domain[0]), finest.number(domain[1]) + 1))
     else:
-        leaves = sorted({finest.number(day) for day in parse_days(values) if day is not None})
+        leaves = sorted({finest.number(day) for day in parse_days(values, written) if day})
     days = [finest.first(leaf) for leaf in leaves]
     columns = [_day_labels(days, PERIODS[level], domain is not None) for level in levels]
     columns.append(np.full(len(leaves), "*", dtype=object))
     taxonomy, places, _ = grow_taxonomy(columns)
     known = np.array(leaves, dtype=np.int64)
-    leaf_of = DateLeaves(known, finest.number, clip=domain is not None)
+    leaf_of = DateLeaves(known, finest.number, clip=domain is not None, written=written)
     return Hierarchy(taxonomy, places, leaf_of, learnt=domain is None)
 
 

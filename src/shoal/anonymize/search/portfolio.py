@@ -1,6 +1,7 @@
 """Run the search that a policy asks for, or apply the cut of an earlier release.
 
-Global recoding takes the best of several greedy searches; local recoding has its own package.
+Global recoding takes the best of several greedy searches and of the full-domain cuts; local
+recoding has its own package.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -16,6 +17,7 @@ from shoal.anonymize.local_recoding.recoding import recode
 from shoal.anonymize.policy import Policy
 from shoal.anonymize.problem import KEPT_CUT, Cut, Metrics, Outcome, Problem
 from shoal.anonymize.release.manifest import cut_of
+from shoal.anonymize.search.full_domain import search_full_domain
 from shoal.anonymize.search.greedy import (
     PORTFOLIO,
     LossUnit,
@@ -99,7 +101,9 @@ def search_portfolio(
 ) -> Outcome:
     """Return the best of one plain run of each score and of ``restarts`` runs with tilted scores.
 
-    No score is best on every table. All compared releases keep the rules, so the chosen one does;
+    No score is best on every table. With the objective ``ncp`` the cuts in which all labels of a
+    QID are of one level are searched too, where the table's size allows it, and the best of them
+    is specialised further. All compared releases keep the rules, so the chosen one does;
     how many were compared is in ``outcome.compared``. On large tables fewer runs are made unless
     ``restarts`` says how many; that depends on the size of the table, never on the clock, so that
     the same table gives the same cut everywhere.
@@ -144,7 +148,31 @@ def search_portfolio(
         if progress is not None:
             progress(done, len(runs))
     assert best is not None
+    if objective == "ncp" and restarts != 0:
+        best = min([best, *_full_domain_runs(shared, best, loss_unit)], key=_loss_of_ncp)
     return replace(best, compared=len(runs), curator_notes=tuple(_fewer_runs_note(runs, plan)))
+
+
+def _full_domain_runs(
+    shared: SharedCounts, best: Outcome, loss_unit: LossUnit
+) -> Iterator[Outcome]:
+    """Yield the best full-domain cut and searches from it down, if it loses less than is known.
+
+    What t measures changes with every suppressed row, so with t the pass is left out.
+    """
+    if shared.rules.closeness:
+        return
+    cut = search_full_domain(shared, _loss_of_ncp(best))
+    if cut is not None:
+        yield replace(apply_cut(shared.problem, cut), method="full-domain")
+        below = SharedCounts(replace(shared.problem, start=cut))
+        for name in PORTFOLIO:
+            outcome = TopDownRun(below, name, loss_unit).search()
+            yield replace(outcome, method=f"full-domain, {name}")
+
+
+def _loss_of_ncp(outcome: Outcome) -> float:
+    return _loss(outcome.metrics, "ncp")
 
 
 def _affordable_runs(problem: Problem) -> int:

@@ -11,10 +11,11 @@ from shoal.cli.inputs.engine import Engines
 from shoal.cli.inputs.table import is_uri
 from shoal.cli.options import Engine, Json, Master, Publisher, Quiet, Table, Title
 from shoal.cli.output import Output, Progress
-from shoal.errors import InvalidPolicy, quantity
+from shoal.errors import InvalidPolicy, InvalidSetting, quantity
 from shoal.pages.page import Line, labelled_lines
 
 if TYPE_CHECKING:
+    from shoal.anonymize.advice import Advice
     from shoal.anonymize.policy import Policy
     from shoal.anonymize.release.result import RunResult
     from shoal.pages.page import Page
@@ -248,6 +249,94 @@ def init(
     )
 
 
+@anonymize_app.command()
+def explore(
+    policy: PolicyFile = None,
+    output: Annotated[
+        Path, typer.Option("--output", "-o", envvar="SHOAL_OUTPUT", help="The page to write.")
+    ] = Path("explore.curator.html"),
+    k: Annotated[
+        str, typer.Option("-k", envvar="SHOAL_EXPLORE_K", help="Values of k to try.")
+    ] = "5,10,50",
+    suppression: Annotated[
+        str,
+        typer.Option(
+            envvar="SHOAL_EXPLORE_SUPPRESSION", help="Shares of rows that may be left out."
+        ),
+    ] = "0,0.02,0.05",
+    recoding: Annotated[
+        str, typer.Option(envvar="SHOAL_EXPLORE_RECODING", help="Kinds of recoding to try.")
+    ] = "global,local",
+    overwrite: Overwrite = False,
+    engine: Engine = "local",
+    master: Master = None,
+    json: Json = False,
+    quiet: Quiet = False,
+) -> None:
+    """Try several k, suppressions and recodings, and show the loss and the risk of each.
+
+    The table is read once, and nothing is released. Trials are kept beside the page, in a file
+    with the ending `.json`: started again after it was stopped, the command goes on where it was.
+    Page and file depend on all rows and can be read by you only; do not pass them on.
+
+    **Examples**
+
+        shoal anonymize explore --policy visits.yaml
+        shoal anonymize explore --policy visits.yaml -k 5,10,20 --suppression 0,0.05
+    """
+    from shoal.anonymize.explore import TrialFile, settings_of
+    from shoal.anonymize.explore import explore as try_settings
+    from shoal.cli.output import write_page
+    from shoal.pages.exploration import page as exploration_page
+
+    rules, say, engines = _read(policy), Output(json, quiet), Engines(engine, master)
+    recodings: Any = [kind.strip() for kind in recoding.split(",")]
+    settings = settings_of(
+        _numbers("-k", k, int), _numbers("--suppression", suppression, float), recodings
+    )
+    source = _source(rules)
+    trials = TrialFile(_trials_path(output), rules, source, overwrite)
+    with say.progress(1) as progress, engines.table(source, progress) as rows:
+        progress.step("Trying settings")
+        search = _progress_callback(progress)
+        made = try_settings(
+            rules,
+            rows,
+            settings,
+            trials,
+            lambda done, of: search(f"setting {done} of {of}", done / of),
+        )
+    page = exploration_page(made)
+    replace_page = overwrite or trials.is_resumed
+    write_page(page, output, page.values, overwrite=replace_page, private=True)
+    files = {"page": str(output), "trials": str(trials.path)}
+    places = [Line(name.capitalize(), path, is_literal=True) for name, path in files.items()]
+    say.result({**page.values, "files": files}, *page.lines, *places)
+
+
+def _numbers(flag: str, text: str, kind: Callable[[str], Any]) -> list[Any]:
+    """The numbers of a list such as 5,10,50."""
+    try:
+        return [kind(part) for part in text.split(",")]
+    except ValueError:
+        example = "5,10,50" if kind is int else "0,0.02,0.05"
+        raise InvalidSetting(
+            f"{flag} must be numbers with commas between them.",
+            f"E.g. {flag} {example}.",
+            setting=flag,
+        ) from None
+
+
+def _trials_path(page: Path) -> Path:
+    if page.suffix == ".json":
+        raise InvalidSetting(
+            "--output is the page; trials are kept beside it, with the ending .json.",
+            "E.g. --output explore.curator.html.",
+            setting="--output",
+        )
+    return page.with_suffix(".json")
+
+
 def _release(
     policy: "Policy",
     engines: Engines,
@@ -258,6 +347,7 @@ def _release(
     overwrite: bool,
     earlier: tuple[Path | None, bool] = (None, False),
 ) -> None:
+    from shoal.anonymize.advice import advise
     from shoal.anonymize.release.run import run_policy
     from shoal.anonymize.table import table_of
     from shoal.anonymize.table_check import find_identifying_columns
@@ -265,13 +355,16 @@ def _release(
     from shoal.pages.table_explanation import column_texts, explanation_lines
 
     rare: dict[str, float] = {}
+    advice: list[Advice] = []
     shown: list[Page] = []
     with say.progress(3) as progress, _rows(policy, engines, progress) as rows:
         progress.step("Reading rows")
 
         def pages(done: "RunResult") -> dict[Path, str]:
             rare.update(find_identifying_columns(policy, table_of(rows)))
-            shown.append(table_pages.page(done, table_pages.TableContext(*about, rare)))
+            advice.extend(advise(policy, done.frequency.problem, done.outcome))
+            context = table_pages.TableContext(*about, rare, advice)
+            shown.append(table_pages.page(done, context))
             return table_pages.page_files(done, shown[-1])
 
         finished = run_policy(
@@ -287,10 +380,12 @@ def _release(
     values: dict[str, Any] = {**shown[-1].values, "files": dict(files)}
     if explain:
         values["for_the_holder_alone"] = column_texts(finished)
+        values["advice_for_the_holder_alone"] = table_pages.advice_texts(advice)
     places = [Line(name.capitalize(), path, is_literal=True) for name, path in files.items()]
     warnings = _warnings(values, rare, policy, explain)
     more = explanation_lines(policy, finished) if explain else []
-    say.result(values, *shown[-1].lines, *places, *warnings, *more)
+    advised = table_pages.advice_lines(advice)
+    say.result(values, *shown[-1].lines, *places, *warnings, *advised, *more)
 
 
 def _warnings(
@@ -308,12 +403,15 @@ def _warnings(
 @contextmanager
 def _rows(policy: "Policy", engines: Engines, progress: Progress) -> Iterator[Any]:
     """The policy's table; a path without a scheme starts at the policy's folder."""
+    with engines.table(_source(policy), progress) as rows:
+        yield rows
+
+
+def _source(policy: "Policy") -> str:
     source = policy.input.path
     if source is None:
         raise InvalidPolicy("input.path is missing.", "Set it to the table's path.")
-    path = source if is_uri(source) else str(policy.path(source))
-    with engines.table(path, progress) as rows:
-        yield rows
+    return source if is_uri(source) else str(policy.path(source))
 
 
 def _validate(policy: "Policy", engines: Engines, say: Output, explain: bool) -> None:

@@ -1,6 +1,6 @@
 """A Spark frame as a ``FrameTable``: rows are counted and queried where they are."""
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field
 from functools import cached_property, partial
@@ -216,7 +216,12 @@ class SparkTable:
             with persist(groups) as lines:
                 yield lines
 
-    def counts(self, columns: Sequence[str], owner: str | None = None) -> pa.Table:
+    def counts(
+        self,
+        columns: Sequence[str],
+        owner: str | None = None,
+        replacements: Mapping[str, Callable[[Any], Any]] | None = None,
+    ) -> pa.Table:
         """Bring the distinct combinations with their row counts ``n`` to this machine.
 
         Parameters
@@ -225,6 +230,8 @@ class SparkTable:
             The columns that are c0, c1, ...
         owner
             The column that identifies people, or None.
+        replacements
+            Not used: cells are counted as they are, and replaced once they are here.
         """
         with self.grouped(columns, owner) as combinations:
             if combinations.lines > self.collect_limit:
