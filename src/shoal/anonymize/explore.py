@@ -20,9 +20,9 @@ from shoal.anonymize.problem import Outcome, Problem
 from shoal.anonymize.release.manifest import policy_hash
 from shoal.anonymize.risk.reidentification import Risk
 from shoal.anonymize.search.portfolio import run_search
-from shoal.engine.scratch import private_file
 from shoal.errors import AlreadyExists, InvalidSetting, StartFails, TooFewRows
 from shoal.files import atomic_file
+from shoal.files.scratch import private_file
 
 __all__ = ["Trial", "TrialFile", "TrialSetting", "explore", "policy_with", "settings_of"]
 

@@ -34,7 +34,12 @@ def page(trials: Sequence["Trial"]) -> VerdictPage:
         What was tried.
     """
     table, lead = _table(trials), _lead(trials)
-    lines = [Line("Found", lead), table, *_refusals(trials), Line("Note", _FOR_YOU)]
+    lines: list[Line | Table] = [
+        Line("Found", lead),
+        table,
+        *_refusals(trials),
+        Line("Note", _FOR_YOU),
+    ]
     values = {"for_the_holder_alone": True, "trials": [asdict(trial) for trial in trials]}
     return VerdictPage(lines=lines, values=values, verdicts=_verdicts(trials, table, lead))
 

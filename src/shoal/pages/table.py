@@ -291,7 +291,7 @@ def advice_lines(advice: Sequence["Advice"]) -> list[Line]:
     advice
         The advice.
     """
-    lines = []
+    lines: list[Line] = []
     for each in advice:
         lines.append(Line("" if lines else "Advice", each.text))
         if each.line:

@@ -18,7 +18,7 @@ from shoal.errors import InvalidSetting, quantity
 from shoal.mechanisms.central.exponential import Choices, Intervals
 from shoal.mechanisms.central.tree_splits import TreeCounts
 from shoal.privacy import Guarantee, Ledger
-from shoal.privacy.page import Page, Part, Parts
+from shoal.privacy.ledger_page import Page, Part, Parts
 
 __all__ = ["Branch", "ForcingLedger", "RecordingLedger", "Release", "StepLoss"]
 
