@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 
 from shoal.domain import Box, Partition, Schema, SparseCounts, View, ViewedCells
-from shoal.engine import Rows, rows_of
+from shoal.engine import Rows, is_rows, rows_of
 from shoal.engine.rows import Kernel, Terms
 from shoal.errors import (
     ConflictingSettings,
@@ -169,7 +169,7 @@ class PrivateEstimator(BaseEstimator, ABC):  # type: ignore[misc]
         entity, limit = entity_and_limit(self.domain)
         # The domain itself is kept where rows were made for it: they would be refused for another.
         box = self.box  # refuses categories, whatever came
-        domain = self.domain if isinstance(X, Rows) and X.domain == self.domain else box
+        domain = self.domain if is_rows(X) and X.domain == self.domain else box
         rows = rows_of(
             X,
             domain,
