@@ -23,7 +23,6 @@ from itertools import product
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.fft import irfftn, next_fast_len, rfftn
 
 from shoal.domain.box import Matrix
 from shoal.mechanisms.local.laplace.nd_laplace import NDLaplace
@@ -205,6 +204,8 @@ class NoiseLattice:
     @cached_property
     def _shape(self) -> tuple[int, ...]:
         """The padded shape at which a cyclic convolution does not wrap around."""
+        from scipy.fft import next_fast_len  # not needed by clients, who only report
+
         return tuple(
             next_fast_len(w + m, real=True) for w, m in zip(self.whole, self.nodes, strict=True)
         )
@@ -212,12 +213,16 @@ class NoiseLattice:
     @cached_property
     def _kernel(self) -> NDArray[np.complex128]:
         """The Fourier transform of e^-r, which is symmetric, so it serves both directions."""
+        from scipy.fft import rfftn
+
         steps = [np.minimum(np.arange(s), s - np.arange(s)) for s in self._shape]
         axes = [h * each for h, each in zip(self.step, steps, strict=True)]
         squares = sum(np.square(each) for each in np.meshgrid(*axes, indexing="ij", sparse=True))
         return np.asarray(rfftn(np.exp(-np.sqrt(squares))))
 
     def _convolve(self, field: Field) -> Field:
+        from scipy.fft import irfftn, rfftn
+
         return np.asarray(irfftn(rfftn(field) * self._kernel, s=self._shape))
 
     def _convolve_back(self, ratio: Field) -> Field:
