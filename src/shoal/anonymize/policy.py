@@ -24,7 +24,7 @@ from pydantic import (
 from shoal.anonymize.policy_check import check_consistency, describe_problem
 from shoal.documents import read_yaml
 from shoal.errors import InvalidDomain, InvalidPolicy, InvalidSetting
-from shoal.privacy import KAnonymity
+from shoal.privacy import KAnonymity, KMap, Unprotected
 
 __all__ = [
     "AnyPolicy",
@@ -318,25 +318,106 @@ class Input(_Strict):
     null_values: list[StrictStr] = Field(default_factory=lambda: [""])
 
 
+class PopulationSpec(_Strict):
+    """The people a table was drawn from: a table of them, or their number.
+
+    Parameters
+    ----------
+    path
+        A table with one row a person and the quasi-identifiers' columns.
+    size
+        The number of people, if there is no such table; the table is a random part of them.
+    """
+
+    path: Name | None = None
+    size: Annotated[StrictInt, Field(ge=1)] | None = None
+
+
+class KMapRule(_Strict):
+    """The rule that k people of the population share each combination.
+
+    Parameters
+    ----------
+    k
+        The least number of people.
+    significance
+        With the population's size alone, the chance to err about a combination of fewer people.
+    """
+
+    k: Annotated[StrictInt, Field(ge=2)]
+    significance: Annotated[float, Field(strict=True, gt=0, lt=1)] = 0.01
+
+
+class PresenceRule(_Strict):
+    """The rule on the chance that someone of the population is in the table.
+
+    Parameters
+    ----------
+    most
+        The greatest chance.
+    least
+        The least chance.
+    """
+
+    most: Annotated[float, Field(strict=True, gt=0, le=1)]
+    least: Annotated[float, Field(strict=True, ge=0, le=1)] = 0.0
+
+
+class UniquenessRule(_Strict):
+    """The rule on the share of people who are unique.
+
+    Parameters
+    ----------
+    most
+        The greatest share.
+    within
+        Whether they are unique in the table or, by estimate, in the population.
+    """
+
+    most: Annotated[float, Field(strict=True, ge=0, lt=1)]
+    within: Literal["sample", "population"] = "population"
+
+
 class Privacy(_Strict):
     """The promise of a release.
 
     Parameters
     ----------
     k
-        How many people share each combination.
+        How many people share each combination; 1 only beside another model.
     suppression
         The share of rows that may be left out.
     entity
         The column that says whose a row is.
     nulls
         How missing quasi-identifiers are treated.
+    population
+        The people the table was drawn from.
+    k_map
+        How many people of the population share each combination.
+    presence
+        How likely someone of the population is in the table.
+    average_risk
+        The greatest mean chance of picking somebody's record.
+    uniqueness
+        The greatest share of unique people.
     """
 
     k: StrictInt
     suppression: Number = 0.02
     entity: Name | None = None
     nulls: Literal["own_value", "suppress", "as_root"] = "own_value"
+    population: PopulationSpec | None = None
+    k_map: KMapRule | None = None
+    presence: PresenceRule | None = None
+    average_risk: Annotated[float, Field(strict=True, gt=0, le=1)] | None = None
+    uniqueness: UniquenessRule | None = None
+
+    @property
+    def models(self) -> tuple[str, ...]:
+        """The names of the models asked for besides k, l and t."""
+        names = ("k_map", "presence", "average_risk", "uniqueness")
+        return tuple(name for name in names if getattr(self, name) is not None)
 
 
 class Search(_Strict):
@@ -553,8 +634,11 @@ def _policy_error(findings: list[str], content: Mapping[str, Any]) -> InvalidPol
     )
 
 
-def guarantee_of(policy: Policy) -> KAnonymity:
+def guarantee_of(policy: Policy) -> KAnonymity | KMap | Unprotected:
     """Return what a release under a policy promises; of several l or t rules, the weakest.
+
+    With k = 1 the table itself promises nothing to whoever is known to be in it; k-map promises
+    something of the population.
 
     Parameters
     ----------
@@ -568,6 +652,8 @@ def guarantee_of(policy: Policy) -> KAnonymity:
     >>> guarantee_of(policy)
     KAnonymity(k=5)
     """
+    if policy.privacy.k == 1:
+        return _guarantee_without_k(policy.privacy)
     rules = [policy.attributes[name] for name in policy.names("sensitive")]
     least = [of.l.value for of in rules if of.l]
     far = [of.t.value for of in rules if of.t]
@@ -577,3 +663,10 @@ def guarantee_of(policy: Policy) -> KAnonymity:
         int(min(least)) if least else None,
         max(far) if far else None,
     )
+
+
+def _guarantee_without_k(privacy: Privacy) -> KMap | Unprotected:
+    if privacy.k_map is not None:
+        return KMap(privacy.k_map.k, privacy.entity)
+    kept = ", ".join(privacy.models)
+    return Unprotected(f"With k = 1 somebody may stand alone in the table; it keeps {kept} only")

@@ -16,7 +16,14 @@ __all__ = ["check_consistency", "describe_problem", "nearest_spelling", "parse_d
 _KEYS: dict[str, tuple[str, ...]] = {
     "": ("version", "input", "attributes", "privacy", "search", "output"),
     "input": ("path", "null_values"),
-    "privacy": ("k", "suppression", "entity", "nulls"),
+    "privacy": (
+        "k", "suppression", "entity", "nulls", "population", "k_map", "presence", "average_risk",
+        "uniqueness",
+    ),
+    "population": ("path", "size"),
+    "k_map": ("k", "significance"),
+    "presence": ("most", "least"),
+    "uniqueness": ("most", "within"),
     "search": (
         "score", "objective", "recoding", "local", "loss_unit", "target", "restarts", "seed",
     ),
@@ -126,7 +133,7 @@ def check_consistency(policy: "Policy") -> tuple[list[str], list[str]]:
     wrong = [f for name, of in policy.attributes.items() for f in _attribute(name, of)]
     if not policy.names("quasi"):
         wrong.append("no column has the role quasi, so there is nothing to generalise")
-    wrong += [*_column_references(policy), *_name_clashes(policy)]
+    wrong += [*_column_references(policy), *_name_clashes(policy), *_models(policy)]
     return settings, wrong
 
 
@@ -144,6 +151,26 @@ def _column_references(policy: "Policy") -> Iterator[str]:
         yield "search.target, a column, and the score label-gain must be given together"
 
 
+def _models(policy: "Policy") -> Iterator[str]:
+    """Yield problems of models whose population is missing, or that do not go together."""
+    privacy, of = policy.privacy, policy.privacy.population
+    if of is not None and (of.path is None) == (of.size is None):
+        yield "privacy.population needs either path or size"
+    if privacy.k_map is not None and of is None:
+        yield "privacy.k_map needs privacy.population, with path or size"
+    if privacy.presence is not None and (of is None or of.path is None):
+        yield "privacy.presence needs privacy.population.path, a table of the population"
+    if privacy.presence is not None and policy.search.recoding == "local":
+        yield "privacy.presence needs `recoding: global`: labels that overlap make no one class"
+    unique = privacy.uniqueness
+    if unique is not None and unique.within == "population" and (of is None or of.size is None):
+        yield "privacy.uniqueness within the population needs privacy.population.size"
+    if privacy.presence is not None and privacy.presence.least > privacy.presence.most:
+        yield "privacy.presence.least must not exceed privacy.presence.most"
+    if privacy.models and policy.output.suppressed == "star":
+        yield f"output.suppressed must be drop beside privacy.{privacy.models[0]}"
+
+
 def _name_clashes(policy: "Policy") -> Iterator[str]:
     if policy.output.intervals != "bounds":
         return
@@ -154,8 +181,8 @@ def _name_clashes(policy: "Policy") -> Iterator[str]:
 
 
 def _settings(policy: "Policy") -> Iterator[str]:
-    if policy.privacy.k < 2:
-        yield "privacy.k must be at least 2"
+    if policy.privacy.k < (1 if policy.privacy.models else 2):
+        yield "privacy.k must be at least 2, or 1 beside k_map, average_risk or uniqueness"
     if not 0 <= policy.privacy.suppression < 1:
         yield "privacy.suppression must be at least 0 and below 1"
     for name, of in policy.attributes.items():

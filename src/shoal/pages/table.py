@@ -35,6 +35,7 @@ __all__ = [
     "advice_texts",
     "chance_text",
     "check_summary",
+    "model_texts",
     "page",
     "page_files",
     "rare_lines",
@@ -159,6 +160,7 @@ def check_summary(policy: "Policy", achieved: "AchievedPrivacy", broken: list[st
         "l": achieved.l,
         "t": achieved.t,
         "greatest_share": achieved.share,
+        **({"models": achieved.models} if achieved.models else {}),
         "rows": achieved.rows,
         "classes": achieved.classes,
         "counted": of,
@@ -183,6 +185,7 @@ def _check_lines(achieved: "AchievedPrivacy", broken: list[str], of: str) -> lis
         ),
         *(Line("l", f"{name}: {reached:.4g}") for name, reached in achieved.l.items()),
         *(Line("t", f"{name}: {distance:.4g}") for name, distance in achieved.t.items()),
+        *(Line("Model", f"{name}: {reached:.4g}") for name, reached in achieved.models.items()),
         *(
             Line("Worst", f"In some group {100 * share:.3g} in 100 {of} share one {name}.")
             for name, share in achieved.share.items()
@@ -330,7 +333,47 @@ def _promise_context(finished: "RunResult") -> dict[str, Any]:
         kinds = {"l": of.l and of.l.model_dump(), "t": of.t and of.t.model_dump()}
         rules.append({"column": name, **kinds, "share": share[name]})
     basis = finished.manifest["people"]["basis"]
-    return {"columns": policy.names("quasi"), "rules": rules, "earlier": basis}
+    models = model_texts(policy, finished.produced.achieved.models)
+    names = policy.names("quasi")
+    return {"columns": names, "rules": rules, "earlier": basis, "models": models}
+
+
+def model_texts(policy: "Policy", reached: Mapping[str, float]) -> list[str]:
+    """Return a sentence for each model that a release keeps besides k, l and t.
+
+    Parameters
+    ----------
+    policy
+        The policy.
+    reached
+        What was counted in the release.
+    """
+    privacy, texts = policy.privacy, list[str]()
+    if privacy.k_map is not None and privacy.population is not None:
+        known = "counted in a table of it"
+        if privacy.population.size is not None:
+            known = f"judged from its stated {privacy.population.size:,} people"
+        texts.append(
+            f"At least {privacy.k_map.k} people of the population share every combination, {known}."
+        )
+    if privacy.presence is not None:
+        texts.append(
+            f"Of the people of the population with your values at most "
+            f"{_percent(reached['presence'])} are in it; at most {_percent(privacy.presence.most)} "
+            "was allowed."
+        )
+    if privacy.average_risk is not None:
+        texts.append(
+            f"On average a record is picked with a chance of {chance_text(reached['average_risk'])}"
+            f"; {chance_text(privacy.average_risk)} was allowed."
+        )
+    if privacy.uniqueness is not None:
+        where = "here" if privacy.uniqueness.within == "sample" else "in the population (estimated)"
+        texts.append(
+            f"{_percent(reached['uniqueness'])} of the people are the only ones with their values "
+            f"{where}; {_percent(privacy.uniqueness.most)} was allowed."
+        )
+    return texts
 
 
 def _outcome(finished: "RunResult") -> str:
