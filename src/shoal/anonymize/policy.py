@@ -37,6 +37,7 @@ __all__ = [
     "OrderSpec",
     "Policy",
     "PrefixSpec",
+    "TransformSpec",
     "TreeSpec",
     "guarantee_of",
     "policy_of",
@@ -255,6 +256,37 @@ class TRule(_Strict):
     value: Number
 
 
+class TransformSpec(_Strict):
+    """How the cells of a column of role ``other`` are changed before they are published.
+
+    Parameters
+    ----------
+    top
+        Larger numbers are published as this one.
+    bottom
+        Smaller numbers are published as this one.
+    round
+        Numbers are rounded to multiples of this.
+    rare
+        Values that fewer published rows than this have are left out.
+    """
+
+    top: Number | None = None
+    bottom: Number | None = None
+    round: Positive | None = None
+    rare: Annotated[StrictInt, Field(ge=2)] | None = None
+
+    @property
+    def changes_numbers(self) -> bool:
+        """Whether cells are changed as numbers."""
+        return not (self.top is None and self.bottom is None and self.round is None)
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether bounds and step are whole numbers."""
+        return all(x is None or x % 1 == 0 for x in (self.top, self.bottom, self.round))
+
+
 class Attribute(_Strict):
     """The role of one column, and how it may be published.
 
@@ -272,6 +304,13 @@ class Attribute(_Strict):
         Of a quasi-identifier in the mean loss.
     max_level
         The most general level that may be published.
+    distances
+        What publishing a label loses, from 0 to 1, in place of its share of the values.
+    publish
+        Whether a quasi-identifier is published as its label or, if it is a number, as the mean or
+        median of its group (micro-aggregation).
+    transform
+        How numbers and rare values of an ``other`` column are changed.
     action
         Whether an identifier is dropped or replaced by an HMAC pseudonym.
     key_env
@@ -294,6 +333,9 @@ class Attribute(_Strict):
     hierarchy: HierarchySpec | None = None
     weight: Number = 1.0
     max_level: Annotated[StrictInt, Field(ge=0)] | None = None
+    distances: dict[Any, Annotated[float, Field(ge=0, le=1)]] | None = None
+    publish: Literal["label", "mean", "median"] = "label"
+    transform: TransformSpec | None = None
     action: Literal["drop", "hmac"] = "drop"
     key_env: Name | None = None
     key_file: Name | None = None

@@ -29,9 +29,10 @@ _KEYS: dict[str, tuple[str, ...]] = {
     ),
     "output": ("path", "suppressed", "intervals", "mapping", "manifest", "report", "overwrite"),
     "attributes": (
-        "role", "type", "domain", "hierarchy", "weight", "max_level", "action", "key_env",
-        "key_file", "l", "t", "order", "force",
+        "role", "type", "domain", "hierarchy", "weight", "max_level", "distances", "publish",
+        "transform", "action", "key_env", "key_file", "l", "t", "order", "force",
     ),
+    "transform": ("top", "bottom", "round", "rare"),
     "l": ("kind", "value", "c"),
     "t": ("kind", "value"),
     "FileSpec": ("file", "format", "labels"),
@@ -44,10 +45,10 @@ _KEYS: dict[str, tuple[str, ...]] = {
     "FrequencySpec": ("kind", "counts", "fanout"),
 }  # fmt: skip
 _ONLY = {
-    "quasi": ("weight", "max_level"),
+    "quasi": ("weight", "max_level", "distances", "publish"),
     "identifier": ("action", "key_env", "key_file"),
     "sensitive": ("l", "t", "order"),
-    "other": ("force",),
+    "other": ("force", "transform"),
 }
 _PERIODS = ("day", "month", "quarter", "year", "decade")
 
@@ -167,6 +168,10 @@ def _models(policy: "Policy") -> Iterator[str]:
         yield "privacy.uniqueness within the population needs privacy.population.size"
     if privacy.presence is not None and privacy.presence.least > privacy.presence.most:
         yield "privacy.presence.least must not exceed privacy.presence.most"
+    of_population = privacy.k_map is not None or privacy.presence is not None
+    means = [name for name in policy.names("quasi") if policy.attributes[name].publish != "label"]
+    if of_population and of is not None and of.path is not None and means:
+        yield f"attributes.{means[0]}.publish must be label: nobody of a population has a mean"
     if privacy.models and policy.output.suppressed == "star":
         yield f"output.suppressed must be drop beside privacy.{privacy.models[0]}"
 
@@ -212,6 +217,15 @@ def _attribute(name: str, of: "Attribute") -> Iterator[str]:
         yield from _closeness(where, of)
     if of.order is not None:
         yield from _order_problems(where, of.order)
+    if of.transform is not None:
+        yield from _transform_problems(where, of.transform)
+
+
+def _transform_problems(where: str, spec: Any) -> Iterator[str]:
+    if not spec.changes_numbers and spec.rare is None:
+        yield f"{where}.transform is empty; give top, bottom, round or rare"
+    if None not in (spec.top, spec.bottom) and spec.bottom >= spec.top:
+        yield f"{where}.transform.bottom must be below top"
 
 
 def _closeness(where: str, of: "Attribute") -> Iterator[str]:
@@ -245,6 +259,8 @@ def _quasi(where: str, of: "Attribute") -> Iterator[str]:
     elif kind == "date":
         yield from _dates(where, of)
     yield from _listed_values(where, spec)
+    if of.publish != "label" and of.type not in ("int", "float"):
+        yield f"{where}.publish is {of.publish}; set `type: int` or `type: float`"
     if kind in ("file", "prefix", "order", "frequency") and of.domain is not None:
         yield f"{where}.domain belongs to hierarchies of numbers and dates"
 

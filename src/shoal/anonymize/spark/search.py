@@ -46,8 +46,15 @@ def refuse_here_only(policy: Policy) -> None:
     Raises
     ------
     InvalidPolicy
-        If it asks for a model besides k, l and t.
+        If it asks for a model besides k, l and t, or changes cells.
     """
+    changed = [n for n, of in policy.attributes.items() if of.publish != "label" or of.transform]
+    if changed:
+        raise InvalidPolicy(
+            f"Means, bounds, rounding and rare values (column {changed[0]!r}) are not available on "
+            "Spark.",
+            "Leave `publish` and `transform` out, or run on one machine.",
+        )
     if policy.privacy.models:
         raise InvalidPolicy(
             f"privacy.{policy.privacy.models[0]} is not available on Spark.",
