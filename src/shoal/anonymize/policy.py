@@ -24,7 +24,7 @@ from pydantic import (
 from shoal.anonymize.policy_check import check_consistency, describe_problem
 from shoal.documents import read_yaml
 from shoal.errors import InvalidDomain, InvalidPolicy, InvalidSetting
-from shoal.privacy import KAnonymity, KMap, Unprotected
+from shoal.privacy import KAnonymity, KMap
 
 __all__ = [
     "AnyPolicy",
@@ -426,7 +426,7 @@ class Privacy(_Strict):
     Parameters
     ----------
     k
-        How many people share each combination; 1 only beside another model.
+        How many people share each combination; 1 only beside ``k_map``.
     suppression
         The share of rows that may be left out.
     entity
@@ -676,11 +676,11 @@ def _policy_error(findings: list[str], content: Mapping[str, Any]) -> InvalidPol
     )
 
 
-def guarantee_of(policy: Policy) -> KAnonymity | KMap | Unprotected:
+def guarantee_of(policy: Policy) -> KAnonymity | KMap:
     """Return what a release under a policy promises; of several l or t rules, the weakest.
 
-    With k = 1 the table itself promises nothing to whoever is known to be in it; k-map promises
-    something of the population.
+    With k = 1 the promise is that of k-map, which says nothing to whoever is known to be in the
+    table.
 
     Parameters
     ----------
@@ -694,8 +694,8 @@ def guarantee_of(policy: Policy) -> KAnonymity | KMap | Unprotected:
     >>> guarantee_of(policy)
     KAnonymity(k=5)
     """
-    if policy.privacy.k == 1:
-        return _guarantee_without_k(policy.privacy)
+    if policy.privacy.k == 1 and policy.privacy.k_map is not None:
+        return KMap(policy.privacy.k_map.k, policy.privacy.entity)
     rules = [policy.attributes[name] for name in policy.names("sensitive")]
     least = [of.l.value for of in rules if of.l]
     far = [of.t.value for of in rules if of.t]
@@ -705,10 +705,3 @@ def guarantee_of(policy: Policy) -> KAnonymity | KMap | Unprotected:
         int(min(least)) if least else None,
         max(far) if far else None,
     )
-
-
-def _guarantee_without_k(privacy: Privacy) -> KMap | Unprotected:
-    if privacy.k_map is not None:
-        return KMap(privacy.k_map.k, privacy.entity)
-    kept = ", ".join(privacy.models)
-    return Unprotected(f"With k = 1 somebody may stand alone in the table; it keeps {kept} only")

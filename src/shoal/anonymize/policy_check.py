@@ -164,8 +164,8 @@ def _models(policy: "Policy") -> Iterator[str]:
     if privacy.presence is not None and policy.search.recoding == "local":
         yield "privacy.presence needs `recoding: global`: labels that overlap make no one class"
     unique = privacy.uniqueness
-    if unique is not None and unique.within == "population" and (of is None or of.size is None):
-        yield "privacy.uniqueness within the population needs privacy.population.size"
+    if unique is not None and unique.within == "population" and of is None:
+        yield "privacy.uniqueness within the population needs privacy.population"
     if privacy.presence is not None and privacy.presence.least > privacy.presence.most:
         yield "privacy.presence.least must not exceed privacy.presence.most"
     of_population = privacy.k_map is not None or privacy.presence is not None
@@ -186,8 +186,8 @@ def _name_clashes(policy: "Policy") -> Iterator[str]:
 
 
 def _settings(policy: "Policy") -> Iterator[str]:
-    if policy.privacy.k < (1 if policy.privacy.models else 2):
-        yield "privacy.k must be at least 2, or 1 beside k_map, average_risk or uniqueness"
+    if policy.privacy.k < (2 if policy.privacy.k_map is None else 1):
+        yield "privacy.k must be at least 2, or 1 beside k_map"
     if not 0 <= policy.privacy.suppression < 1:
         yield "privacy.suppression must be at least 0 and below 1"
     for name, of in policy.attributes.items():

@@ -121,7 +121,10 @@ def models_of(policy: Policy, codec: Codec, members: int) -> Models:
             k = max(k, least_sample_size(rule.k, members / size, rule.significance))
     if privacy.presence is not None:
         of_classes.append(DeltaPresence(privacy.presence.most, privacy.presence.least))
-    lines = read_population(policy, codec) if of_classes else None
+    lines = None
+    if privacy.population is not None and privacy.population.path is not None:
+        lines = read_population(policy, codec)
+        size = max(int(lines.people.sum()), members)
     return Models(tuple(of_classes), _table_models(policy, size), lines, k)
 
 

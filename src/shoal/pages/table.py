@@ -18,6 +18,9 @@ from shoal.anonymize.risk.reidentification import (
 from shoal.errors import quantity
 from shoal.figures import class_sizes, detail_bars
 from shoal.pages.page import Fact, Line, Page, Summary, Table, labelled_lines
+from shoal.pages.table_figures import hierarchy_figures, risk_histogram
+from shoal.pages.table_risk import special_table, unique_lines, wp216_lines
+from shoal.pages.table_utility import association_table, change_figures
 from shoal.privacy import Protected, Released, Result
 from shoal.report import findings, promise, texts
 
@@ -98,11 +101,12 @@ def page(finished: "RunResult", context: TableContext | None = None) -> Page:
     population = _population(finished, context)
     risk, k = _risk(finished, population), finished.policy.privacy.k
     outsider = risk_lines(risk, k, _unit(finished), population)
+    wp216 = wp216_lines(finished.policy, finished.produced.achieved)
     result = Result(
         "k-anonymous table",
         guarantee_of(finished.policy),
         released={
-            "outsider": Released(outsider),
+            "outsider": Released([*outsider, *wp216]),
             "metrics": Released(finished.manifest["metrics"]),
         },
         protected={
@@ -410,6 +414,7 @@ def _figures(finished: "RunResult") -> list["Figure"]:
     return [
         class_sizes(sizes, k=k, of=of, title=f"Group sizes, and the share of {of} in each"),
         detail_bars(detail, title="Detail kept in each column", axis="Detail kept"),
+        *hierarchy_figures(finished),
     ]
 
 
@@ -430,10 +435,12 @@ def _column_table(finished: "RunResult") -> Table:
 
 def _costs(finished: "RunResult") -> list[str]:
     metrics = finished.outcome.metrics
+    alike = metrics.dm / max(finished.frequency.problem.N, 1)
     return [
         f"Certainty penalty {metrics.ncp:.3f} on a scale from 0 (nothing lost) to 1.",
         f"A group is {metrics.aecs:.3g} times as large as k on average.",
-        f"A row tells {metrics.entropy:.3g} bits about its group. Discernibility: {metrics.dm:,}.",
+        f"A row looks like {alike:,.4g} rows on average, one left out like all (discernibility).",
+        f"A row tells {metrics.entropy:.3g} bits about its group.",
     ]
 
 
@@ -446,6 +453,7 @@ def _protected(
 ) -> dict[str, Any]:
     problem, of = finished.frequency.problem, _unit(finished)
     sizes = leaf_class_sizes(problem)
+    special, special_rows = special_table(finished)
     risk, bits = Risk.of(sizes, problem.k), leaf_entropy(problem)
     share = finished.outcome.metrics.entropy / bits if bits else 1.0
     title = f"Before, at the leaves: group sizes, and the share of {of} in each"
@@ -457,6 +465,8 @@ def _protected(
         f"{quantity(finished.outcome.compared, 'candidate release')} compared; the one with "
         f"{_OBJECTIVES[finished.policy.search.objective]} was kept ({finished.outcome.method}).",
         *finished.outcome.curator_notes,
+        *unique_lines(sizes, _population_size(finished, population)),
+        special,
         *([_short_text(short)] if short else []),
         *rare_lines(context.rare, problem.k),
         *advice_texts(context.advice),
@@ -470,8 +480,16 @@ def _protected(
     return {
         "facts": [fact._asdict() for fact in facts],
         "lines": lines,
-        "figures": [class_sizes(sizes, k=problem.k, of=of, title=title)],
-        "tables": [_suppression_table(finished).to_dict()],
+        "figures": [
+            class_sizes(sizes, k=problem.k, of=of, title=title),
+            risk_histogram(finished, sizes),
+            *change_figures(finished),
+        ],
+        "tables": [
+            special_rows.to_dict(),
+            association_table(finished).to_dict(),
+            _suppression_table(finished).to_dict(),
+        ],
     }
 
 
@@ -495,6 +513,14 @@ def _population(finished: "RunResult", context: TableContext) -> "Population | N
     if context.population is None:
         return None
     return population_of(finished.frequency, finished.produced.release, str(context.population))
+
+
+def _population_size(finished: "RunResult", population: "Population | None") -> int | None:
+    """Return how many people the population has, stated or counted below the release's labels."""
+    of = finished.policy.privacy.population
+    if of is not None and of.size is not None:
+        return of.size
+    return None if population is None else max(population.size, int(population.members.sum()))
 
 
 def _risk(finished: "RunResult", population: "Population | None" = None) -> Risk:

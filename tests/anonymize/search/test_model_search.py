@@ -10,7 +10,7 @@ import pytest
 from shoal.anonymize import run_policy
 from shoal.anonymize.policy import Policy, guarantee_of
 from shoal.errors import InvalidPolicy, ShoalError, StartFails
-from shoal.privacy import KAnonymity, KMap, Unprotected
+from shoal.privacy import KAnonymity, KMap
 
 BELOW = {"0-3": {"0-1": ["0", "1"], "2-3": ["2", "3"]}, "4-7": ["4", "5", "6", "7"]}
 COVERS = {
@@ -114,11 +114,15 @@ def test_average_risk_is_kept(folder, recoding):
 
 
 @pytest.mark.parametrize("recoding", ["global", "local"])
-def test_uniqueness_is_kept_and_says_that_nothing_is_promised(folder, recoding):
-    rule = {"k": 1, "uniqueness": {"most": 0.02, "within": "sample"}}
+@pytest.mark.parametrize("within", ["sample", "population"])
+def test_uniqueness_is_kept_beside_k_map(folder, recoding, within):
+    population = {"path": str(folder / "population.csv")}
+    unique = {"most": 0.02, "within": within}
+    rule = {"k": 1, "k_map": {"k": 2}, "uniqueness": unique, "population": population}
     done, classes, _ = release(folder, rule, recoding)
-    assert sum(n == 1 for n in classes.values()) / sum(classes.values()) <= 0.02
-    assert isinstance(guarantee_of(done.policy), Unprotected)
+    alone = sum(n == 1 for n in classes.values()) / sum(classes.values())
+    assert done.produced.achieved.models["uniqueness"] <= min(0.02, alone)
+    assert guarantee_of(done.policy) == KMap(2)
 
 
 def test_a_stated_population_asks_for_enough_members(folder):
@@ -154,6 +158,7 @@ def test_what_cannot_be_kept_is_refused_and_nothing_is_written(folder):
     "privacy",
     [
         {"k": 1},
+        {"k": 1, "average_risk": 0.1},
         {"k": 2, "k_map": {"k": 5}},
         {"k": 2, "presence": {"most": 0.5}, "population": {"size": 10}},
         {"k": 2, "uniqueness": {"most": 0.5}},

@@ -23,7 +23,7 @@ from shoal.errors import InvalidPolicy
 if TYPE_CHECKING:
     from shoal.anonymize.risk.recount import Queryable
 
-__all__ = ["broken_models", "measure_models"]
+__all__ = ["broken_models", "find_places", "measure_models"]
 
 Counts = NDArray[np.int64]
 _ROUNDING = 1e-9
@@ -59,7 +59,7 @@ def measure_models(
     if privacy.average_risk is not None:
         reached["average_risk"] = AverageRisk.measure(sizes)
     if privacy.uniqueness is not None:
-        size = None if privacy.population is None else privacy.population.size
+        size = _population_size(policy, codec, int(sizes[:, 0] @ sizes[:, 1]))
         rule = Uniqueness(privacy.uniqueness.most, privacy.uniqueness.within, size)
         reached["uniqueness"] = rule.measure(sizes)
     if privacy.k_map is not None and privacy.population and privacy.population.size:
@@ -101,6 +101,15 @@ def _broken(policy: Policy, reached: dict[str, float]) -> Iterator[str]:
             yield f"{name} is {reached[name]:.4g}, above {most:g}"
 
 
+def _population_size(policy: Policy, codec: Codec | None, members: int) -> int | None:
+    """Return how many people the population has, at least as many as the table."""
+    of = policy.privacy.population
+    if of is None or of.path is None:
+        return None if of is None else of.size
+    people = read_population(policy, codec or _codec_of(policy)).people
+    return max(int(people.sum()), members)
+
+
 def _stated_k_map(policy: Policy, population: int, sizes: Counts) -> int:
     """Return the k of the rule if every class shows enough members, else the smallest class."""
     rule, people = policy.privacy.k_map, sizes[:, 0]
@@ -118,7 +127,7 @@ def _population_models(
     counted = COUNTED if owner is None else people
     groups = table.query(f"SELECT {cells}, {counted} GROUP BY ALL", labels, owner)
     members = groups["n"].to_numpy().astype(np.int64)
-    places = _places(policy, codec, {name: groups[f"c{i}"] for i, name in enumerate(labels)})
+    places = find_places(policy, codec, {name: groups[f"c{i}"] for i, name in enumerate(labels)})
     lines = read_population(policy, codec)
     trees = tuple(Tree(hierarchy.taxonomy) for hierarchy in codec.hierarchies.values())
     outside = count_covered(trees, places, lines)
@@ -139,8 +148,27 @@ def _presence(members: Counts, outside: Counts, lines: PopulationLines) -> dict[
     return {"presence": float(shares.max(initial=0.0)), "least_presence": least}
 
 
-def _places(policy: Policy, codec: Codec, columns: dict[str, Any]) -> NDArray[np.int32]:
-    """Return the node behind each published cell: int32 (classes, d)."""
+def find_places(policy: Policy, codec: Codec, columns: dict[str, Any]) -> NDArray[np.int32]:
+    """Return the node behind each published cell.
+
+    Parameters
+    ----------
+    policy
+        The policy of the release.
+    codec
+        Its hierarchies.
+    columns
+        The published cells, by column.
+
+    Returns
+    -------
+    int32 (cells, d): places of nodes.
+
+    Raises
+    ------
+    InvalidPolicy
+        If a cell is no label of its hierarchy.
+    """
     places = []
     for name, hierarchy in codec.hierarchies.items():
         published = published_names(policy, name)

@@ -44,10 +44,13 @@ class Population:
         The people of each class in the release.
     people
         The people of each class in the population.
+    size
+        All people of the population, whatever their labels.
     """
 
     members: Counts
     people: Counts
+    size: int = 0
 
     @property
     def short(self) -> int:
@@ -222,4 +225,4 @@ def population_of(frequency: FrequencyTable, release: Release, X: Any) -> Popula
     labels[classes.ids[live]] = release.labels[live]
     lines = code_population(frequency.codec, table_of(X))
     people = count_covered(problem.trees, labels, lines)
-    return Population(count_people(problem, classes), people)
+    return Population(count_people(problem, classes), people, int(lines.people.sum()))

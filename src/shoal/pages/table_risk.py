@@ -1,0 +1,149 @@
+"""What a table's page says about risk: unique people, special combinations, and WP216's questions.
+
+WP216 is the opinion of the European data protection authorities on anonymisation (2014). It asks of
+every technique whether people can still be singled out, linked or inferred about.
+"""
+
+from typing import TYPE_CHECKING
+
+from shoal.anonymize.risk.special_uniques import SpecialUniques, find_special_uniques
+from shoal.anonymize.risk.uniqueness import PopulationUniques, estimate_uniques
+from shoal.errors import quantity
+from shoal.pages.page import Table
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+
+    from shoal.anonymize.policy import Policy
+    from shoal.anonymize.release.result import RunResult
+    from shoal.anonymize.risk.recount import AchievedPrivacy
+
+__all__ = ["special_table", "special_text", "unique_lines", "wp216_lines"]
+
+_MOST_COMBINATIONS = 10
+
+
+def wp216_lines(policy: "Policy", achieved: "AchievedPrivacy") -> list[str]:
+    """Answer the three questions of WP216 for a released table, a sentence or two each.
+
+    Parameters
+    ----------
+    policy
+        The policy.
+    achieved
+        What was counted in the release.
+    """
+    return [
+        f"Singling out (WP216): {_singling_out(policy, achieved)}",
+        f"Linkability (WP216): {_linkability(policy, achieved)}",
+        f"Inference (WP216): {_inference(policy, achieved)}",
+    ]
+
+
+def _singling_out(policy: "Policy", achieved: "AchievedPrivacy") -> str:
+    of = "people" if achieved.by_person else "rows"
+    answer = f"not by the grouped columns: at least {achieved.k:,} {of} share each combination."
+    if achieved.k < 2:
+        answer = "possible for whoever knows who is in the table: some combinations occur once."
+    open_columns = [*policy.names("other"), *policy.names("sensitive")]
+    if open_columns:
+        answer += (
+            f" {quantity(len(open_columns), 'column is', 'columns are')} published as they are and "
+            "not covered: who knows a rare value there finds its row."
+        )
+    return answer
+
+
+def _linkability(policy: "Policy", achieved: "AchievedPrivacy") -> str:
+    tokens = [n for n in policy.names("identifier") if policy.attributes[n].action == "hmac"]
+    answer = (
+        f"another table about the same people meets at least {achieved.k:,} records for each, by "
+        "the grouped columns alone."
+    )
+    if tokens:
+        answer += " Pseudonyms link rows of one release, and all releases made with the same key."
+    return answer
+
+
+def _inference(policy: "Policy", achieved: "AchievedPrivacy") -> str:
+    if not achieved.share:
+        return "not limited for columns that were not called sensitive."
+    limited = [n for n in achieved.share if policy.attributes[n].l or policy.attributes[n].t]
+    if not limited:
+        return "not limited: no rule l or t was asked for."
+    return f"limited by l and t for {', '.join(limited)}, each by itself."
+
+
+def unique_lines(sizes: "ArrayLike", population: int | None) -> list[str]:
+    """Return what is said of unique people before a release, for the holder.
+
+    Parameters
+    ----------
+    sizes
+        (sizes, 2): people of a class, and how many classes have them.
+    population
+        How many people the population has, if that is known.
+    """
+    if population is None:
+        return []
+    found = estimate_uniques(sizes, population)
+    return [
+        f"{_percent(found.sample)} of the people stand alone in the table at the leaves; by "
+        f"estimate {_percent(found.share)} stand alone in the population of {population:,} "
+        f"({_estimates(found)}).",
+    ]
+
+
+def _estimates(found: PopulationUniques) -> str:
+    parts = [
+        f"{name} {'not fitted' if share is None else _percent(share)}"
+        for name, share in (
+            ("Pitman", found.pitman),
+            ("Zayatz", found.zayatz),
+            ("slide negative binomial", found.snb),
+        )
+    ]
+    return f"{', '.join(parts)}; Dankar's rule takes {found.chosen}"
+
+
+def special_text(found: SpecialUniques) -> str:
+    """Return how many people a few columns make special, for the holder.
+
+    Parameters
+    ----------
+    found
+        The combinations.
+    """
+    few = quantity(found.most_columns, "column")
+    if not found.people:
+        return f"Nobody is the only one with their values in up to {few}."
+    most = max(found.by_column, key=lambda name: found.by_column[name])
+    return (
+        f"{found.people:,} of {found.members:,} are the only ones with their values in up to "
+        f"{few}; {most!r} adds most to that ({_percent(found.by_column[most])})."
+    )
+
+
+def special_table(finished: "RunResult") -> tuple[str, Table]:
+    """Return a sentence and a table of the combinations that made people special before.
+
+    Parameters
+    ----------
+    finished
+        The run.
+    """
+    found = find_special_uniques(finished.frequency.problem)
+    rows = [
+        [" + ".join(each.columns), f"{each.people:,}", _percent(each.people / found.members)]
+        for each in found.combinations[:_MOST_COMBINATIONS]
+    ]
+    more = len(found.combinations) - len(rows)
+    note = "Before the release, at the leaves; each row leaves out whom fewer columns make special."
+    if more:
+        note += f" {quantity(more, 'more combination')}."
+    title = "Columns that make people special" if rows else "No few columns make anybody special"
+    return special_text(found), Table(title, ["Columns", "People", "Share"], rows, note=note)
+
+
+def _percent(share: float) -> str:
+    return f"{100 * share:.3g} %"
