@@ -11,7 +11,7 @@ def drawn():
 
 def test_each_value_has_two_bars_and_both_shares(drawn):
     svg = drawn.svg(page=True)
-    assert svg.count('class="bar"') == svg.count('class="bar after"') == 3  # one in the key
+    assert svg.count('class="under"') == svg.count('class="bar"') == 3  # one in the key
     assert "40 % → 50 %" in svg
 
 

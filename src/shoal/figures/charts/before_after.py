@@ -72,14 +72,14 @@ class BeforeAfter(Figure):
         names = self.data["names"]
         svg = Svg(WIDTH, TOP + ROW * len(names) + BELOW, self.title, self.alt)
         largest = max(*self.data["before"], *self.data["after"], 1e-9)
-        svg.path(f"M{LEFT} 8h18v12h-18z", "bar")
+        svg.path(f"M{LEFT} 8h18v12h-18z", "under")
         svg.text(LEFT + 26, 20, "before", "start")
-        svg.path(f"M{LEFT + 130} 8h18v12h-18z", "bar after")
+        svg.path(f"M{LEFT + 130} 8h18v12h-18z", "bar")
         svg.text(LEFT + 156, 20, "after", "start")
         for i, name in enumerate(names):
             top = TOP + ROW * i
             svg.text(LEFT - 12, top + 24, shorten(name, _NAME), "end")
-            for at, css in (("before", "bar"), ("after", "bar after")):
+            for at, css in (("before", "under"), ("after", "bar")):
                 share = self.data[at][i]
                 y = top + (4 if at == "before" else 19)
                 right = LEFT + share / largest * (RIGHT - LEFT)

@@ -3,8 +3,6 @@
 from collections.abc import Sequence
 from typing import Any
 
-import numpy as np
-
 from shoal.errors import InvalidSetting
 from shoal.figures.figure import Figure, import_plotly
 from shoal.figures.svg import Svg, px
@@ -13,10 +11,10 @@ from shoal.figures.text import shorten
 __all__ = ["Icicle", "icicle"]
 
 WIDTH, ROW, TOP, BELOW = 640, 36, 4, 6
-_LETTER = 8.2  # width of a letter on a wide screen
+_LETTER = 8.8  # width of a letter on a wide screen
 _PHONE_LETTER = 13.6  # and on a phone, where words grow
 _NARROWEST = 1.5  # boxes narrower than this are drawn as one with their neighbours
-_STEPS = (0.0, 0.02, 0.1, 0.3)  # shares of rows from which a box is darker
+_DARK = 0.1  # the share of rows from which a box is darker still
 
 
 def icicle(
@@ -84,30 +82,28 @@ class Icicle(Figure):
         levels = max(box[0] for box in boxes) + 1
         svg = Svg(WIDTH, TOP + ROW * levels + BELOW, self.title, self.alt)
         wide = (WIDTH - 2) / max(leaves, 1)
-        drawn: dict[tuple[int, str], list[str]] = {}
+        drawn: dict[str, list[str]] = {}
         for depth, low, high, _, share in _merged(boxes, wide):
-            css = _shade(share)
-            path = f"M{px(1 + low * wide)} {TOP + ROW * depth}h{px((high - low) * wide)}v{ROW - 3}"
-            drawn.setdefault((depth, css), []).append(f"{path}H{px(1 + low * wide)}z")
-        for (_, css), paths in sorted(drawn.items()):
-            svg.path("".join(paths), css)
-        for depth, low, high, label, share in boxes:
-            self._write_label(svg, depth, (low * wide, high * wide), label, share)
+            start, middle = 1 + low * wide, TOP + ROW * depth + ROW / 2
+            gap = 2 if (high - low) * wide > 2 * _NARROWEST else 0
+            line = f"M{px(start)} {px(middle)}h{px((high - low) * wide - gap)}"
+            drawn.setdefault(_shade(share), []).append(line)
+        for css, lines in sorted(drawn.items()):
+            svg.path("".join(lines), css, ROW - 3)
+        for depth, low, high, label, _ in boxes:
+            self._write_label(svg, depth, (low * wide, high * wide), label)
         return svg.render(page)
 
     @staticmethod
-    def _write_label(
-        svg: Svg, depth: int, span: tuple[float, float], label: str, share: float
-    ) -> None:
+    def _write_label(svg: Svg, depth: int, span: tuple[float, float], label: str) -> None:
         """Write a label into its box, if it fits; on a phone only if it fits there, too."""
         room = span[1] - span[0] - 12
         letters = min(len(label), int(room / _LETTER))
         if letters < min(len(label), 6):
             return
-        css = "middle on-dark" if share >= _STEPS[-1] else "middle on-light"
-        css += "" if letters * _PHONE_LETTER <= room else " wide"
+        css = "axis-title middle" if letters * _PHONE_LETTER <= room else "axis-title middle wide"
         middle = 1 + (span[0] + span[1]) / 2
-        svg.text(middle, TOP + ROW * depth + 22, shorten(label, letters), css)
+        svg.text(middle, TOP + ROW * depth + 23, shorten(label, letters), css)
 
     def plotly(self) -> Any:
         """Return an interactive figure of boxes."""
@@ -138,5 +134,5 @@ def _merged(boxes: Sequence[Any], wide: float) -> list[Any]:
 
 
 def _shade(share: float) -> str:
-    step = int(np.searchsorted(_STEPS, share, side="right")) if share > 0 else 0
-    return f"node n{step}" if step else "node"
+    # No darker than the third shade: words in boxes are dark in light pages, light in dark ones.
+    return "q1" if share <= 0 else "q2" if share < _DARK else "q3"
