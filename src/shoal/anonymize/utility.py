@@ -12,7 +12,6 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from shoal.anonymize.classes import number_classes
 from shoal.anonymize.hierarchies.hierarchy import as_text
 from shoal.anonymize.policy import Policy
 from shoal.anonymize.problem import Problem
@@ -34,6 +33,7 @@ Counts = NDArray[np.int64]
 _MOST_ROWS = 20_000  # rows that models are trained and tested on
 _MOST_VALUES = 200  # values of a feature that are told apart; the others are one
 _FOLDS = 3
+_DENSE = 2**22  # up to this many cells a table of all is faster than sorting
 
 
 @dataclass(frozen=True)
@@ -154,19 +154,28 @@ def associations(
 
 def _cramers_v(a: NDArray[np.int32], b: NDArray[np.int32], n: Counts) -> float:
     """Return Cramér's V, 0 where a column has one value only."""
-    rows, columns = (np.unique(x, return_inverse=True)[1] for x in (a, b))
-    cells = number_classes(np.stack([rows, columns], axis=1).astype(np.int32))
-    counts = np.bincount(cells.ids, n).astype(np.float64)
-    of_row, of_column = np.zeros(cells.size, np.int64), np.zeros(cells.size, np.int64)
-    of_row[cells.ids], of_column[cells.ids] = rows, columns
-    row_sums, column_sums = np.bincount(rows, n), np.bincount(columns, n)
-    total = float(n.sum())
-    least = min(len(row_sums), len(column_sums)) - 1
+    cells, row_sums, column_sums = _cross_table(a.astype(np.int64), b.astype(np.int64), n)
+    total, least = float(n.sum()), min((row_sums > 0).sum(), (column_sums > 0).sum()) - 1
     if least < 1 or not total:
         return 0.0
     # Sum over occupied cells of observed^2 / expected, less 1: empty cells add nothing.
+    counts, of_row, of_column = cells
     phi = float((counts**2 / (row_sums[of_row] * column_sums[of_column])).sum()) - 1
     return float(np.sqrt(max(phi, 0.0) / least))
+
+
+def _cross_table(a: Counts, b: Counts, n: Counts) -> tuple[tuple[Floats, Counts, Counts], Any, Any]:
+    """Return occupied cells (rows, and where they are), and the sums of both columns."""
+    row_sums, column_sums = np.bincount(a, n), np.bincount(b, n)
+    width, key = len(column_sums), a * len(column_sums) + b
+    if len(row_sums) * width <= _DENSE:
+        counts = np.bincount(key, n)
+        place = np.flatnonzero(counts)
+    else:
+        place, of = np.unique(key, return_inverse=True)
+        counts = np.bincount(of, n)
+        return (counts, place // width, place % width), row_sums, column_sums
+    return (counts[place], place // width, place % width), row_sums, column_sums
 
 
 @dataclass(frozen=True)

@@ -22,6 +22,7 @@ from shoal.anonymize.problem import Problem
 
 __all__ = ["SpecialCombination", "SpecialUniques", "find_special_uniques"]
 
+_DENSE = 2**22  # up to this many combinations a table of all is faster than sorting
 _WORK = 1.5e7  # lines times combinations of columns that are counted: about a second
 
 
@@ -131,6 +132,12 @@ def _alone(
     problem: Problem, known: NDArray[np.int32], columns: tuple[int, ...]
 ) -> NDArray[np.bool_]:
     """Return which lines belong to the only person with their values in these columns."""
+    sizes = [int(known[:, q].max(initial=0)) + 1 for q in columns]
+    if problem.entities is None and math.prod(sizes) <= _DENSE:
+        key = np.zeros(len(known), dtype=np.int64)
+        for q, size in zip(columns, sizes, strict=True):
+            key = key * size + known[:, q]
+        return np.asarray(np.bincount(key, problem.n)[key] == 1)
     classes = number_classes(known[:, list(columns)])
     return np.asarray(count_people(problem, classes)[classes.ids] == 1)
 

@@ -6,13 +6,13 @@ from typing import Any
 from shoal.errors import InvalidSetting
 from shoal.figures.figure import Figure, import_plotly
 from shoal.figures.svg import Svg, px
-from shoal.figures.text import shorten
+from shoal.figures.text import shorten_to_width
 
 __all__ = ["BeforeAfter", "before_after"]
 
 WIDTH, ROW, TOP, BELOW = 640, 40, 34, 14
 LEFT, RIGHT = 256, 500
-_NAME = 16  # characters of a name that fit beside the bars, on a phone too
+_NAME = 16  # letters of a name that fit beside the bars, on a phone too
 
 
 def before_after(
@@ -78,7 +78,7 @@ class BeforeAfter(Figure):
         svg.text(LEFT + 156, 20, "after", "start")
         for i, name in enumerate(names):
             top = TOP + ROW * i
-            svg.text(LEFT - 12, top + 24, shorten(name, _NAME), "end")
+            svg.text(LEFT - 12, top + 24, shorten_to_width(name[:100], _NAME), "end")
             for at, css in (("before", "under"), ("after", "bar")):
                 share = self.data[at][i]
                 y = top + (4 if at == "before" else 19)

@@ -6,12 +6,13 @@ from typing import Any
 from shoal.errors import InvalidSetting
 from shoal.figures.figure import Figure, import_plotly
 from shoal.figures.svg import Svg, px
-from shoal.figures.text import shorten
+from shoal.figures.text import letters_wide, shorten_to_width
 
 __all__ = ["Icicle", "icicle"]
 
 WIDTH, ROW, TOP, BELOW = 640, 36, 4, 6
 _LETTER = 8.8  # width of a letter on a wide screen
+_LONGEST = 100  # letters of a label that could fit at all
 _PHONE_LETTER = 13.6  # and on a phone, where words grow
 _NARROWEST = 1.5  # boxes narrower than this are drawn as one with their neighbours
 _DARK = 0.1  # the share of rows from which a box is darker still
@@ -98,12 +99,13 @@ class Icicle(Figure):
     def _write_label(svg: Svg, depth: int, span: tuple[float, float], label: str) -> None:
         """Write a label into its box, if it fits; on a phone only if it fits there, too."""
         room = span[1] - span[0] - 12
-        letters = min(len(label), int(room / _LETTER))
-        if letters < min(len(label), 6):
+        shown = shorten_to_width(label[:_LONGEST], room / _LETTER)
+        if len(shown) < min(len(label), 6):
             return
+        letters = letters_wide(shown)
         css = "axis-title middle" if letters * _PHONE_LETTER <= room else "axis-title middle wide"
         middle = 1 + (span[0] + span[1]) / 2
-        svg.text(middle, TOP + ROW * depth + 23, shorten(label, letters), css)
+        svg.text(middle, TOP + ROW * depth + 23, shown, css)
 
     def plotly(self) -> Any:
         """Return an interactive figure of boxes."""
