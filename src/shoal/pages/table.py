@@ -312,8 +312,7 @@ def _settings(finished: "RunResult", context: TableContext) -> dict[str, Any]:
     learnt = manifest["learnt"]
     bounds = f"learnt from the rows: {', '.join(learnt)}" if learnt else "none learnt from rows"
     settings = {
-        "title": context.title
-        or f"A table in which {policy.privacy.k} people share each combination",
+        "title": context.title or _title(policy),
         "method": "Local recoding" if manifest["cut"] is None else "Top-down specialization",
         "holder": "the holder of the table, and nobody else",
         "bounds": f"hierarchies and domains stated in the policy; {bounds}",
@@ -327,6 +326,13 @@ def _settings(finished: "RunResult", context: TableContext) -> dict[str, Any]:
         "policy": manifest["policy_sha256"],
     }
     return settings | ({"publisher": context.publisher} if context.publisher else {})
+
+
+def _title(policy: "Policy") -> str:
+    if policy.privacy.k == 1 and policy.privacy.k_map is not None:
+        k = policy.privacy.k_map.k
+        return f"A table in which {k} people of the population share each combination"
+    return f"A table in which {policy.privacy.k} people share each combination"
 
 
 def _promise_context(finished: "RunResult") -> dict[str, Any]:
@@ -396,7 +402,8 @@ def _outcome(finished: "RunResult") -> str:
 
 def _facts(finished: "RunResult") -> list[Fact]:
     achieved, metrics = finished.produced.achieved, finished.outcome.metrics
-    promised = f"{_unit(finished)}; at least {finished.policy.privacy.k} were promised"
+    k = finished.policy.privacy.k
+    promised = _unit(finished) + (f"; at least {k} were promised" if k > 1 else "")
     allowed = f"{_percent(finished.policy.privacy.suppression)} were allowed"
     share = metrics.suppressed / max(finished.frequency.problem.N, 1)
     detail = "of what the grouped columns say, over all rows"
@@ -510,9 +517,12 @@ def _suppression_table(finished: "RunResult") -> Table:
 
 
 def _population(finished: "RunResult", context: TableContext) -> "Population | None":
-    if context.population is None:
+    of, source = finished.policy.privacy.population, context.population
+    if source is None and of is not None and of.path is not None:
+        source = finished.policy.path(of.path)
+    if source is None:
         return None
-    return population_of(finished.frequency, finished.produced.release, str(context.population))
+    return population_of(finished.frequency, finished.produced.release, str(source))
 
 
 def _population_size(finished: "RunResult", population: "Population | None") -> int | None:
