@@ -12,6 +12,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from shoal.anonymize.classes import count_rows, number_classes
 from shoal.anonymize.hierarchies.hierarchy import as_text
 from shoal.anonymize.policy import Policy
 from shoal.anonymize.problem import Problem
@@ -140,21 +141,33 @@ def associations(
     suppressed
         bool (F,): lines that are not published.
     """
-    live = ~suppressed
+    before = [column.astype(np.int64) for column in problem.codes.T]
+    after, rows = _label_columns(problem, labels, suppressed)
     found = [
         Association(
             (problem.names[a], problem.names[b]),
-            _cramers_v(problem.codes[:, a], problem.codes[:, b], problem.n),
-            _cramers_v(labels[live, a], labels[live, b], problem.n[live]),
+            _cramers_v(before[a], before[b], problem.n),
+            _cramers_v(after[a], after[b], rows),
         )
         for a, b in combinations(range(problem.d), 2)
     ]
     return sorted(found, key=lambda each: -each.before)
 
 
-def _cramers_v(a: NDArray[np.int32], b: NDArray[np.int32], n: Counts) -> float:
+def _label_columns(
+    problem: Problem, labels: NDArray[np.int32], suppressed: NDArray[np.bool_]
+) -> tuple[list[Counts], Counts]:
+    """Return the labels of each class, column by column, and its rows: far fewer than lines."""
+    classes = number_classes(labels, suppressed)
+    live = classes.ids >= 0
+    of_class = np.zeros((classes.size, problem.d), dtype=np.int64)
+    of_class[classes.ids[live]] = labels[live]
+    return list(of_class.T), count_rows(problem, classes)
+
+
+def _cramers_v(a: Counts, b: Counts, n: Counts) -> float:
     """Return Cramér's V, 0 where a column has one value only."""
-    cells, row_sums, column_sums = _cross_table(a.astype(np.int64), b.astype(np.int64), n)
+    cells, row_sums, column_sums = _cross_table(a, b, n)
     total, least = float(n.sum()), min((row_sums > 0).sum(), (column_sums > 0).sum()) - 1
     if least < 1 or not total:
         return 0.0
@@ -169,13 +182,13 @@ def _cross_table(a: Counts, b: Counts, n: Counts) -> tuple[tuple[Floats, Counts,
     row_sums, column_sums = np.bincount(a, n), np.bincount(b, n)
     width, key = len(column_sums), a * len(column_sums) + b
     if len(row_sums) * width <= _DENSE:
-        counts = np.bincount(key, n)
-        place = np.flatnonzero(counts)
+        every = np.bincount(key, n)
+        place = np.flatnonzero(every)
+        counts = every[place]
     else:
         place, of = np.unique(key, return_inverse=True)
         counts = np.bincount(of, n)
-        return (counts, place // width, place % width), row_sums, column_sums
-    return (counts[place], place // width, place % width), row_sums, column_sums
+    return (counts, place // width, place % width), row_sums, column_sums
 
 
 @dataclass(frozen=True)
