@@ -87,7 +87,7 @@ class LabelFinder:
     def _find(self, codes: NDArray[np.int32]) -> NDArray[np.int32]:
         """Return the labels of each row: int32 (rows, d)."""
         distinct, inverse = np.unique(codes, axis=0, return_inverse=True)
-        found = np.zeros_like(distinct)
+        places = np.zeros_like(distinct)
         trees = [Tree(hierarchy.taxonomy) for hierarchy in self._codec.hierarchies.values()]
         step = max(_CHUNK_CELLS // max(len(self._places), 1), 1)
         for start in range(0, len(distinct), step):
@@ -97,10 +97,10 @@ class LabelFinder:
                 low, high = tree.low[self._places[:, q]], tree.high[self._places[:, q]]
                 covers &= (part[:, q, None] >= low) & (part[:, q, None] < high)
             first = covers.argmax(axis=1)
-            found[start : start + step] = np.where(
+            places[start : start + step] = np.where(
                 covers.any(axis=1)[:, None], self._places[first], 0
             )
-        return np.asarray(found[inverse.reshape(-1)])
+        return np.asarray(places[inverse.reshape(-1)])
 
 
 def _declared_codec(policy: Any) -> Codec:

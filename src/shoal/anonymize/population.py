@@ -222,7 +222,7 @@ def with_population(problem: Problem, models: Models) -> Problem:
     if models.lines is None:
         return problem
     known = models.lines.known
-    more, kept = len(known.people), len(problem.n)
+    more, lines = len(known.people), len(problem.n)
     rules = tuple(
         replace(model, least=0.0) if isinstance(model, DeltaPresence) else model
         for model in models.of_classes
@@ -236,7 +236,7 @@ def with_population(problem: Problem, models: Models) -> Problem:
         ),
         entities=None if problem.entities is None else _padded(problem.entities, more, -1),
         target=None if problem.target is None else _padded(problem.target, more, -1),
-        population=np.concatenate([np.zeros(kept, np.int64), known.people]),
+        population=np.concatenate([np.zeros(lines, np.int64), known.people]),
         class_models=rules,
     )
 

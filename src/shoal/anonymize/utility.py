@@ -143,7 +143,7 @@ def associations(
     """
     before = [column.astype(np.int64) for column in problem.codes.T]
     after, rows = _label_columns(problem, labels, suppressed)
-    found = [
+    pairs = [
         Association(
             (problem.names[a], problem.names[b]),
             _cramers_v(before[a], before[b], problem.n),
@@ -151,7 +151,7 @@ def associations(
         )
         for a, b in combinations(range(problem.d), 2)
     ]
-    return sorted(found, key=lambda each: -each.before)
+    return sorted(pairs, key=lambda each: -each.before)
 
 
 def _label_columns(

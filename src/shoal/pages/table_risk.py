@@ -86,41 +86,41 @@ def unique_lines(sizes: "ArrayLike", population: int | None) -> list[str]:
     """
     if population is None:
         return []
-    found = estimate_uniques(sizes, population)
+    uniques = estimate_uniques(sizes, population)
     return [
-        f"{_percent(found.sample)} of the people stand alone in the table at the leaves; by "
-        f"estimate {_percent(found.share)} stand alone in the population of {population:,} "
-        f"({_estimates(found)}).",
+        f"{_percent(uniques.sample)} of the people stand alone in the table at the leaves; by "
+        f"estimate {_percent(uniques.share)} stand alone in the population of {population:,} "
+        f"({_estimates(uniques)}).",
     ]
 
 
-def _estimates(found: PopulationUniques) -> str:
+def _estimates(uniques: PopulationUniques) -> str:
     parts = [
         f"{name} {'not fitted' if share is None else _percent(share)}"
         for name, share in (
-            ("Pitman", found.pitman),
-            ("Zayatz", found.zayatz),
-            ("slide negative binomial", found.snb),
+            ("Pitman", uniques.pitman),
+            ("Zayatz", uniques.zayatz),
+            ("slide negative binomial", uniques.snb),
         )
     ]
-    return f"{', '.join(parts)}; Dankar's rule takes {found.chosen}"
+    return f"{', '.join(parts)}; Dankar's rule takes {uniques.chosen}"
 
 
-def special_text(found: SpecialUniques) -> str:
+def special_text(special: SpecialUniques) -> str:
     """Return how many people a few columns make special, for the holder.
 
     Parameters
     ----------
-    found
+    special
         The combinations.
     """
-    few = quantity(found.most_columns, "column")
-    if not found.people:
+    few = quantity(special.most_columns, "column")
+    if not special.people:
         return f"Nobody is the only one with their values in up to {few}."
-    most = max(found.by_column, key=lambda name: found.by_column[name])
+    most = max(special.by_column, key=lambda name: special.by_column[name])
     return (
-        f"{found.people:,} of {found.members:,} are the only ones with their values in up to "
-        f"{few}; {most!r} adds most to that ({_percent(found.by_column[most])})."
+        f"{special.people:,} of {special.members:,} are the only ones with their values in up to "
+        f"{few}; {most!r} adds most to that ({_percent(special.by_column[most])})."
     )
 
 
@@ -132,17 +132,17 @@ def special_table(finished: "RunResult") -> tuple[str, Table]:
     finished
         The run.
     """
-    found = find_special_uniques(finished.frequency.problem)
+    special = find_special_uniques(finished.frequency.problem)
     rows = [
-        [" + ".join(each.columns), f"{each.people:,}", _percent(each.people / found.members)]
-        for each in found.combinations[:_MOST_COMBINATIONS]
+        [" + ".join(each.columns), f"{each.people:,}", _percent(each.people / special.members)]
+        for each in special.combinations[:_MOST_COMBINATIONS]
     ]
-    more = len(found.combinations) - len(rows)
+    more = len(special.combinations) - len(rows)
     note = "Before the release, at the leaves; each row leaves out whom fewer columns make special."
     if more:
         note += f" {quantity(more, 'more combination')}."
     title = "Columns that make people special" if rows else "No few columns make anybody special"
-    return special_text(found), Table(title, ["Columns", "People", "Share"], rows, note=note)
+    return special_text(special), Table(title, ["Columns", "People", "Share"], rows, note=note)
 
 
 def _percent(share: float) -> str:

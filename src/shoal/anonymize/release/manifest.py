@@ -225,8 +225,8 @@ def _rules(policy: Policy, letter: str, reached: dict[str, float]) -> dict[str, 
 
 def _models(policy: Policy, reached: dict[str, float]) -> dict[str, Any]:
     """Return what was asked and reached of further models; nothing without any."""
-    asked = policy.privacy.model_dump(mode="json", include={*policy.privacy.models})
-    return {"models": {"asked": asked, "reached": reached}} if asked else {}
+    rules = policy.privacy.model_dump(mode="json", include={*policy.privacy.models})
+    return {"models": {"asked": rules, "reached": reached}} if rules else {}
 
 
 def _changed(policy: Policy) -> dict[str, Any]:

@@ -134,12 +134,12 @@ def _centres(parts: list[Any], how: str, classes: int) -> Floats:
     centres = np.full(classes, np.nan)
     order = np.lexsort((numbers, ids))  # sorted, so that sums do not depend on the rows' order
     ids, numbers = ids[order], numbers[order]
-    found, first, sizes = np.unique(ids, return_index=True, return_counts=True)
+    occurring, first, sizes = np.unique(ids, return_index=True, return_counts=True)
     if how == "mean":
-        centres[found] = np.add.reduceat(numbers, first) / sizes if len(found) else []
+        centres[occurring] = np.add.reduceat(numbers, first) / sizes if len(occurring) else []
     else:
         middle = (numbers[first + (sizes - 1) // 2] + numbers[first + sizes // 2]) / 2
-        centres[found] = middle
+        centres[occurring] = middle
     return np.round(centres, 6)
 
 

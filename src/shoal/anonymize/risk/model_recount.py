@@ -179,13 +179,13 @@ def find_places(policy: Policy, codec: Codec, columns: dict[str, Any]) -> NDArra
         place_of = {node: at for at, node in reversed(list(enumerate(nodes)))}
         cells = zip(*(_texts(columns[column]) for column in published), strict=True)
         places.append([place_of.get(cell, -1) for cell in cells])
-    found = np.array(places, dtype=np.int32).T.reshape(-1, len(codec.hierarchies))
-    if (found < 0).any():
+    matrix = np.array(places, dtype=np.int32).T.reshape(-1, len(codec.hierarchies))
+    if (matrix < 0).any():
         raise InvalidPolicy(
             "The table has labels that no hierarchy of the policy has.",
             "Models about a population are counted in released tables only.",
         )
-    return found
+    return matrix
 
 
 def _texts(column: Any) -> list[str]:

@@ -98,7 +98,7 @@ def find_special_uniques(
     most_columns = _affordable(problem, most_columns)
     lines = np.arange(len(problem.n))
     people = problem.entities if problem.entities is not None else lines
-    found: list[SpecialCombination] = []
+    minimal_uniques: list[SpecialCombination] = []
     weights = dict.fromkeys(problem.names, 0.0)
     special = np.zeros(len(lines), dtype=bool)
     below: dict[tuple[int, ...], NDArray[np.bool_]] = {}
@@ -113,14 +113,14 @@ def find_special_uniques(
             if count:
                 special |= minimal
                 names = tuple(problem.names[q] for q in columns)
-                found.append(SpecialCombination(names, count))
+                minimal_uniques.append(SpecialCombination(names, count))
                 for name in names:
                     weights[name] += count * _weight(problem.d, size, most_columns)
         below = unique
     total = math.fsum(weights.values()) or 1.0
-    found.sort(key=lambda each: (-each.people, len(each.columns), each.columns))
+    minimal_uniques.sort(key=lambda each: (-each.people, len(each.columns), each.columns))
     return SpecialUniques(
-        tuple(found),
+        tuple(minimal_uniques),
         len(np.unique(people[special])),
         int(problem.n.sum()) if problem.entities is None else len(np.unique(people)),
         most_columns,

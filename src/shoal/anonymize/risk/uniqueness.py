@@ -107,8 +107,8 @@ def estimate_uniques(sizes: ArrayLike, population: int) -> PopulationUniques:
 
     Examples
     --------
-    >>> found = estimate_uniques([[1, 30], [2, 20], [3, 10]], population=2_000)
-    >>> found.chosen, found.sample, round(found.share, 3)
+    >>> estimate = estimate_uniques([[1, 30], [2, 20], [3, 10]], population=2_000)
+    >>> estimate.chosen, estimate.sample, round(estimate.share, 3)
     ('pitman', 0.3, 0.031)
     """
     people, classes = _columns(sizes)
@@ -235,14 +235,14 @@ def snb_share(sizes: ArrayLike, fraction: float) -> float | None:
         alpha, beta = float(np.exp(x[0])), float(expit(x[1]))
         thinned = beta / (beta + fraction * (1 - beta))
         unseen = (1 - fraction) * nbinom.pmf(0, alpha, thinned)
-        seen = (1 - fraction) * nbinom.pmf(people, alpha, thinned) + fraction * nbinom.pmf(
+        shown = (1 - fraction) * nbinom.pmf(people, alpha, thinned) + fraction * nbinom.pmf(
             people - 1, alpha, thinned
         )
-        return alpha, beta, float(unseen), seen
+        return alpha, beta, float(unseen), shown
 
     def loss(x: Floats) -> float:
-        _, _, unseen, seen = parts(x)
-        return float(-(classes @ np.log(np.maximum(seen / max(1 - unseen, 1e-12), 1e-300))))
+        _, _, unseen, shown = parts(x)
+        return float(-(classes @ np.log(np.maximum(shown / max(1 - unseen, 1e-12), 1e-300))))
 
     starts = [np.array([a, b]) for a in (-2.0, 0.0) for b in (-3.0, 0.0)]
     bounds = [(-12.0, 6.0), (-14.0, 14.0)]

@@ -70,7 +70,7 @@ def search_with_models(problem: Problem, models: Models, search: Search) -> Outc
             failed = middle
         else:
             works = middle
-            best = min(best, outcome, key=lambda found: found.metrics.ncp)
+            best = min(best, outcome, key=lambda each: each.metrics.ncp)
     return best
 
 
@@ -101,12 +101,12 @@ def keep_models(problem: Problem, models: Models, outcome: Outcome) -> Outcome |
         suppressed |= np.append(broken, True)[classes.ids]
         if suppressed.all() or int(problem.n[suppressed].sum()) > problem.budget:
             return None
-    kept = replace(
+    mended = replace(
         outcome,
         suppressed=suppressed,
         metrics=measure_release(problem, outcome.labels, suppressed),
     )
-    return kept if _table_holds(problem, models, kept) else None
+    return mended if _table_holds(problem, models, mended) else None
 
 
 def _broken(problem: Problem, models: Models, outcome: Outcome) -> NDArray[np.bool_]:

@@ -62,10 +62,10 @@ def find_outcome(
     problem, models = frequency.problem, models_of_frequency(policy, frequency)
     if cut is not None:
         applied = apply_cut(problem, cut_of(cut, frequency.codec))
-        kept = keep_models(problem, models, applied) if models.any else applied
-        if kept is None:
+        outcome = keep_models(problem, models, applied) if models.any else applied
+        if outcome is None:
             raise _models_broken_error()
-        return kept
+        return outcome
     if not models.any and models.k == problem.k:
         return run_search(policy, problem, progress)
     return search_with_models(problem, models, lambda of: run_search(policy, of, progress))
