@@ -3,7 +3,7 @@
 from shoal.anonymize.policy import Policy
 from shoal.anonymize.risk.recount import AchievedPrivacy
 from shoal.anonymize.risk.special_uniques import SpecialCombination, SpecialUniques
-from shoal.pages.table_risk import special_text, unique_lines, wp216_lines
+from shoal.pages.table_risk import model_texts, special_text, unique_lines, wp216_lines
 
 SEX = {"role": "quasi", "hierarchy": {"tree": {"*": ["F", "M"]}}}
 
@@ -56,3 +56,21 @@ def test_special_people_are_told_in_a_sentence():
     assert special_text(found).startswith("3 of 10 are the only ones")
     assert "'age' adds most" in special_text(found)
     assert "Nobody" in special_text(SpecialUniques((), 0, 10, 2, {"age": 0.0}))
+
+
+def test_each_model_is_told_in_a_sentence_with_what_was_reached():
+    privacy = {
+        "k": 2,
+        "k_map": {"k": 20},
+        "population": {"path": "people.csv"},
+        "presence": {"most": 0.3},
+        "average_risk": 0.05,
+        "uniqueness": {"most": 0.02, "within": "sample"},
+    }
+    policy = Policy.of({"version": 1, "privacy": privacy, "attributes": {"sex": SEX}})
+    reached = {"k_map": 24, "presence": 0.25, "average_risk": 0.04, "uniqueness": 0.01}
+    people, presence, average, unique = model_texts(policy, reached)
+    assert "At least 20 people of the population" in people
+    assert "at most 25 % are in it; at most 30 % was allowed" in presence
+    assert "1 in 25; 1 in 20 was allowed" in average
+    assert unique.startswith("1 % of the people are the only ones")

@@ -19,7 +19,14 @@ from shoal.errors import quantity
 from shoal.figures import class_sizes, detail_bars
 from shoal.pages.page import Fact, Line, Page, Summary, Table, labelled_lines
 from shoal.pages.table_figures import hierarchy_figures, risk_histogram
-from shoal.pages.table_risk import special_table, unique_lines, wp216_lines
+from shoal.pages.table_risk import (
+    chance_text,
+    model_texts,
+    risk_lines,
+    special_table,
+    unique_lines,
+    wp216_lines,
+)
 from shoal.pages.table_utility import association_table, change_figures
 from shoal.privacy import Protected, Released, Result
 from shoal.report import findings, promise, texts
@@ -36,13 +43,10 @@ __all__ = [
     "TableContext",
     "advice_lines",
     "advice_texts",
-    "chance_text",
     "check_summary",
-    "model_texts",
     "page",
     "page_files",
     "rare_lines",
-    "risk_lines",
 ]
 
 EVIDENCE = "counted again in the file as written; run.proof.md and those it names"
@@ -208,48 +212,6 @@ def _lines(finished: "RunResult") -> list[Line]:
     ]
 
 
-def risk_lines(risk: Risk, k: int, of: str, population: "Population | None") -> list[str]:
-    """Return a sentence for each of the three attackers.
-
-    Parameters
-    ----------
-    risk
-        The risk.
-    k
-        The k of the promise.
-    of
-        What is counted: people or rows.
-    population
-        The population, if one is known.
-    """
-    known = "Without a population table this is the prosecutor's chance."
-    if population is not None:
-        known = "Counted in a table of the population."
-    return [
-        f"Prosecutor, who knows that you are in it: {chance_text(risk.prosecutor)} at most; over "
-        f"all {of}, {chance_text(risk.prosecutor_mean)} on average.",
-        f"Journalist, who does not know that: {chance_text(risk.journalist)} at most. {known}",
-        f"Marketer, who matches everyone: about {chance_text(risk.marketer)} of the matches right.",
-        f"{_percent(risk.exposed)} of all {of} are in groups smaller than k = {k}.",
-    ]
-
-
-def chance_text(value: float) -> str:
-    """Format a probability as "1 in 12", rounded up.
-
-    Parameters
-    ----------
-    value
-        The probability.
-
-    Examples
-    --------
-    >>> chance_text(1.0), chance_text(0.26), chance_text(1 / 12)
-    ('1 in 1', '1 in 3', '1 in 12')
-    """
-    return f"1 in {int(1 / value + 1e-9):,}" if value > 0 else "none"
-
-
 def rare_lines(rare: Mapping[str, float], k: int) -> list[str]:
     """Return a warning for each published column that identifies people, for the holder.
 
@@ -346,44 +308,6 @@ def _promise_context(finished: "RunResult") -> dict[str, Any]:
     models = model_texts(policy, finished.produced.achieved.models)
     names = policy.names("quasi")
     return {"columns": names, "rules": rules, "earlier": basis, "models": models}
-
-
-def model_texts(policy: "Policy", reached: Mapping[str, float]) -> list[str]:
-    """Return a sentence for each model that a release keeps besides k, l and t.
-
-    Parameters
-    ----------
-    policy
-        The policy.
-    reached
-        What was counted in the release.
-    """
-    privacy, texts = policy.privacy, list[str]()
-    if privacy.k_map is not None and privacy.population is not None:
-        known = "counted in a table of it"
-        if privacy.population.size is not None:
-            known = f"judged from its stated {privacy.population.size:,} people"
-        texts.append(
-            f"At least {privacy.k_map.k} people of the population share every combination, {known}."
-        )
-    if privacy.presence is not None:
-        texts.append(
-            f"Of the people of the population with your values at most "
-            f"{_percent(reached['presence'])} are in it; at most {_percent(privacy.presence.most)} "
-            "was allowed."
-        )
-    if privacy.average_risk is not None:
-        texts.append(
-            f"On average a record is picked with a chance of {chance_text(reached['average_risk'])}"
-            f"; {chance_text(privacy.average_risk)} was allowed."
-        )
-    if privacy.uniqueness is not None:
-        where = "here" if privacy.uniqueness.within == "sample" else "in the population (estimated)"
-        texts.append(
-            f"{_percent(reached['uniqueness'])} of the people are the only ones with their values "
-            f"{where}; {_percent(privacy.uniqueness.most)} was allowed."
-        )
-    return texts
 
 
 def _outcome(finished: "RunResult") -> str:

@@ -4,6 +4,7 @@ WP216 is the opinion of the European data protection authorities on anonymisatio
 every technique whether people can still be singled out, linked or inferred about.
 """
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from shoal.anonymize.risk.special_uniques import SpecialUniques, find_special_uniques
@@ -17,8 +18,17 @@ if TYPE_CHECKING:
     from shoal.anonymize.policy import Policy
     from shoal.anonymize.release.result import RunResult
     from shoal.anonymize.risk.recount import AchievedPrivacy
+    from shoal.anonymize.risk.reidentification import Population, Risk
 
-__all__ = ["special_table", "special_text", "unique_lines", "wp216_lines"]
+__all__ = [
+    "chance_text",
+    "model_texts",
+    "risk_lines",
+    "special_table",
+    "special_text",
+    "unique_lines",
+    "wp216_lines",
+]
 
 _MOST_COMBINATIONS = 10
 
@@ -72,6 +82,86 @@ def _inference(policy: "Policy", achieved: "AchievedPrivacy") -> str:
     if not limited:
         return "not limited: no rule l or t was asked for."
     return f"limited by l and t for {', '.join(limited)}, each by itself."
+
+
+def risk_lines(risk: "Risk", k: int, of: str, population: "Population | None") -> list[str]:
+    """Return a sentence for each of the three attackers.
+
+    Parameters
+    ----------
+    risk
+        The risk.
+    k
+        The k of the promise.
+    of
+        What is counted: people or rows.
+    population
+        The population, if one is known.
+    """
+    known = "Without a population table this is the prosecutor's chance."
+    if population is not None:
+        known = "Counted in a table of the population."
+    return [
+        f"Prosecutor, who knows that you are in it: {chance_text(risk.prosecutor)} at most; over "
+        f"all {of}, {chance_text(risk.prosecutor_mean)} on average.",
+        f"Journalist, who does not know that: {chance_text(risk.journalist)} at most. {known}",
+        f"Marketer, who matches everyone: about {chance_text(risk.marketer)} of the matches right.",
+        f"{_percent(risk.exposed)} of all {of} are in groups smaller than k = {k}.",
+    ]
+
+
+def chance_text(value: float) -> str:
+    """Format a probability as "1 in 12", rounded up.
+
+    Parameters
+    ----------
+    value
+        The probability.
+
+    Examples
+    --------
+    >>> chance_text(1.0), chance_text(0.26), chance_text(1 / 12)
+    ('1 in 1', '1 in 3', '1 in 12')
+    """
+    return f"1 in {int(1 / value + 1e-9):,}" if value > 0 else "none"
+
+
+def model_texts(policy: "Policy", reached: Mapping[str, float]) -> list[str]:
+    """Return a sentence for each model that a release keeps besides k, l and t.
+
+    Parameters
+    ----------
+    policy
+        The policy.
+    reached
+        What was counted in the release.
+    """
+    privacy, texts = policy.privacy, list[str]()
+    if privacy.k_map is not None and privacy.population is not None:
+        known = "counted in a table of it"
+        if privacy.population.size is not None:
+            known = f"judged from its stated {privacy.population.size:,} people"
+        texts.append(
+            f"At least {privacy.k_map.k} people of the population share every combination, {known}."
+        )
+    if privacy.presence is not None:
+        texts.append(
+            f"Of the people of the population with your values at most "
+            f"{_percent(reached['presence'])} are in it; at most {_percent(privacy.presence.most)} "
+            "was allowed."
+        )
+    if privacy.average_risk is not None:
+        texts.append(
+            f"On average a record is picked with a chance of {chance_text(reached['average_risk'])}"
+            f"; {chance_text(privacy.average_risk)} was allowed."
+        )
+    if privacy.uniqueness is not None:
+        where = "here" if privacy.uniqueness.within == "sample" else "in the population (estimated)"
+        texts.append(
+            f"{_percent(reached['uniqueness'])} of the people are the only ones with their values "
+            f"{where}; {_percent(privacy.uniqueness.most)} was allowed."
+        )
+    return texts
 
 
 def unique_lines(sizes: "ArrayLike", population: int | None) -> list[str]:
