@@ -24,7 +24,7 @@ from pydantic import (
 from shoal.anonymize.policy_check import check_consistency, describe_problem
 from shoal.documents import read_yaml
 from shoal.errors import InvalidDomain, InvalidPolicy, InvalidSetting
-from shoal.privacy import KAnonymity
+from shoal.privacy import KAnonymity, KMap
 
 __all__ = [
     "AnyPolicy",
@@ -37,6 +37,7 @@ __all__ = [
     "OrderSpec",
     "Policy",
     "PrefixSpec",
+    "TransformSpec",
     "TreeSpec",
     "guarantee_of",
     "policy_of",
@@ -255,6 +256,37 @@ class TRule(_Strict):
     value: Number
 
 
+class TransformSpec(_Strict):
+    """How the cells of a column of role ``other`` are changed before they are published.
+
+    Parameters
+    ----------
+    top
+        Larger numbers are published as this one.
+    bottom
+        Smaller numbers are published as this one.
+    round
+        Numbers are rounded to multiples of this.
+    rare
+        Values that fewer published rows than this have are left out.
+    """
+
+    top: Number | None = None
+    bottom: Number | None = None
+    round: Positive | None = None
+    rare: Annotated[StrictInt, Field(ge=2)] | None = None
+
+    @property
+    def changes_numbers(self) -> bool:
+        """Whether cells are changed as numbers."""
+        return not (self.top is None and self.bottom is None and self.round is None)
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether bounds and step are whole numbers."""
+        return all(x is None or x % 1 == 0 for x in (self.top, self.bottom, self.round))
+
+
 class Attribute(_Strict):
     """The role of one column, and how it may be published.
 
@@ -272,6 +304,13 @@ class Attribute(_Strict):
         Of a quasi-identifier in the mean loss.
     max_level
         The most general level that may be published.
+    distances
+        What publishing a label loses, from 0 to 1, in place of its share of the values.
+    publish
+        Whether a quasi-identifier is published as its label or, if it is a number, as the mean or
+        median of its group (micro-aggregation).
+    transform
+        How numbers and rare values of an ``other`` column are changed.
     action
         Whether an identifier is dropped or replaced by an HMAC pseudonym.
     key_env
@@ -294,6 +333,9 @@ class Attribute(_Strict):
     hierarchy: HierarchySpec | None = None
     weight: Number = 1.0
     max_level: Annotated[StrictInt, Field(ge=0)] | None = None
+    distances: dict[Any, Annotated[float, Field(ge=0, le=1)]] | None = None
+    publish: Literal["label", "mean", "median"] = "label"
+    transform: TransformSpec | None = None
     action: Literal["drop", "hmac"] = "drop"
     key_env: Name | None = None
     key_file: Name | None = None
@@ -318,25 +360,106 @@ class Input(_Strict):
     null_values: list[StrictStr] = Field(default_factory=lambda: [""])
 
 
+class PopulationSpec(_Strict):
+    """The people a table was drawn from: a table of them, or their number.
+
+    Parameters
+    ----------
+    path
+        A table with one row a person and the quasi-identifiers' columns.
+    size
+        The number of people, if there is no such table; the table is a random part of them.
+    """
+
+    path: Name | None = None
+    size: Annotated[StrictInt, Field(ge=1)] | None = None
+
+
+class KMapRule(_Strict):
+    """The rule that k people of the population share each combination.
+
+    Parameters
+    ----------
+    k
+        The least number of people.
+    significance
+        With the population's size alone, the chance to err about a combination of fewer people.
+    """
+
+    k: Annotated[StrictInt, Field(ge=2)]
+    significance: Annotated[float, Field(strict=True, gt=0, lt=1)] = 0.01
+
+
+class PresenceRule(_Strict):
+    """The rule on the chance that someone of the population is in the table.
+
+    Parameters
+    ----------
+    most
+        The greatest chance.
+    least
+        The least chance.
+    """
+
+    most: Annotated[float, Field(strict=True, gt=0, le=1)]
+    least: Annotated[float, Field(strict=True, ge=0, le=1)] = 0.0
+
+
+class UniquenessRule(_Strict):
+    """The rule on the share of people who are unique.
+
+    Parameters
+    ----------
+    most
+        The greatest share.
+    within
+        Whether they are unique in the table or, by estimate, in the population.
+    """
+
+    most: Annotated[float, Field(strict=True, ge=0, lt=1)]
+    within: Literal["sample", "population"] = "population"
+
+
 class Privacy(_Strict):
     """The promise of a release.
 
     Parameters
     ----------
     k
-        How many people share each combination.
+        How many people share each combination; 1 only beside ``k_map``.
     suppression
         The share of rows that may be left out.
     entity
         The column that says whose a row is.
     nulls
         How missing quasi-identifiers are treated.
+    population
+        The people the table was drawn from.
+    k_map
+        How many people of the population share each combination.
+    presence
+        How likely someone of the population is in the table.
+    average_risk
+        The greatest mean chance of picking somebody's record.
+    uniqueness
+        The greatest share of unique people.
     """
 
     k: StrictInt
     suppression: Number = 0.02
     entity: Name | None = None
     nulls: Literal["own_value", "suppress", "as_root"] = "own_value"
+    population: PopulationSpec | None = None
+    k_map: KMapRule | None = None
+    presence: PresenceRule | None = None
+    average_risk: Annotated[float, Field(strict=True, gt=0, le=1)] | None = None
+    uniqueness: UniquenessRule | None = None
+
+    @property
+    def models(self) -> tuple[str, ...]:
+        """The names of the models asked for besides k, l and t."""
+        names = ("k_map", "presence", "average_risk", "uniqueness")
+        return tuple(name for name in names if getattr(self, name) is not None)
 
 
 class Search(_Strict):
@@ -553,8 +676,11 @@ def _policy_error(findings: list[str], content: Mapping[str, Any]) -> InvalidPol
     )
 
 
-def guarantee_of(policy: Policy) -> KAnonymity:
+def guarantee_of(policy: Policy) -> KAnonymity | KMap:
     """Return what a release under a policy promises; of several l or t rules, the weakest.
+
+    With k = 1 the promise is that of k-map, which says nothing to whoever is known to be in the
+    table.
 
     Parameters
     ----------
@@ -568,6 +694,8 @@ def guarantee_of(policy: Policy) -> KAnonymity:
     >>> guarantee_of(policy)
     KAnonymity(k=5)
     """
+    if policy.privacy.k == 1 and policy.privacy.k_map is not None:
+        return KMap(policy.privacy.k_map.k, policy.privacy.entity)
     rules = [policy.attributes[name] for name in policy.names("sensitive")]
     least = [of.l.value for of in rules if of.l]
     far = [of.t.value for of in rules if of.t]
