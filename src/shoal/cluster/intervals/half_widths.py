@@ -1,0 +1,133 @@
+"""Half widths of intervals, from how far refits lay from plain k-means of the same rows."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.optimize import linear_sum_assignment
+from scipy.stats import t as student
+
+from shoal.domain.box import Matrix
+
+__all__ = ["Deviations", "distance_to_next", "half_widths", "match_centers", "pooled_half_width"]
+
+Floats = NDArray[np.float64]
+# Rules and what they reached: docs/decisions/intervals.md.
+_PRIOR = 4  # refits that the mean over a group's coordinates, or over all sizes, is worth
+_MOST_FLIPS = 0.2  # of the refits, before a group is called unstable
+_MOST_RATE = 0.975  # a rate is raised for refits that are left out, up to this
+
+
+@dataclass(frozen=True, eq=False)
+class Deviations:
+    """How far refits lay from what plain k-means finds in the rows they were run on.
+
+    Parameters
+    ----------
+    centers
+        By refit, group and axis.
+    sizes
+        By refit and group, in rows.
+    """
+
+    centers: NDArray[np.float64]
+    sizes: NDArray[np.float64]
+
+
+def half_widths(deviations: Deviations, centers: Matrix, rate: float) -> tuple[Matrix, Floats]:
+    """Return half the width of the interval of each coordinate and of each size.
+
+    Deviations are squared about zero, so that a bias of the method counts as much as its noise.
+
+    Parameters
+    ----------
+    deviations
+        Of the refits.
+    centers
+        The released centres, in the same units.
+    rate
+        How many intervals are to hold.
+
+    Returns
+    -------
+    tuple
+        Of the centres, a line a group, and of the sizes; NaN for groups that are unstable.
+    """
+    refits, k, _ = deviations.centers.shape
+    reach = distance_to_next(centers) / 2
+    flips = np.linalg.norm(deviations.centers, axis=2) > reach
+    at_centers, at_sizes = np.full(centers.shape, np.nan), np.full(k, np.nan)
+    of_all_sizes = _mean_square(deviations.sizes[~flips])
+    for group in range(k):
+        left, share = ~flips[:, group], float(flips[:, group].mean())
+        if share > _MOST_FLIPS or left.sum() < refits / 2:
+            continue
+        level = min(rate / (1 - share), _MOST_RATE)
+        own = (deviations.centers[left, group] ** 2).mean(axis=0)
+        wide = pooled_half_width(own, float(own.mean()), int(left.sum()), level)
+        if wide.max() > reach[group]:
+            continue
+        at_centers[group] = wide
+        own_size = (deviations.sizes[left, group] ** 2).mean()
+        at_sizes[group] = pooled_half_width(own_size, of_all_sizes, int(left.sum()), level)
+    return at_centers, at_sizes
+
+
+def pooled_half_width(own: Floats, pooled: float, refits: int, level: float) -> Floats:
+    """Return Student's quantile times a root mean square that leans on that of its like.
+
+    Parameters
+    ----------
+    own
+        Mean squared deviations.
+    pooled
+        Their mean over what is alike, worth four refits.
+    refits
+        How many refits there were.
+    level
+        The probability between minus and plus this width.
+
+    Examples
+    --------
+    >>> pooled_half_width(np.array([1.0, 1.0]), 1.0, 10**6, 0.9).round(3).tolist()
+    [1.645, 1.645]
+    """
+    variances = (refits * own + _PRIOR * pooled) / (refits + _PRIOR)
+    quantile: float = student.ppf((1 + level) / 2, refits + _PRIOR)
+    return np.asarray(quantile * np.sqrt(variances))
+
+
+def distance_to_next(centers: Matrix) -> Floats:
+    """Return the distance from each centre to the nearest other one; infinite for a single one.
+
+    Parameters
+    ----------
+    centers
+        A line each.
+    """
+    gaps = np.linalg.norm(centers[:, None] - centers[None], axis=2)
+    np.fill_diagonal(gaps, np.inf)
+    return np.asarray(gaps.min(axis=1))
+
+
+def match_centers(centers: Matrix, others: Matrix) -> NDArray[np.int64]:
+    """Return for each centre the place of its own among others: least squares in all.
+
+    Parameters
+    ----------
+    centers
+        A line each.
+    others
+        As many.
+
+    Examples
+    --------
+    >>> match_centers(np.array([[0.0], [1.0]]), np.array([[0.9], [0.2]])).tolist()
+    [1, 0]
+    """
+    squares = ((centers[:, None] - others[None]) ** 2).sum(axis=2)
+    return np.asarray(linear_sum_assignment(squares)[1])
+
+
+def _mean_square(values: Floats) -> float:
+    return float((values**2).mean()) if values.size else 0.0

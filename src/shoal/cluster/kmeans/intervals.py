@@ -1,0 +1,179 @@
+"""Intervals of private k-means: the same fit, run again on rows drawn from what it released."""
+
+import hashlib
+import warnings
+from dataclasses import dataclass, replace
+from typing import Any, cast
+
+import numpy as np
+from sklearn.base import clone
+from sklearn.cluster import KMeans
+from sklearn.exceptions import ConvergenceWarning
+
+from shoal.cluster.intervals.half_widths import Deviations, half_widths, match_centers
+from shoal.cluster.intervals.refits import SimulatedPage, StandInRows
+from shoal.cluster.intervals.result import RATE, Intervals
+from shoal.cluster.intervals.row_model import RowModel, made_up_rows
+from shoal.cluster.kmeans.plan import FEW_AXES
+from shoal.cluster.totals import ignore_no_groups_warning
+from shoal.domain.box import Matrix
+from shoal.estimator import Spending, promise_to_settings
+from shoal.privacy import ApproxDP, PureDP
+from shoal.privacy.ledger_page import Page
+from shoal.randomness import Randomness
+from shoal.synopsis.base import Synopsis
+
+__all__ = ["kmeans_intervals", "row_model_of"]
+
+# How many refits, and how many before them that fit the spread: docs/decisions/intervals.md.
+_REFITS, _TRIALS = 8, 2
+# A radius is drawn among candidates that are 2^(1/2) apart: within it, cells are believed.
+_RADIUS_LOW, _RADIUS_HIGH = 2**-0.25, 2**0.25
+_LLOYD_MOVES = 50
+_TOTAL_RATIO = 0.84  # a normal deviate's 90 % over its 95 % limit; of a Laplace one it is less
+
+
+def kmeans_intervals(model: Any) -> Intervals:
+    """Return intervals of a fitted ``PrivateKMeans``, from what it released alone.
+
+    Rows are drawn about the released centres. The method is run on them under the same promise, and
+    its centres are compared with those of plain k-means of the same rows. No row of the table is
+    read and no ledger is written; the seed is a digest of the released numbers, so that a model
+    that was saved and loaded has the same intervals.
+
+    Parameters
+    ----------
+    model
+        A fitted or loaded ``PrivateKMeans``.
+    """
+    box, centers = model.box, model._scaled_centers()
+    within = _TOTAL_RATIO * model.n_rows_within_
+    total = max(model.n_rows_ - within, 0.0), model.n_rows_ + within
+    if not isinstance(model.guarantee_, PureDP | ApproxDP):  # cells of local reports
+        unknown, sizes = np.full(centers.shape, np.nan), np.full(len(centers), np.nan)
+        return Intervals(unknown, unknown, sizes, sizes, *total)
+    wide, of_sizes = half_widths(_deviations(model, centers), centers, RATE)
+    low, high = (box.unscale(np.clip(centers + way * wide, -1, 1), -1, 1) for way in (-1, 1))
+    sizes = model.cluster_weights_
+    return Intervals(low, high, np.maximum(sizes - of_sizes, 0), sizes + of_sizes, *total)
+
+
+def row_model_of(model: Any) -> RowModel:
+    """Return where rows lie as far as the model's release tells.
+
+    Parameters
+    ----------
+    model
+        A fitted ``PrivateKMeans``.
+    """
+    centers, sizes = model._scaled_centers(), model.cluster_weights_
+    synopsis, d = model.synopsis_, model.box.d
+    # In a view of many columns cells are halves of its axes: they tell no spread.
+    if synopsis is None or d > FEW_AXES or not len(synopsis.cells_):
+        return RowModel.without_cells(centers, sizes)
+    low, high = synopsis.cells_.low, synopsis.cells_.high
+    view = synopsis.view_
+    if view is None:
+        low, high = model.box.scale(low, -1, 1), model.box.scale(high, -1, 1)
+    else:  # its axes are the columns themselves
+        low, high = view.center + view.width * low, view.center + view.width * high
+    return RowModel.from_cells(centers, sizes, low, high, synopsis.cells_.weight)
+
+
+@dataclass(frozen=True, eq=False)
+class _Refit:
+    """A fit of made-up rows."""
+
+    model: Any
+    rows: Matrix
+    stands_for: float  # rows that each of them counts as
+    took_steps: bool
+
+
+def _deviations(model: Any, centers: Matrix) -> Deviations:
+    rows, rng = row_model_of(model), Randomness(_seed_of(model))
+    rows = _with_released_spread(model, rows, rng)
+    each = [_deviation(_refit(model, rows, rng), centers) for _ in range(_REFITS)]
+    return Deviations(np.array([at for at, _ in each]), np.array([of for _, of in each]))
+
+
+def _with_released_spread(model: Any, rows: RowModel, rng: Randomness) -> RowModel:
+    """Stretch the groups until refits expect the noise that the release expected.
+
+    The noise of the last step goes with the radius that was drawn for it, and that with the spread
+    of the rows. In few columns the cells show the spread, too, and are believed within the width
+    of a candidate.
+    """
+    for _ in range(_TRIALS):
+        refit = _refit(model, rows, rng)
+        if not refit.took_steps:
+            return rows
+        match = match_centers(rows.centers, refit.model._scaled_centers())
+        times = float(np.median(_noise(model) / _noise(refit.model)[match]))
+        if any(cells is not None for cells in rows.cells):
+            times = float(np.clip(1.0, _RADIUS_LOW * times, _RADIUS_HIGH * times))
+        rows = replace(rows, scale=rows.scale * times)
+    return rows
+
+
+def _noise(model: Any) -> Matrix:
+    """The noise in a sum of offsets: that of a mean, times the number of rows."""
+    noise: Matrix = model.expected_error_ * np.maximum(model.cluster_weights_, 1)
+    return np.maximum(noise, np.finfo(float).tiny)
+
+
+def _refit(model: Any, row_model: RowModel, rng: Randomness) -> _Refit:
+    """Run the model's method on rows drawn anew, with noise drawn anew."""
+    n = max(int(model.n_rows_), 1)
+    rows = row_model.draw(made_up_rows(n), rng.compute)
+    stand_in = StandInRows(model.box.unscale(rows, -1, 1), n, model.box)
+    page, again = SimulatedPage(model._promise()), _unfitted(model)
+    with ignore_no_groups_warning():
+        again.spend(Spending(stand_in, cast("Page", page), page.budget, Randomness(rng.seed())))
+    steps = any(name.startswith("means of clusters") for name in page.names)
+    return _Refit(again, rows, n / len(rows), steps)
+
+
+def _unfitted(model: Any) -> Any:
+    """The same method, not fitted, for the number of clusters that was chosen."""
+    settings: dict[str, Any] = {"ledger": None, "random_state": None, "spark_kmeans": "sklearn"}
+    if _is_from_synopsis(model):
+        settings |= {"method": _cells_alone(model.synopsis_), "n_public": model.synopsis_.n_public}
+    again, k = clone(model).set_params(**settings), model.n_clusters_
+    again._choose_k = lambda synopsis, rng: k  # the plan is for all numbers that may be chosen
+    return again
+
+
+def _cells_alone(synopsis: Synopsis) -> Synopsis:
+    """A synopsis as a method, without the promise and bounds that it leaves to the model."""
+    usual = type(synopsis)()
+    shared = {name: getattr(usual, name) for name in Synopsis._get_param_names()}
+    return clone(synopsis).set_params(**shared)  # type: ignore[no-any-return]
+
+
+def _is_from_synopsis(model: Any) -> bool:
+    """Whether it clustered a synopsis that had been released for the whole promise."""
+    synopsis: Synopsis | None = model.synopsis_
+    if synopsis is None or model.refine or model.method != "auto" or model.n_public is not None:
+        return False
+    return promise_to_settings(model) == promise_to_settings(synopsis)
+
+
+def _deviation(refit: _Refit, centers: Matrix) -> tuple[Matrix, Matrix]:
+    """What a refit released less what plain k-means finds in its rows, from the same centres."""
+    plain = KMeans(len(centers), init=centers, n_init=1, max_iter=_LLOYD_MOVES)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        plain.fit(refit.rows)
+    sizes = np.bincount(plain.labels_, minlength=len(centers)) * refit.stands_for
+    match = match_centers(plain.cluster_centers_, refit.model._scaled_centers())
+    released = refit.model._scaled_centers()[match]
+    return released - plain.cluster_centers_, refit.model.cluster_weights_[match] - sizes
+
+
+def _seed_of(model: Any) -> int:
+    """A number that follows from what was released, the same for a model that was loaded."""
+    digest = hashlib.blake2b(digest_size=8)
+    for numbers in (model.cluster_centers_, model.cluster_weights_):
+        digest.update(np.ascontiguousarray(numbers, dtype=np.float64).tobytes())
+    return int.from_bytes(digest.digest(), "little")
