@@ -15,6 +15,9 @@ Floats = NDArray[np.float64]
 # Rules and what they reached: docs/decisions/intervals.md.
 _PRIOR = 4  # refits that the mean over a group's coordinates, or over all sizes, is worth
 _MOST_FLIPS = 0.2  # of the refits, before a group is called unstable
+_BIAS_TIMES = (
+    2.0  # a bias counts so many times: refits had half of that of fits, where it was large
+)
 _MOST_RATE = 0.975  # a rate is raised for refits that are left out, up to this
 
 
@@ -37,7 +40,7 @@ class Deviations:
 def half_widths(deviations: Deviations, centers: Matrix, rate: float) -> tuple[Matrix, Floats]:
     """Return half the width of the interval of each coordinate and of each size.
 
-    Deviations are squared about zero, so that a bias of the method counts as much as its noise.
+    Deviations are squared about zero, so that a bias of the method counts, and twice.
 
     Parameters
     ----------
@@ -57,19 +60,19 @@ def half_widths(deviations: Deviations, centers: Matrix, rate: float) -> tuple[M
     reach = distance_to_next(centers) / 2
     flips = np.linalg.norm(deviations.centers, axis=2) > reach
     at_centers, at_sizes = np.full(centers.shape, np.nan), np.full(k, np.nan)
-    of_all_sizes = _mean_square(deviations.sizes[~flips])
+    of_sizes = [_squares(deviations.sizes[~flips[:, group], group]) for group in range(k)]
+    of_all_sizes = float(np.nanmean(of_sizes)) if np.isfinite(of_sizes).any() else 0.0
     for group in range(k):
         left, share = ~flips[:, group], float(flips[:, group].mean())
         if share > _MOST_FLIPS or left.sum() < refits / 2:
             continue
         level = min(rate / (1 - share), _MOST_RATE)
-        own = (deviations.centers[left, group] ** 2).mean(axis=0)
+        own = _squares(deviations.centers[left, group])
         wide = pooled_half_width(own, float(own.mean()), int(left.sum()), level)
         if wide.max() > reach[group]:
             continue
         at_centers[group] = wide
-        own_size = (deviations.sizes[left, group] ** 2).mean()
-        at_sizes[group] = pooled_half_width(own_size, of_all_sizes, int(left.sum()), level)
+        at_sizes[group] = pooled_half_width(of_sizes[group], of_all_sizes, int(left.sum()), level)
     return at_centers, at_sizes
 
 
@@ -129,5 +132,11 @@ def match_centers(centers: Matrix, others: Matrix) -> NDArray[np.int64]:
     return np.asarray(linear_sum_assignment(squares)[1])
 
 
-def _mean_square(values: Floats) -> float:
-    return float((values**2).mean()) if values.size else 0.0
+def _squares(deviations: Floats) -> Floats:
+    """Mean squares over refits, the square of a bias that stands out of them several times."""
+    refits = len(deviations)
+    if refits < 2:
+        return np.full(deviations.shape[1:], np.nan)
+    squares, mean = (deviations**2).mean(axis=0), deviations.mean(axis=0)
+    bias = np.maximum(mean**2 - deviations.var(axis=0, ddof=1) / refits, 0)
+    return np.asarray(squares + (_BIAS_TIMES**2 - 1) * bias)

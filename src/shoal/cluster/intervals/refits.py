@@ -132,7 +132,7 @@ def _refuse() -> NoReturn:
 class SimulatedPage:
     """A gate for simulated fits: it draws, pays for nothing and writes nothing.
 
-    Only made-up rows may be released through it, so it takes no ledger and refuses other rows.
+    It is for made-up rows, so it takes no ledger and draws from seeded streams alone.
 
     Parameters
     ----------
@@ -167,6 +167,11 @@ class SimulatedPage:
         of
             What this is, as a ledger would say.
         """
+        if not getattr(rng, "simulation", False):
+            raise InvalidSetting(
+                "A simulated fit draws from a seeded stream; real noise is for real rows.",
+                "Give e.g. Randomness(7).noise.",
+            )
         self.names.append(of)
         return mechanism.release(value, rng)
 

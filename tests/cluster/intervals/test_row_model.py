@@ -1,0 +1,58 @@
+import numpy as np
+import pytest
+
+from shoal.cluster.intervals.row_model import GroupCells, RowModel, made_up_rows
+
+CENTERS = np.array([[-0.5, 0.0], [0.5, 0.0]])
+SIZES = np.array([300.0, 100.0])
+
+
+def of_cells():
+    low = np.array([[-0.6, -0.1], [-0.5, 0.0], [0.4, -0.1]])
+    return RowModel.from_cells(CENTERS, SIZES, low, low + 0.1, np.array([60.0, 60.0, 40.0]))
+
+
+def test_a_million_rows_are_drawn_as_few():
+    assert made_up_rows(10**6) == made_up_rows(10**8) == 20_000
+    assert made_up_rows(0) == 1
+
+
+def test_rows_are_drawn_about_released_centres_in_released_shares():
+    rows = of_cells().draw(20_000, np.random.default_rng(0))
+    assert rows.shape == (20_000, 2)
+    assert np.abs(rows).max() <= 1
+    left = rows[rows[:, 0] < 0]
+    assert len(left) == pytest.approx(15_000, rel=0.03)
+    np.testing.assert_allclose(left.mean(axis=0), CENTERS[0], atol=0.01)
+
+
+def test_groups_are_as_wide_as_their_cells():
+    model = of_cells()
+    two_cells = 0.05**2 + 0.1**2 / 12
+    np.testing.assert_allclose(model.variances[0], two_cells)
+    left = model.draw(20_000, np.random.default_rng(0))
+    left = left[left[:, 0] < 0]
+    np.testing.assert_allclose(left.std(axis=0), np.sqrt(two_cells), rtol=0.1)
+
+
+def test_a_group_without_cells_is_as_wide_as_the_others():
+    low = np.array([[-0.6, -0.1]])
+    model = RowModel.from_cells(CENTERS, SIZES, low, low + 0.1, np.array([60.0]))
+    assert model.cells[1] is None
+    np.testing.assert_allclose(model.variances[1], model.variances[0])
+
+
+def test_without_any_cell_groups_are_near_each_other():
+    model = RowModel.without_cells(CENTERS, np.zeros(2))
+    np.testing.assert_allclose(np.sqrt(model.variances), 0.2)
+    alone = RowModel.without_cells(CENTERS[:1], np.zeros(1))
+    np.testing.assert_allclose(np.sqrt(alone.variances), 0.3)
+
+
+def test_cells_are_drawn_by_weight_about_their_mean():
+    low = np.array([[0.0], [0.5]])
+    cells = GroupCells(low, low + 0.5, np.array([3.0, 1.0]))
+    assert cells.mean.tolist() == [0.375]
+    drawn = cells.draw(10_000, np.random.default_rng(0))
+    assert np.mean(drawn < 0.5 - 0.375) == pytest.approx(0.75, abs=0.02)
+    assert abs(drawn.mean()) < 0.01
