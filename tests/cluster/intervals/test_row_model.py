@@ -26,13 +26,26 @@ def test_rows_are_drawn_about_released_centres_in_released_shares():
     np.testing.assert_allclose(left.mean(axis=0), CENTERS[0], atol=0.01)
 
 
-def test_groups_are_as_wide_as_their_cells():
+def test_groups_are_as_wide_as_their_cells_less_what_the_cells_add():
     model = of_cells()
-    two_cells = 0.05**2 + 0.1**2 / 12
-    np.testing.assert_allclose(model.variances[0], two_cells)
+    corrected = 0.05**2 - 0.1**2 / 12
+    np.testing.assert_allclose(model.variances[0], corrected)
     left = model.draw(20_000, np.random.default_rng(0))
     left = left[left[:, 0] < 0]
-    np.testing.assert_allclose(left.std(axis=0), np.sqrt(two_cells), rtol=0.1)
+    np.testing.assert_allclose(left.std(axis=0), np.sqrt(corrected), rtol=0.1)
+
+
+def test_rows_in_a_single_cell_have_some_width():
+    low = np.zeros((1, 2))
+    cells = GroupCells(low, low + 0.1, np.ones(1))
+    np.testing.assert_allclose(cells.variances, 0.1**2 / 12 / 4)
+
+
+def test_half_of_the_rows_have_longer_tails_than_normal_ones():
+    offsets = RowModel.without_cells(CENTERS, SIZES)._offsets(0, 50_000, np.random.default_rng(0))
+    scaled = np.abs(offsets / 0.2)
+    assert (scaled**2).mean() == pytest.approx(1, abs=0.1)
+    assert (scaled > 3).mean() > 3 * 0.0027  # a normal law has 0.0027
 
 
 def test_a_group_without_cells_is_as_wide_as_the_others():
@@ -54,5 +67,7 @@ def test_cells_are_drawn_by_weight_about_their_mean():
     cells = GroupCells(low, low + 0.5, np.array([3.0, 1.0]))
     assert cells.mean.tolist() == [0.375]
     drawn = cells.draw(10_000, np.random.default_rng(0))
-    assert np.mean(drawn < 0.5 - 0.375) == pytest.approx(0.75, abs=0.02)
+    assert drawn.var() == pytest.approx(cells.variances[0], rel=0.05)
     assert abs(drawn.mean()) < 0.01
+    in_first = drawn < (0.5 - 0.375) * np.sqrt(cells.variances / cells.even_variances)
+    assert in_first.mean() == pytest.approx(0.75, abs=0.02)

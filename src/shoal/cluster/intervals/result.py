@@ -5,10 +5,11 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["RATE", "Intervals"]
+__all__ = ["RATE", "Intervals", "total_interval"]
 
 Floats = NDArray[np.float64]
 RATE = 0.9
+_OF_95_IN_100 = 0.84  # a normal deviate's 90 % limit over its 95 % one; a Laplace one's is less
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,6 +36,8 @@ class Intervals:
         The upper end.
     rate
         How many of these intervals hold, each taken alone.
+    missing
+        Why there are none at all, where there are none.
 
     Examples
     --------
@@ -52,10 +55,11 @@ class Intervals:
     total_low: float
     total_high: float
     rate: float = RATE
+    missing: str | None = None
 
     @property
     def unstable(self) -> NDArray[np.bool_]:
-        """Whether each group moves to another place between refits."""
+        """Whether each group has no interval, as it moves to another place between refits."""
         return np.isnan(self.sizes_low)
 
     @property
@@ -76,3 +80,22 @@ class Intervals:
     @property
     def _middle(self) -> float:
         return max((self.total_low + self.total_high) / 2, 1.0)
+
+
+def total_interval(n_rows: float, within: float) -> tuple[float, float]:
+    """Return the interval of the number of all rows.
+
+    Parameters
+    ----------
+    n_rows
+        The released number, or the public one.
+    within
+        What noise moves it by at most in 95 of 100 releases; 0 if it is public.
+
+    Examples
+    --------
+    >>> total_interval(1_000, 50), total_interval(1_000, 0)
+    ((958.0, 1042.0), (1000.0, 1000.0))
+    """
+    half = _OF_95_IN_100 * within
+    return max(n_rows - half, 0.0), n_rows + half

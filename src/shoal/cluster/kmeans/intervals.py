@@ -12,7 +12,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from shoal.cluster.intervals.half_widths import Deviations, half_widths, match_centers
 from shoal.cluster.intervals.refits import SimulatedPage, StandInRows
-from shoal.cluster.intervals.result import RATE, Intervals
+from shoal.cluster.intervals.result import RATE, Intervals, total_interval
 from shoal.cluster.intervals.row_model import RowModel, made_up_rows
 from shoal.cluster.kmeans.plan import FEW_AXES
 from shoal.cluster.totals import ignore_no_groups_warning
@@ -30,7 +30,7 @@ _REFITS, _TRIALS = 8, 2
 # A radius is drawn among candidates that are 2^(1/2) apart: within it, cells are believed.
 _RADIUS_LOW, _RADIUS_HIGH = 2**-0.25, 2**0.25
 _LLOYD_MOVES = 50
-_TOTAL_RATIO = 0.84  # a normal deviate's 90 % over its 95 % limit; of a Laplace one it is less
+_OF_REPORTS = "The cells are those of local reports, whose noise is drawn by other rules."
 
 
 def kmeans_intervals(model: Any) -> Intervals:
@@ -47,11 +47,10 @@ def kmeans_intervals(model: Any) -> Intervals:
         A fitted or loaded ``PrivateKMeans``.
     """
     box, centers = model.box, model._scaled_centers()
-    within = _TOTAL_RATIO * model.n_rows_within_
-    total = max(model.n_rows_ - within, 0.0), model.n_rows_ + within
-    if not isinstance(model.guarantee_, PureDP | ApproxDP):  # cells of local reports
+    total = total_interval(model.n_rows_, model.n_rows_within_)
+    if not isinstance(model.guarantee_, PureDP | ApproxDP):
         unknown, sizes = np.full(centers.shape, np.nan), np.full(len(centers), np.nan)
-        return Intervals(unknown, unknown, sizes, sizes, *total)
+        return Intervals(unknown, unknown, sizes, sizes, *total, missing=_OF_REPORTS)
     wide, of_sizes = half_widths(_deviations(model, centers), centers, RATE)
     low, high = (box.unscale(np.clip(centers + way * wide, -1, 1), -1, 1) for way in (-1, 1))
     sizes = model.cluster_weights_
