@@ -29,7 +29,7 @@ def test_rows_are_drawn_about_released_centres_in_released_shares():
 def test_groups_are_as_wide_as_their_cells_less_what_the_cells_add():
     model = of_cells()
     corrected = 0.05**2 - 0.1**2 / 12
-    np.testing.assert_allclose(model.variances[0], corrected)
+    np.testing.assert_allclose(model.cells[0].variances, corrected)
     left = model.draw(20_000, np.random.default_rng(0))
     left = left[left[:, 0] < 0]
     np.testing.assert_allclose(left.std(axis=0), np.sqrt(corrected), rtol=0.1)
@@ -52,14 +52,28 @@ def test_a_group_without_cells_is_as_wide_as_the_others():
     low = np.array([[-0.6, -0.1]])
     model = RowModel.from_cells(CENTERS, SIZES, low, low + 0.1, np.array([60.0]))
     assert model.cells[1] is None
-    np.testing.assert_allclose(model.variances[1], model.variances[0])
+    np.testing.assert_allclose(np.diag(model.roots[1]) ** 2, model.cells[0].variances)
 
 
 def test_without_any_cell_groups_are_near_each_other():
     model = RowModel.without_cells(CENTERS, np.zeros(2))
-    np.testing.assert_allclose(np.sqrt(model.variances), 0.2)
+    np.testing.assert_allclose(model.roots, np.tile(0.2 * np.eye(2), (2, 1, 1)))
     alone = RowModel.without_cells(CENTERS[:1], np.zeros(1))
-    np.testing.assert_allclose(np.sqrt(alone.variances), 0.3)
+    np.testing.assert_allclose(alone.roots[0], 0.3 * np.eye(2))
+    assert not alone.has_cells
+
+
+def test_rows_lie_along_the_line_that_their_cells_make():
+    low = np.arange(8)[:, None] * [0.1, 0.1] - 0.4
+    model = RowModel.from_cells(CENTERS[:1], SIZES[:1], low, low + 0.1, np.full(8, 20.0))
+    drawn = model._offsets(0, 20_000, np.random.default_rng(0))
+    assert np.corrcoef(drawn.T)[0, 1] > 0.9
+
+
+def test_cells_as_they_are_lie_where_they_lie():
+    drawn = of_cells().draw_from_cells(4_000, np.random.default_rng(0))
+    assert (drawn[:, 0] > 0).mean() == pytest.approx(0.25, abs=0.1)
+    assert drawn[drawn[:, 0] > 0].min(axis=0) == pytest.approx([0.4, -0.1], abs=0.01)
 
 
 def test_cells_are_drawn_by_weight_about_their_mean():

@@ -1,5 +1,6 @@
 """Half widths of intervals, from how far refits lay from plain k-means of the same rows."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -35,6 +36,17 @@ class Deviations:
 
     centers: NDArray[np.float64]
     sizes: NDArray[np.float64]
+
+    @classmethod
+    def of(cls, refits: Sequence[tuple[Matrix, Floats]]) -> "Deviations":
+        """Return those of several refits.
+
+        Parameters
+        ----------
+        refits
+            Of each: a line a group, and a number of rows a group.
+        """
+        return cls(np.array([at for at, _ in refits]), np.array([of for _, of in refits]))
 
 
 def half_widths(deviations: Deviations, centers: Matrix, rate: float) -> tuple[Matrix, Floats]:

@@ -24,6 +24,7 @@ _LEAST_INSIDE = 0.25  # of the variance of rows spread evenly in their cells
 _UNKNOWN_SPREAD = 0.2  # of the distance to the next centre, where nothing was released about it
 _ALONE = 0.3  # a spread in [-1, 1], of a single group of which no cell is known
 _LEAST_VARIANCE = 1e-12
+_MOST_CORRELATION = 0.99  # of what the cells show: a group in a line of cells has some width
 _MOST_ROWS, _MANY = 20_000, 20_000
 _FEWER_ROWS = 5_000
 
@@ -70,7 +71,7 @@ class GroupCells:
     @property
     def even_variances(self) -> Floats:
         """The variance along each axis of rows spread evenly in each cell."""
-        return self._of_middles + self._inside
+        return np.asarray(np.diag(self._of_middles) + self._inside)
 
     @property
     def variances(self) -> Floats:
@@ -79,16 +80,17 @@ class GroupCells:
         Middles of cells spread more widely than rows do, by a twelfth of a side's square
         (Sheppard's correction); rows drawn evenly in cells, by as much again.
         """
-        return np.maximum(self._of_middles - self._inside, _LEAST_INSIDE * self.even_variances)
+        corrected = np.diag(self._of_middles) - self._inside
+        return np.maximum(corrected, _LEAST_INSIDE * self.even_variances)
 
     @property
-    def _of_middles(self) -> Floats:
-        away = (self.low + self.high) / 2 - self.mean
-        return np.asarray(np.average(away**2, axis=0, weights=self.weight))
-
-    @property
-    def _inside(self) -> Floats:
-        return np.asarray(np.average((self.high - self.low) ** 2, axis=0, weights=self.weight) / 12)
+    def root(self) -> Matrix:
+        """A matrix that gives vectors of variance 1 along each axis their covariance."""
+        middles = self._of_middles
+        lengths = np.sqrt(np.maximum(np.diag(middles), _LEAST_VARIANCE))
+        correlations = _MOST_CORRELATION * middles / np.outer(lengths, lengths)
+        np.fill_diagonal(correlations, 1.0)
+        return np.asarray(np.sqrt(self.variances)[:, None] * np.linalg.cholesky(correlations))
 
     def draw(self, n: int, rng: np.random.Generator) -> Matrix:
         """Draw offsets from the mean: cells by weight, places in a cell evenly, then drawn in.
@@ -104,6 +106,15 @@ class GroupCells:
         away = rng.uniform(self.low[chosen], self.high[chosen]) - self.mean
         return np.asarray(away * np.sqrt(self.variances / self.even_variances))
 
+    @property
+    def _of_middles(self) -> Matrix:
+        away = (self.low + self.high) / 2 - self.mean
+        return np.asarray((self.weight[:, None] * away).T @ away / self.weight.sum())
+
+    @property
+    def _inside(self) -> Floats:
+        return np.asarray(np.average((self.high - self.low) ** 2, axis=0, weights=self.weight) / 12)
+
 
 @dataclass(frozen=True, eq=False)
 class RowModel:
@@ -115,8 +126,8 @@ class RowModel:
         A line each.
     sizes
         The number of rows of each, more than 0.
-    variances
-        Of each group along each axis.
+    roots
+        Of each group: what gives vectors of variance 1 along each axis its covariance.
     cells
         The cells of each group; None where none were released, or not of all columns.
     scale
@@ -125,7 +136,7 @@ class RowModel:
 
     centers: Matrix
     sizes: Floats
-    variances: Matrix
+    roots: NDArray[np.float64]
     cells: tuple[GroupCells | None, ...]
     scale: float = 1.0
 
@@ -144,8 +155,8 @@ class RowModel:
         spacing = float(np.median(distance_to_next(centers)))
         known = math.isfinite(spacing)
         spread = _UNKNOWN_SPREAD * spacing / math.sqrt(max(d / 2, 1)) if known else _ALONE
-        variances = np.full((k, d), max(spread**2, _LEAST_VARIANCE))
-        return cls(centers, np.maximum(sizes, 1.0), variances, (None,) * k)
+        roots = np.tile(max(spread, _LEAST_VARIANCE) * np.eye(d), (k, 1, 1))
+        return cls(centers, np.maximum(sizes, 1.0), roots, (None,) * k)
 
     @classmethod
     def from_cells(
@@ -179,9 +190,10 @@ class RowModel:
         if not seen:
             return self
         weights = [each.weight.sum() for each in seen]
-        usual = np.average([each.variances for each in seen], axis=0, weights=weights)
-        each_group = [usual if each is None else each.variances for each in cells]
-        return replace(self, variances=np.maximum(each_group, _LEAST_VARIANCE), cells=cells)
+        pooled = np.average([each.variances for each in seen], axis=0, weights=weights)
+        usual = np.diag(np.sqrt(np.maximum(pooled, _LEAST_VARIANCE)))
+        roots = np.array([usual if each is None else each.root for each in cells])
+        return replace(self, roots=roots, cells=cells)
 
     def draw(self, n: int, rng: np.random.Generator) -> Matrix:
         """Draw rows of all groups, moved into [-1, 1]^d.
@@ -198,11 +210,32 @@ class RowModel:
         about = np.repeat(self.centers, counts, axis=0)
         return np.asarray(np.clip(about + self.scale * np.vstack(offsets), -1, 1))
 
+    def draw_from_cells(self, n: int, rng: np.random.Generator) -> Matrix:
+        """Draw rows from the cells as they are, wherever the centres lie.
+
+        Parameters
+        ----------
+        n
+            How many.
+        rng
+            What to draw from.
+        """
+        cells = [each for each in self.cells if each is not None]
+        low, high = (np.vstack([getattr(each, end) for each in cells]) for end in ("low", "high"))
+        weight = np.concatenate([each.weight for each in cells])
+        chosen = rng.choice(len(weight), n, p=weight / weight.sum())
+        return np.asarray(np.clip(rng.uniform(low[chosen], high[chosen]), -1, 1))
+
+    @property
+    def has_cells(self) -> bool:
+        """Whether any cell of all columns is known."""
+        return any(each is not None for each in self.cells)
+
     def _offsets(self, group: int, n: int, rng: np.random.Generator) -> Matrix:
         cells = self.cells[group]
         from_cells = 0 if cells is None else int(rng.binomial(n, _FROM_CELLS))
-        deviations = np.sqrt(self.variances[group])
-        tailed = deviations * _tailed(n - from_cells, deviations.size, rng)
+        root = self.roots[group]
+        tailed = _tailed(n - from_cells, len(root), rng) @ root.T
         return tailed if cells is None else np.vstack([cells.draw(from_cells, rng), tailed])
 
 

@@ -2,6 +2,7 @@
 
 import hashlib
 import warnings
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any, cast
 
@@ -10,7 +11,12 @@ from sklearn.base import clone
 from sklearn.cluster import KMeans
 from sklearn.exceptions import ConvergenceWarning
 
-from shoal.cluster.intervals.half_widths import Deviations, half_widths, match_centers
+from shoal.cluster.intervals.half_widths import (
+    Deviations,
+    distance_to_next,
+    half_widths,
+    match_centers,
+)
 from shoal.cluster.intervals.refits import SimulatedPage, StandInRows
 from shoal.cluster.intervals.result import RATE, Intervals, total_interval
 from shoal.cluster.intervals.row_model import RowModel, made_up_rows
@@ -25,11 +31,15 @@ from shoal.synopsis.base import Synopsis
 
 __all__ = ["kmeans_intervals", "row_model_of"]
 
+Draw = Callable[[int, np.random.Generator], Matrix]
+
 # How many refits, and how many before them that fit the spread: docs/decisions/intervals.md.
 _REFITS, _TRIALS = 8, 2
 # A radius is drawn among candidates that are 2^(1/2) apart: within it, cells are believed.
 _RADIUS_LOW, _RADIUS_HIGH = 2**-0.25, 2**0.25
-_LLOYD_MOVES = 50
+_LLOYD_MOVES, _STARTS = 50, 3
+# Refits of the cells as they are, and how much further apart than others they are for nothing.
+_ROUGH_REFITS, _ROUGHNESS = 5, 2.0
 _OF_REPORTS = "The cells are those of local reports, whose noise is drawn by other rules."
 
 
@@ -51,7 +61,9 @@ def kmeans_intervals(model: Any) -> Intervals:
     if not isinstance(model.guarantee_, PureDP | ApproxDP):
         unknown, sizes = np.full(centers.shape, np.nan), np.full(len(centers), np.nan)
         return Intervals(unknown, unknown, sizes, sizes, *total, missing=_OF_REPORTS)
-    wide, of_sizes = half_widths(_deviations(model, centers), centers, RATE)
+    wide, of_sizes = _half_widths(model, centers)
+    # What may be nobody lies where the method puts groups by itself: refits agree for no reason.
+    wide[~model.groups_told_], of_sizes[~model.groups_told_] = np.nan, np.nan
     low, high = (box.unscale(np.clip(centers + way * wide, -1, 1), -1, 1) for way in (-1, 1))
     sizes = model.cluster_weights_
     return Intervals(low, high, np.maximum(sizes - of_sizes, 0), sizes + of_sizes, *total)
@@ -89,11 +101,25 @@ class _Refit:
     took_steps: bool
 
 
-def _deviations(model: Any, centers: Matrix) -> Deviations:
-    rows, rng = row_model_of(model), Randomness(_seed_of(model))
-    rows = _with_released_spread(model, rows, rng)
-    each = [_deviation(_refit(model, rows, rng), centers) for _ in range(_REFITS)]
-    return Deviations(np.array([at for at, _ in each]), np.array([of for _, of in each]))
+def _half_widths(model: Any, centers: Matrix) -> tuple[Matrix, Matrix]:
+    """Half widths by refits of groups about the centres, or of the cells as they are.
+
+    Groups about their centres have those centres for an optimum: where a table has no gaps, fits
+    lie further apart than refits of them. The cells have no groups but their own. They are rougher
+    than rows, so refits of them count only where they lie far further apart.
+    """
+    rng = Randomness(_seed_of(model))
+    rows = _with_released_spread(model, row_model_of(model), rng)
+    about = [_deviation(_refit(model, rows.draw, rng), centers) for _ in range(_REFITS)]
+    wide, of_sizes = half_widths(Deviations.of(about), centers, RATE)
+    if not rows.has_cells:
+        return wide, of_sizes
+    rough = [
+        _deviation(_refit(model, rows.draw_from_cells, rng), centers, anywhere=True)
+        for _ in range(_ROUGH_REFITS)
+    ]
+    at_cells, of_cells = half_widths(Deviations.of(rough), centers, RATE)
+    return np.maximum(wide, at_cells / _ROUGHNESS), np.maximum(of_sizes, of_cells / _ROUGHNESS)
 
 
 def _with_released_spread(model: Any, rows: RowModel, rng: Randomness) -> RowModel:
@@ -104,12 +130,12 @@ def _with_released_spread(model: Any, rows: RowModel, rng: Randomness) -> RowMod
     of a candidate.
     """
     for _ in range(_TRIALS):
-        refit = _refit(model, rows, rng)
+        refit = _refit(model, rows.draw, rng)
         if not refit.took_steps:
             return rows
         match = match_centers(rows.centers, refit.model._scaled_centers())
         times = float(np.median(_noise(model) / _noise(refit.model)[match]))
-        if any(cells is not None for cells in rows.cells):
+        if rows.has_cells:
             times = float(np.clip(1.0, _RADIUS_LOW * times, _RADIUS_HIGH * times))
         rows = replace(rows, scale=rows.scale * times)
     return rows
@@ -121,10 +147,10 @@ def _noise(model: Any) -> Matrix:
     return np.maximum(noise, np.finfo(float).tiny)
 
 
-def _refit(model: Any, row_model: RowModel, rng: Randomness) -> _Refit:
+def _refit(model: Any, draw: Draw, rng: Randomness) -> _Refit:
     """Run the model's method on rows drawn anew, with noise drawn anew."""
     n = max(int(model.n_rows_), 1)
-    rows = row_model.draw(made_up_rows(n), rng.compute)
+    rows = draw(made_up_rows(n), rng.compute)
     stand_in = StandInRows(model.box.unscale(rows, -1, 1), n, model.box)
     page, again = SimulatedPage(model._promise()), _unfitted(model)
     with ignore_no_groups_warning():
@@ -158,16 +184,37 @@ def _is_from_synopsis(model: Any) -> bool:
     return promise_to_settings(model) == promise_to_settings(synopsis)
 
 
-def _deviation(refit: _Refit, centers: Matrix) -> tuple[Matrix, Matrix]:
-    """What a refit released less what plain k-means finds in its rows, from the same centres."""
-    plain = KMeans(len(centers), init=centers, n_init=1, max_iter=_LLOYD_MOVES)
+def _deviation(refit: _Refit, centers: Matrix, anywhere: bool = False) -> tuple[Matrix, Matrix]:
+    """What a refit released less what plain k-means finds in its rows.
+
+    Parameters
+    ----------
+    refit
+        The refit.
+    centers
+        The released centres, from which plain k-means starts.
+    anywhere
+        Whether it starts from elsewhere, too. A centre that is then found nearer to another place
+        than to its own is as far off as can be.
+    """
+    plain = _plain_kmeans(refit.rows, centers, init=centers, n_init=1)
+    if anywhere:
+        other = _plain_kmeans(refit.rows, centers, n_init=_STARTS, random_state=0)
+        plain = min(plain, other, key=lambda fit: fit.inertia_)
+    own = match_centers(centers, plain.cluster_centers_)
+    found = plain.cluster_centers_[own]
+    sizes = np.bincount(plain.labels_, minlength=len(centers))[own] * refit.stands_for
+    released = refit.model._scaled_centers()
+    match = match_centers(found, released)
+    moved = np.linalg.norm(found - centers, axis=1) > distance_to_next(centers) / 2
+    at = np.where(moved[:, None] & anywhere, np.inf, released[match] - found)
+    return at, refit.model.cluster_weights_[match] - sizes
+
+
+def _plain_kmeans(rows: Matrix, centers: Matrix, **settings: Any) -> KMeans:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
-        plain.fit(refit.rows)
-    sizes = np.bincount(plain.labels_, minlength=len(centers)) * refit.stands_for
-    match = match_centers(plain.cluster_centers_, refit.model._scaled_centers())
-    released = refit.model._scaled_centers()[match]
-    return released - plain.cluster_centers_, refit.model.cluster_weights_[match] - sizes
+        return KMeans(len(centers), max_iter=_LLOYD_MOVES, **settings).fit(rows)
 
 
 def _seed_of(model: Any) -> int:

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import norm
+from sklearn.base import clone
 
 from shoal.cluster.intervals.result import RATE, Intervals, total_interval
 from shoal.cluster.wave.noise import NoisyGrid
@@ -24,6 +25,7 @@ _REFITS = 6  # docs/decisions/intervals.md
 _SHARED = 0.5  # of a group's cells that one group of a refit must have, to be the same group
 _MOST_LOST = 0.2  # of the refits, before a group is called unstable
 _NO_CELLS = "Only some cells of the grid were made, so how many rows the others hold is not known."
+_DRAWN_ANEW = "The cells count points that were drawn from noisy cells: their noise is not known."
 _NOT_BLOCKS = "Cells share their noise, as the wavelet is no sum of blocks."
 
 
@@ -65,8 +67,10 @@ def wave_intervals(model: Any) -> Intervals:
 
 
 def _why_missing(model: Any) -> str | None:
-    if model.cell_keys_ is not None or not model._noisy.variance:
+    if model.cell_keys_ is not None:
         return _NO_CELLS
+    if not model._noisy.variance:
+        return _DRAWN_ANEW
     return None if model._transform.is_blocks else _NOT_BLOCKS
 
 
@@ -77,7 +81,8 @@ def _refits(model: Any) -> list[_Refit]:
     was_cut = not (released < 0).any()
     rows = model.n_rows_ * model._transform.gain
     truth = weights_of(released.ravel(), rows, "norm-cut").reshape(released.shape)
-    settings, rng = Settings.of(model, model.grid_.box), np.random.default_rng(_seed_of(model))
+    as_counted = clone(model).set_params(cells=model.grid_.shape)
+    settings, rng = Settings.of(as_counted, model.grid_.box), np.random.default_rng(_seed_of(model))
     return [_refit(model, settings, truth, was_cut, rng) for _ in range(_REFITS)]
 
 
