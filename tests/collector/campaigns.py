@@ -3,17 +3,32 @@
 import base64
 import hashlib
 
-import pytest
-
 from shoal.collector import client
 
-ed25519 = pytest.importorskip(
-    "cryptography.hazmat.primitives.asymmetric.ed25519",
-    reason="cryptography is not installed; pip install 'shoal[collector]'",
-)
+SECRET = hashlib.sha256(b"tests").digest()
 
-PRIVATE_KEY = ed25519.Ed25519PrivateKey.from_private_bytes(hashlib.sha256(b"tests").digest())
-PUBLIC_KEY = PRIVATE_KEY.public_key().public_bytes_raw()
+
+def _encode(point):
+    x, y, z, _ = point
+    inverse = pow(z, -1, client._P)
+    x, y = x * inverse % client._P, y * inverse % client._P
+    return (y | (x & 1) << 255).to_bytes(32, "little")
+
+
+def sign(message, secret=SECRET):
+    """Sign as RFC 8032 says, so that tests of the client need no other package."""
+    digest = hashlib.sha512(secret).digest()
+    scalar = int.from_bytes(digest[:32], "little") & (2**254 - 8) | 2**254
+    public = _encode(client._times(scalar, client._BASE))
+    nonce = int.from_bytes(hashlib.sha512(digest[32:] + message).digest(), "little") % client._L
+    first = _encode(client._times(nonce, client._BASE))
+    h = int.from_bytes(hashlib.sha512(first + public + message).digest(), "little")
+    return first + ((nonce + h * scalar) % client._L).to_bytes(32, "little")
+
+
+_DIGEST = hashlib.sha512(SECRET).digest()
+_SCALAR = int.from_bytes(_DIGEST[:32], "little") & (2**254 - 8) | 2**254
+PUBLIC_KEY = _encode(client._times(_SCALAR, client._BASE))
 
 
 def campaign_document(**changes):
@@ -52,6 +67,6 @@ def campaign_document(**changes):
 
 def envelope_of(kind, document=None, payload=None):
     payload = client.canonical(document) if payload is None else payload
-    signature = PRIVATE_KEY.sign(b"shoal.%s.1\n" % kind.encode() + payload)
+    signature = sign(b"shoal.%s.1\n" % kind.encode() + payload)
     parts = {"payload": payload, "signature": signature, "key": PUBLIC_KEY}
     return {name: base64.b64encode(part).decode() for name, part in parts.items()}

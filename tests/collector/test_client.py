@@ -15,7 +15,7 @@ import pytest
 from shoal.collector import client
 from shoal.collector.client import Client, Limits, Notebook, Refused, Words
 
-from .campaigns import PRIVATE_KEY, PUBLIC_KEY, campaign_document, envelope_of
+from .campaigns import PUBLIC_KEY, campaign_document, envelope_of
 
 SHIPPED = Path(client.__file__).with_name("vectors.json")
 INDEPENDENT = Path(__file__).with_name("independent_vectors.json")
@@ -86,7 +86,9 @@ def test_shares_labels_batches_and_spoilt_signatures_are_those_of_the_vectors():
         share = client.share_of(one["cell"], one["cells"], seed)
         assert share.hex() == one["share"]
         words = [int.from_bytes(share[i : i + 8], "big") for i in range(0, len(share), 8)]
-        total = [(a + b) % 2**64 for a, b in zip(words, client.pad_of(seed, one["cells"]), strict=True)]
+        total = [
+            (a + b) % 2**64 for a, b in zip(words, client.pad_of(seed, one["cells"]), strict=True)
+        ]
         assert total == [i == one["cell"] for i in range(one["cells"])]
     for one in file["labels"]:
         assert client.label(one, one["record"], one) == one["label"]
@@ -111,7 +113,9 @@ def test_a_threshold_off_by_one_fails_the_vectors(name, broken, monkeypatch):
 def test_other_bytes_orders_and_missing_rejections_fail_the_vectors(monkeypatch):
     word = Words.word
     with monkeypatch.context() as patch:
-        patch.setattr(Words, "word", lambda self: int.from_bytes(word(self).to_bytes(8, "big"), "little"))
+        patch.setattr(
+            Words, "word", lambda self: int.from_bytes(word(self).to_bytes(8, "big"), "little")
+        )
         assert _wrong_vectors()
     with monkeypatch.context() as patch:
         patch.setattr(Words, "below", lambda self, m: self.word() % m)
@@ -269,7 +273,8 @@ def test_a_campaign_that_breaks_a_rule_is_refused_and_nothing_is_sent(name, tmp_
 
 
 @pytest.mark.parametrize(
-    "epsilon", ["1e1", "+1", "01", "1.", ".5", "１", "-0", "0", "20.000000000001", "", "1 ", 1, None]
+    "epsilon",
+    ["1e1", "+1", "01", "1.", ".5", "１", "-0", "0", "20.000000000001", "", "1 ", 1, None],
 )
 def test_an_epsilon_that_is_not_a_plain_decimal_is_refused(epsilon):
     with pytest.raises(Refused):
@@ -410,7 +415,3 @@ def test_drawing_and_verifying_are_quick():
     start = time.process_time()
     client.open_envelope(envelope, "campaign", PUBLIC_KEY)
     assert time.process_time() - start < 0.05
-
-
-def test_the_private_key_of_these_tests_is_no_secret():
-    assert len(PRIVATE_KEY.private_bytes_raw()) == 32
