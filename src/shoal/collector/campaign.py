@@ -9,6 +9,7 @@ import math
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -124,12 +125,12 @@ def _decimal(value: object) -> str:
 
 def _moment(value: Any, name: str) -> str:
     """Return a date of the file as UTC text; YAML may have read it as a date already."""
-    text = value if isinstance(value, str) else f"{value:%Y-%m-%dT%H:%M:%SZ}"
     try:
-        import datetime
-
-        datetime.datetime.strptime(text, "%Y-%m-%dT%H:%M:%SZ")
-    except ValueError:
+        if isinstance(value, datetime) and value.tzinfo is not None:
+            value = value.astimezone(UTC)
+        text = value if isinstance(value, str) else f"{value:%Y-%m-%dT%H:%M:%SZ}"
+        datetime.strptime(text, "%Y-%m-%dT%H:%M:%SZ")
+    except (ValueError, TypeError):
         raise InvalidSetting(
             f"{name} is no time of the form 2026-11-16T00:00:00Z.", "Give it in UTC.", setting=name
         ) from None

@@ -1,0 +1,238 @@
+"""Learn groups from the sums of a campaign, and publish them, signed.
+
+Sums suffice: how often each report was sent is all that learners use, so no row about a person is
+ever needed. Everything here is computed from reports, and costs nobody anything more.
+"""
+
+import hashlib
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shoal.collector import client
+from shoal.collector.campaign import Campaign, box_of, mechanism_of, question_of, sign_document
+from shoal.collector.storage import Store
+from shoal.errors import InvalidSetting, TooFewRows
+from shoal.mechanisms import Reports
+
+__all__ = ["advance", "export_reports", "model_document", "reports_of", "rounds_of", "shares_of"]
+
+Matrix = NDArray[np.float64]
+
+
+def reports_of(campaign: Campaign, store: Store, number: int = 0) -> Reports:
+    """Return the reports of a round, in the order of their codes: nobody's place is kept.
+
+    Parameters
+    ----------
+    campaign
+        What was collected.
+    store
+        Where.
+    number
+        The round.
+    """
+    question = question_in(campaign, store, number)
+    values = _codes(store.sums(number))
+    if question["mechanism"] == "residual_sign":
+        values = np.column_stack(np.divmod(values, client.codes_of(question)))
+    return Reports(values, mechanism_of(question, campaign.names))
+
+
+def question_in(campaign: Campaign, store: Store, number: int) -> dict[str, Any]:
+    """Return what a round asked.
+
+    Parameters
+    ----------
+    campaign
+        What was collected.
+    store
+        Where, for questions that were published later.
+    number
+        The round.
+    """
+    question: Any = campaign.document["rounds"][number]["question"]
+    if question == "later":
+        envelope = store.documents().get(("round", number))
+        if envelope is None:
+            raise InvalidSetting(
+                f"Round {number} has no question yet.", "Run `shoal collect advance` before."
+            )
+        question = client.open_envelope(envelope, "round", campaign.key)[0]["question"]
+    return question  # type: ignore[no-any-return]
+
+
+def _codes(sums: dict[int, int]) -> NDArray[np.int64]:
+    codes = np.array(list(sums), dtype=np.int64)
+    return np.repeat(codes, np.array(list(sums.values()), dtype=np.int64))
+
+
+def shares_of(campaign: Campaign, store: Store) -> list[tuple[str, float, float]]:
+    """Return each category of a campaign, its estimated share and the standard error.
+
+    Parameters
+    ----------
+    campaign
+        One that asks for a category.
+    store
+        Where its reports are.
+    """
+    reports = _enough(reports_of(campaign, store))
+    mechanism: Any = reports.mechanism
+    estimate = mechanism.frequencies(reports)
+    pairs = zip(estimate.value.tolist(), estimate.standard_error.tolist(), strict=True)
+    names = campaign.document["categories"]
+    return [(name, *pair) for name, pair in zip(names, pairs, strict=True)]
+
+
+def _enough(reports: Reports) -> Reports:
+    if not len(reports):
+        raise TooFewRows("No report has arrived yet.", "Collect some first.")
+    return reports
+
+
+def export_reports(campaign: Campaign, store: Store, folder: Path) -> Path:
+    """Write the reports of a campaign as `shoal learn` reads them; return the file.
+
+    Parameters
+    ----------
+    campaign
+        One on columns of numbers, in one round.
+    store
+        Where its reports are.
+    folder
+        Gets ``reports.parquet`` and the file beside it that says what made them.
+    """
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    from shoal.pages.reports import sidecar
+
+    reports = _enough(reports_of(campaign, store))
+    path = folder / "reports.parquet"
+    pq.write_table(pa.table({"cell": reports.values}), path)
+    digest = hashlib.sha256(path.read_bytes()).hexdigest()
+    mechanism: Any = reports.mechanism
+    about = sidecar(
+        mechanism,
+        None,
+        mechanism.domain,
+        mechanism.guarantee,
+        None,
+        False,
+        len(reports),
+        {"name": path.name, "sha256": digest},
+    )
+    about["protects"] = "a person, who reported once"
+    path.with_name(f"{path.name}.json").write_text(json.dumps(about, indent=1) + "\n")
+    return path
+
+
+# ---- rounds
+
+
+def rounds_of(campaign: Campaign, store: Store, number: int) -> Any:
+    """Return the state of a collection in three rounds, before the reports of a round.
+
+    Parameters
+    ----------
+    campaign
+        One in three rounds.
+    store
+        Where the questions of its later rounds are.
+    number
+        The round.
+    """
+    from shoal.cluster.local.rounds import LocalRounds
+
+    document, question = campaign.document, question_in(campaign, store, number)
+    centers = question.get("centers")
+    state = LocalRounds(
+        box_of(document),
+        n_clusters=document["n_clusters"],
+        epsilon=float(document["epsilon"]),
+        n_expected=document["n_expected"],
+        cells=document["rounds"][0]["question"]["cells"],
+        round=number,
+        centers=centers and tuple(tuple(map(float, center)) for center in centers),
+    )
+    mechanism: Any = state.mechanism
+    if question_of(mechanism, document["epsilon"]) != question:
+        raise InvalidSetting(
+            f"Round {number} asked otherwise than this version of shoal would.",
+            "Go on with the version that signed it.",
+        )
+    return state
+
+
+def advance(
+    campaign: Campaign, store: Store, number: int, private: Any, seed: int | None = None
+) -> Matrix:
+    """Close a round, learn from it, and publish the next question; return the centres so far.
+
+    Parameters
+    ----------
+    campaign
+        One in three rounds.
+    store
+        Its database.
+    number
+        The round to close.
+    private
+        The operator's private key.
+    seed
+        Of the learner.
+    """
+    state = rounds_of(campaign, store, number)
+    digest = store.close_round(number)
+    own = reports_of(campaign, store, number)
+    reports = Reports(_enough(own).values, state.mechanism)
+    following = state.advance(reports, random_state=seed)
+    if following.mechanism is not None:
+        document = {
+            "format": 1,
+            "type": "round",
+            "campaign": campaign.id.hex(),
+            "round": number + 1,
+            "question": question_of(following.mechanism, campaign.document["epsilon"]),
+            "before": digest,
+        }
+        client.check_question(document["question"], client.exact(campaign.document["epsilon"]))
+        store.publish("round", number + 1, sign_document("round", document, private))
+    return np.asarray(following.cluster_centers)
+
+
+# ---- the model
+
+
+def model_document(
+    campaign: Campaign, centers: Matrix, units: NDArray[np.float64], n_reports: int, control: str
+) -> dict[str, Any]:
+    """Return the model that clients label themselves with, not yet signed.
+
+    Parameters
+    ----------
+    campaign
+        What was collected.
+    centers
+        A line for each group, in the units of the columns.
+    units
+        How much of each column counts as one unit of distance.
+    n_reports
+        How many reports it was learnt from.
+    control
+        What the same learner finds without data, in words.
+    """
+    return {
+        "format": 1,
+        "type": "model",
+        "campaign": campaign.id.hex(),
+        "centers": [[repr(float(c)) for c in center] for center in centers],
+        "units": [repr(float(unit)) for unit in units],
+        "n_reports": n_reports,
+        "guarantee": f"Every report is {campaign.document['epsilon']}-LDP; groups cost no more",
+        "control": control,
+    }
