@@ -74,7 +74,7 @@ def category_vectors() -> list[dict[str, Any]]:
                     rest = stream(epsilon, size, word, "rest")[:16]
                     random = head + word.to_bytes(8, "big") + rest
                     vectors.append(vector(question, size - 1 - word % 2, random))
-    return sorted(vectors, key=lambda one: json.dumps(one))
+    return sorted(vectors, key=json.dumps)
 
 
 def rejection_vectors() -> list[dict[str, Any]]:

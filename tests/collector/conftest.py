@@ -35,15 +35,18 @@ def postgres(tmp_path_factory):
     folder.mkdir(mode=0o700)
     if user:
         shutil.chown(folder, "postgres", "postgres")
-    run = {"check": True, "capture_output": True, "cwd": "/", **user}
     data = folder / "data"
+
+    def run(*command):
+        subprocess.run(command, check=True, capture_output=True, cwd="/", **user)
+
     start = ["-D", data, "-w", "-l", folder / "log", "-o", f"-c listen_addresses='' -k {folder}"]
     try:
         initdb = ["-D", data, "-A", "trust", "-U", "shoal", "-E", "UTF8", "--locale=C"]
-        subprocess.run([programs / "initdb", *initdb], **run)
-        subprocess.run([programs / "pg_ctl", *start, "start"], **run)
+        run(programs / "initdb", *initdb)
+        run(programs / "pg_ctl", *start, "start")
         yield _databases(folder)
-        subprocess.run([programs / "pg_ctl", "-D", data, "-m", "immediate", "stop"], **run)
+        run(programs / "pg_ctl", "-D", data, "-m", "immediate", "stop")
     finally:
         shutil.rmtree(folder, ignore_errors=True)
 

@@ -99,15 +99,22 @@ def test_the_questions_of_mechanisms_come_back_as_the_same_mechanisms():
 
 CASES = {
     "response": (
-        {"mechanism": "category", "epsilon": "1", "oracle": {"name": "randomized_response", "size": 9}},
+        {
+            "mechanism": "category",
+            "epsilon": "1",
+            "oracle": {"name": "randomized_response", "size": 9},
+        },
         4,
     ),
     "hash": (
-        {"mechanism": "category", "epsilon": "2",
-         "oracle": {"name": "local_hash", "buckets": 7, "digits": 2, "size": 49}},
+        {
+            "mechanism": "category",
+            "epsilon": "2",
+            "oracle": {"name": "local_hash", "buckets": 7, "digits": 2, "size": 49},
+        },
         37,
     ),
-}  # fmt: skip
+}
 
 
 def law_of(question, code):

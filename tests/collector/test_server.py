@@ -118,8 +118,9 @@ def test_reports_as_json_count_too(site):
     document = {"campaign": site.campaign.id.hex(), "round": 0, "reports": [line]}
     body = json.dumps(document).encode()
     assert site.ask("/v1/reports", body, "application/json")[::2] == (
-        200, {"accepted": 1, "repeated": 0},
-    )  # fmt: skip
+        200,
+        {"accepted": 1, "repeated": 0},
+    )
     assert site.store.sums(0) == {5: 1}
 
 
@@ -188,8 +189,14 @@ def test_only_people_of_a_round_report_in_it_and_only_while_it_is_open(tmp_path)
         assert site.post([(key, 1) for key in groups[0]])[0] == 200
         assert site.post([(key, 1) for key in groups[1]])[0] == 409  # another round's people
         assert site.post([(key, 1) for key in groups[1]], 1)[0] == 409  # no question yet
-        document = {"format": 1, "type": "round", "campaign": site.campaign.id.hex(), "round": 1,
-                    "question": question, "before": site.store.close_round(0)}  # fmt: skip
+        document = {
+            "format": 1,
+            "type": "round",
+            "campaign": site.campaign.id.hex(),
+            "round": 1,
+            "question": question,
+            "before": site.store.close_round(0),
+        }
         site.store.publish("round", 1, envelope_of("round", document))
         time.sleep(1.1)  # documents are read anew once a second
         assert site.ask("/v1/round/1")[0] == 200
@@ -276,20 +283,35 @@ def hostile_bodies(campaign):
         "too long": (bytes(2**20 + 1), BINARY, 413),
     }
     texts = {
-        "nan": '{"campaign": NaN}', "huge number": "1" * 100_000, "infinite": '{"round": 1e400}',
-        "deep": "[" * 10_000, "bom": "\ufeff{}", "surrogate": '{"\\ud800": 1}', "null": "null",
-        "list": "[]", "text": '"x"', "cut": '{"campaign"', "twice": '{"round": 0, "round": 0}',
-    }  # fmt: skip
+        "nan": '{"campaign": NaN}',
+        "huge number": "1" * 100_000,
+        "infinite": '{"round": 1e400}',
+        "deep": "[" * 10_000,
+        "bom": "\ufeff{}",
+        "surrogate": '{"\\ud800": 1}',
+        "null": "null",
+        "list": "[]",
+        "text": '"x"',
+        "cut": '{"campaign"',
+        "twice": '{"round": 0, "round": 0}',
+    }
     for name, text in texts.items():
         ways[f"json {name}"] = (text.encode(), "application/json", 400)
     changes = {
-        "float": {"reports": [[line[0], 1.0]]}, "true": {"reports": [[line[0], True]]},
-        "digits": {"reports": [[line[0], "7"]]}, "negative": {"reports": [[line[0], -1]]},
-        "large": {"reports": [[line[0], 2**32]]}, "no reports": {"reports": []},
-        "spaces": {"reports": [[" " + line[0], 1]]}, "alphabet": {"reports": [["-_" * 11 + "==", 1]]},
-        "round true": {"round": True}, "round 256": {"round": 256}, "field": {"more": 1},
-        "object": {"reports": {"0": line}}, "three": {"reports": [[*line, 1]]},
-    }  # fmt: skip
+        "float": {"reports": [[line[0], 1.0]]},
+        "true": {"reports": [[line[0], True]]},
+        "digits": {"reports": [[line[0], "7"]]},
+        "negative": {"reports": [[line[0], -1]]},
+        "large": {"reports": [[line[0], 2**32]]},
+        "no reports": {"reports": []},
+        "spaces": {"reports": [[" " + line[0], 1]]},
+        "alphabet": {"reports": [["-_" * 11 + "==", 1]]},
+        "round true": {"round": True},
+        "round 256": {"round": 256},
+        "field": {"more": 1},
+        "object": {"reports": {"0": line}},
+        "three": {"reports": [[*line, 1]]},
+    }
     for name, change in changes.items():
         ways[f"json {name}"] = (json.dumps(document | change).encode(), "application/json", 400)
     return ways

@@ -157,9 +157,11 @@ def test_a_full_disk_is_unavailable_and_leaves_the_sums_as_they_were(tmp_path):
 def test_a_database_that_became_read_only_is_unavailable(database):
     store = store_of(database)
     store.accept([Arrival(0, people(2), [1, 1])], 0)
-    statement = "PRAGMA query_only = ON" if "sqlite" in database else (
-        "SET default_transaction_read_only = on"
-    )  # fmt: skip
+    statement = (
+        "PRAGMA query_only = ON"
+        if "sqlite" in database
+        else ("SET default_transaction_read_only = on")
+    )
     store._connection.execute(statement)
     with pytest.raises(Unavailable):
         store.accept([Arrival(0, people(2), [1, 1])], 0)

@@ -24,8 +24,14 @@ from shoal.collector.web_page import render
 HERE = Path(__file__).parent
 SOURCE = Path(client.__file__)
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
-FLAGS = ["--headless", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage",
-         "--no-first-run", "--remote-debugging-pipe"]  # fmt: skip
+FLAGS = [
+    "--headless",
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-dev-shm-usage",
+    "--no-first-run",
+    "--remote-debugging-pipe",
+]
 
 
 class Tab:
@@ -37,8 +43,10 @@ class Tab:
         command = ["bash", "-c", f'exec "$0" "$@" 3<&{ask} 4>&{answer}', CHROMIUM, *FLAGS]
         self._process = subprocess.Popen(
             [*command, f"--user-data-dir={profile}", "about:blank"],
-            pass_fds=(ask, answer), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
-        )  # fmt: skip
+            pass_fds=(ask, answer),
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+        )
         os.close(ask)
         os.close(answer)
         self._buffer, self._number = b"", 0
@@ -88,9 +96,15 @@ def site(tmp_path):
     campaign = Campaign(envelope, document, name)
     store = open_store(f"sqlite:///{tmp_path / 'a.sqlite'}", name, envelope)
     model = {
-        "format": 1, "type": "model", "campaign": name.hex(), "centers": [["0.2", "0.2"], ["0.8", "0.8"]],
-        "units": ["1.0", "1.0"], "n_reports": 10, "guarantee": "2-LDP", "control": "None was tried.",
-    }  # fmt: skip
+        "format": 1,
+        "type": "model",
+        "campaign": name.hex(),
+        "centers": [["0.2", "0.2"], ["0.8", "0.8"]],
+        "units": ["1.0", "1.0"],
+        "n_reports": 10,
+        "guarantee": "2-LDP",
+        "control": "None was tried.",
+    }
     store.publish("model", 0, envelope_of("model", model))
     with serving(create_app(campaign, store, rate=1_000)) as address:
         yield address, store, campaign
