@@ -269,8 +269,7 @@ class Store(ABC):
                     results.append(Accepted(0, 0, "unknown"))
                 else:
                     new = self._insert_new(cursor, sorted(arrival.whos))  # [P1]
-                    pairs = zip(arrival.whos, arrival.codes, strict=True)
-                    codes = [code for who, code in pairs if who in new]
+                    codes = _codes_of(arrival, new)
                     parts.setdefault(arrival.round, []).extend(codes)
                     results.append(Accepted(len(codes), len(arrival.whos) - len(codes)))
             for number, codes in parts.items():
@@ -405,6 +404,14 @@ class Store(ABC):
             return {(kind, number): json.loads(text) for kind, number, text in cursor.fetchall()}
 
 
+def _codes_of(arrival: Arrival, new: set[bytes]) -> Sequence[int]:
+    """Return the codes of the people who are new: most often all."""
+    if len(new) == len(arrival.whos):
+        return arrival.codes
+    pairs = zip(arrival.whos, arrival.codes, strict=True)
+    return [code for who, code in pairs if who in new]
+
+
 def _tally(contents: list[bytes]) -> dict[int, int]:
     """Count how often each code stands in parts."""
     joined: NDArray[np.uint32] = np.frombuffer(b"".join(contents), dtype="<u4")
@@ -463,7 +470,7 @@ class SqliteStore(Store):
         # Most requests are new: one statement for all, and one by one only after a conflict.
         cursor.execute("SAVEPOINT people")
         try:
-            cursor.executemany("INSERT INTO seen VALUES (?)", [(who,) for who in whos])
+            cursor.executemany("INSERT INTO seen VALUES (?)", zip(whos, strict=True))
             new = set(whos)
         except sqlite3.IntegrityError:
             cursor.execute("ROLLBACK TO people")
