@@ -29,11 +29,14 @@ class Server:
     def __init__(self, campaign=None, answers=(200,)):
         self.envelope = envelope_of("campaign", campaign or campaign_document())
         self.answers, self.bodies, self.documents = list(answers), [], {}
+        self.versions = [1, 2]
 
     def __call__(self, url, body=None):
         path = url.split("127.0.0.1:1")[1]
         if path == "/v1/campaign":
             return 200, json.dumps(self.envelope).encode(), None
+        if path == "/.well-known/shoal":
+            return 200, json.dumps({"versions": self.versions}).encode(), None
         if path in self.documents:
             return 200, json.dumps(self.documents[path]).encode(), None
         if body is None:
@@ -324,6 +327,23 @@ def test_an_envelope_of_another_kind_key_or_writing_is_refused():
             client.open_envelope(envelope, "campaign", PUBLIC_KEY)
     with pytest.raises(Refused):
         client.open_envelope(good, "campaign", bytes(32))
+
+
+def test_a_server_that_speaks_other_versions_is_refused(tmp_path):
+    server = Server()
+    for versions in ([2], [], None, "1"):
+        server.versions = versions
+        with pytest.raises(Refused, match="another version"):
+            client_of(server, tmp_path).take_part([0.5, 0.5])
+    assert not server.bodies
+
+
+@pytest.mark.skipif(os.getuid() != 0, reason="only root can give a file away")
+def test_a_notebook_of_another_user_is_refused(tmp_path):
+    assert client_of(Server(), tmp_path).take_part([0.5, 0.5]) == "sent"
+    os.chown(tmp_path / "notebook.json", 65534, 65534)
+    with pytest.raises(Refused, match="somebody else"):
+        client_of(Server(), tmp_path).take_part([0.5, 0.5])
 
 
 def test_a_second_campaign_under_one_name_is_refused(tmp_path):

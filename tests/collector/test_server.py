@@ -6,9 +6,11 @@ import hashlib
 import http.client
 import json
 import os
+import re
 import socket
 import threading
 import time
+from pathlib import Path
 
 import pytest
 
@@ -254,6 +256,17 @@ def test_the_page_and_the_openapi_document_are_served(site):
     assert {"/v1/reports", "/v1/campaign", "/v1/model", "/v1/health", "/v1/metrics"} <= {*paths}
     assert site.ask("/v1/health")[2] == {"people": 0}
     assert b"shoal_status_200" in site.ask("/v1/metrics")[2]
+
+
+def test_nothing_of_the_server_writes_a_log():
+    """What is not logged cannot leak: no logger and no print beside keys, reports, addresses."""
+    folder = Path(module.__file__).parent
+    for name in ("server.py", "storage.py", "wire.py", "web_page.py"):
+        text = (folder / name).read_text()
+        assert not re.search(
+            r"^\s*(import logging|from logging|print\()|getLogger|warnings", text, re.M
+        )
+    assert "access_log=False" in (folder / "server.py").read_text()
 
 
 def hostile_bodies(campaign):

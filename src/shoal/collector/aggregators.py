@@ -18,7 +18,7 @@ from shoal.collector.client import pad_of
 from shoal.errors import InvalidSetting, TooFewRows
 from shoal.mechanisms import Geometric
 from shoal.privacy import Ledger, PureDP
-from shoal.privacy.exact import Number
+from shoal.privacy.exact import Number, exact_budget
 from shoal.randomness import Randomness, Seed
 
 __all__ = ["Aggregator", "combine_openings", "count_deviation"]
@@ -61,7 +61,7 @@ class Aggregator:
         if not 1 <= cells <= MOST_CELLS:
             raise InvalidSetting.of("cells", f"must be from 1 to {MOST_CELLS}", 256, cells)
         self.cells, self.n_least = cells, n_least
-        self._promise = PureDP(epsilon, neighbours="replace-one")
+        self._promise = PureDP(exact_budget(epsilon), neighbours="replace-one")
         self._ledger, self._rng = ledger, Randomness(random_state)
         self._people: set[bytes] = set()
         self._sum: Words = np.zeros(cells, dtype=np.uint64)
@@ -175,5 +175,5 @@ def count_deviation(epsilon: Number) -> float:
     >>> round(count_deviation(1), 2)
     3.96
     """
-    half = float(PureDP(epsilon).epsilon) / 2
+    half = float(exact_budget(epsilon)) / 2
     return float(2 * np.exp(-half / 2) / -np.expm1(-half))

@@ -519,9 +519,21 @@ export class Client {
 
   /** The checked campaign and its id. */
   async campaign() {
+    await this.checkVersion();
     const [campaign, name] = await this.document("/v1/campaign", "campaign");
     checkCampaign(campaign, this.limits, now());
     return [campaign, name];
+  }
+
+  async checkVersion() {
+    let versions = [1];
+    try {
+      const answer = await this.send(this.address + "/.well-known/shoal");
+      if (answer.status === 200) versions = (await answer.json()).versions;
+    } catch {
+      versions = [];
+    }
+    need(Array.isArray(versions) && versions.includes(1), "The server speaks another version.");
   }
 
   /** Draw the permanent report once, write it down, send it until the server has it. */

@@ -146,10 +146,10 @@ def _from_base64(text: object) -> bytes:
         return b""
 
 
-def _names(value: object) -> Iterator[str]:
+def _names(value: Any) -> Iterator[str]:
     if isinstance(value, dict):
         yield from value
-    for part in value.values() if isinstance(value, dict) else value:  # type: ignore[union-attr]
+    for part in value.values() if isinstance(value, dict) else value:
         if isinstance(part, dict | list):
             yield from _names(part)
 
@@ -358,7 +358,7 @@ def _oracle(question: Document, code: int, words: Words) -> int:
     g, t = oracle["buckets"], oracle["digits"]
     function = words.below(g**t)
     place = sum((function // g**i) * (code // g**i % g) for i in range(t)) % g
-    return function * g + _respond(epsilon, g, place, words)  # [P3]
+    return int(function * g) + _respond(epsilon, g, place, words)  # [P3]
 
 
 def _respond(epsilon: str, k: int, code: int, words: Words) -> int:
@@ -451,9 +451,10 @@ def exact(text: object, what: str = "epsilon") -> Fraction:
     what
         Its name in a refusal.
     """
-    plain = isinstance(text, str) and _DECIMAL.fullmatch(text)
-    need(plain and Fraction(2) ** -30 <= Fraction(text) <= 20, f"The {what} is not allowed.")
-    return Fraction(str(text))
+    plain = isinstance(text, str) and _DECIMAL.fullmatch(text) is not None
+    value = Fraction(str(text)) if plain else Fraction(0)
+    need(Fraction(1, 2**30) <= value <= 20, f"The {what} is not allowed.")
+    return value
 
 
 def _finite(text: object) -> float:
@@ -711,6 +712,8 @@ class Notebook:
         if not os.path.exists(self.path):
             return {"version": 1, "token": os.urandom(32).hex(), "asked": {}}
         with open(self.path, encoding="ascii") as file:
+            own = os.fstat(file.fileno()).st_uid == os.getuid()
+            need(own, "The notebook belongs to somebody else.")
             try:
                 pages = json.load(file)
                 entries = pages["asked"].values()
@@ -792,6 +795,8 @@ class Client:
 
     def campaign(self) -> tuple[Document, bytes]:
         """Return the checked campaign and its id."""
+        status, body, _ = self.send(self.address + "/.well-known/shoal")
+        need(status != 200 or _speaks_version_1(body), "The server speaks another version.")
         campaign, name = self._document("/v1/campaign", "campaign")
         check_campaign(campaign, self.limits, _now())
         return campaign, name
@@ -919,6 +924,13 @@ class Client:
             wait = min(2 * wait, 300) if wait < 300 else 600
         need(status in (0, 409, 410, 429, 500, 502, 503, 504), "The server refused the report.")
         return "closed" if status == 410 else "wait" if status == 409 else "unreachable"
+
+
+def _speaks_version_1(body: bytes) -> bool:
+    try:
+        return 1 in json.loads(body)["versions"]
+    except (ValueError, KeyError, TypeError, RecursionError):
+        return False
 
 
 def _now() -> str:

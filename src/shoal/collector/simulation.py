@@ -36,7 +36,8 @@ def simulate_sums(oracle: Any, counts: Integers, rng: np.random.Generator) -> In
     """
     if isinstance(oracle, RandomizedResponse):
         places = np.arange(oracle.size)
-        return _respond(counts, places, oracle.size, oracle.exact_epsilon, rng).sum(axis=0)
+        answers = _respond(counts, places, oracle.size, oracle.exact_epsilon, rng)
+        return np.asarray(answers.sum(axis=0), dtype=np.int64)
     g, t = oracle.buckets, oracle.digits
     functions = np.arange(g**t)
     sums = np.zeros((g**t, g), dtype=np.int64)

@@ -258,7 +258,8 @@ class Store(ABC):
         Unavailable
             If nothing could be written.
         """
-        results, parts = [], {}
+        results: list[Accepted] = []
+        parts: dict[int, list[int]] = {}
         with self._transaction() as cursor:
             self._lock_rounds(cursor, shared=True)
             closed = self._closed_rounds(cursor)
