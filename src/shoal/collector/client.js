@@ -10,6 +10,7 @@ const SETTINGS = ["local", "shuffled", "two_aggregators", "central"]; // from st
 export const LABEL_ROUND = 255;
 const WORD = 2n ** 64n;
 const DECIMAL = /^(0|[1-9][0-9]?)(\.[0-9]{1,12})?$/;
+const DELTA = /^0\.0{2,11}[1-9][0-9]*$/;
 const NUMBER = /^-?[0-9]+(\.[0-9]+)?(e[-+]?[0-9]+)?$/;
 const MOMENT = /^[0-9]{4}-[01][0-9]-[0-3][0-9]T[0-2][0-9]:[0-5][0-9]:[0-5][0-9]Z$/;
 const KEY = /^[a-z][a-z0-9_]*$/;
@@ -396,8 +397,14 @@ export function checkCampaign(campaign, limits, now) {
   need(SETTINGS.indexOf(setting) <= SETTINGS.indexOf(limits.setting),
     "The campaign's setting is weaker than you allow.");
   need(["local", "shuffled"].includes(setting), "This client sends randomised reports only.");
-  need((setting === "shuffled") === given.includes("delta"),
-    "The campaign's delta is out of place.");
+  const isShuffled = setting === "shuffled";
+  need(["delta", "n_least"].every((name) => given.includes(name) === isShuffled),
+    "Delta and n_least are for shuffled campaigns.");
+  if (isShuffled) {
+    need(typeof campaign.delta === "string" && DELTA.test(campaign.delta),
+      "The campaign's delta is not allowed.");
+    whole(campaign.n_least);
+  }
   need(["token", "open"].includes(campaign.enrolment), "The campaign's enrolment is not known.");
   for (const name of ["n_expected", "n_clusters", "epoch_seconds"]) whole(campaign[name]);
   if (given.includes("labels")) {

@@ -33,6 +33,7 @@ SETTINGS = ("local", "shuffled", "two_aggregators", "central")  # from strong to
 LABEL_ROUND = 255
 _SIDES = 2**20
 _DECIMAL = re.compile(r"(0|[1-9][0-9]?)(\.[0-9]{1,12})?", re.ASCII)
+_DELTA = re.compile(r"0\.0{2,11}[1-9][0-9]*", re.ASCII)
 _NUMBER = re.compile(r"-?[0-9]+(\.[0-9]+)?(e[-+]?[0-9]+)?", re.ASCII)
 _MOMENT = re.compile(r"[0-9]{4}-[01][0-9]-[0-3][0-9]T[0-2][0-9]:[0-5][0-9]:[0-5][0-9]Z", re.ASCII)
 _KEY = re.compile(r"[a-z][a-z0-9_]*", re.ASCII)
@@ -563,7 +564,18 @@ def check_campaign(campaign: Document, limits: Limits, now: str) -> None:
         "The campaign's setting is weaker than you allow.",
     )
     need(setting in ("local", "shuffled"), "This client sends randomised reports only.")
-    need((setting == "shuffled") == ("delta" in campaign), "The campaign's delta is out of place.")
+    extra = {"delta", "n_least"} & names
+    need(
+        extra == ({"delta", "n_least"} if setting == "shuffled" else set()),
+        "Delta and n_least are for shuffled campaigns.",
+    )
+    if extra:
+        delta = campaign["delta"]
+        need(
+            isinstance(delta, str) and _DELTA.fullmatch(delta),
+            "The campaign's delta is not allowed.",
+        )
+        _whole(campaign["n_least"])
     need(campaign["enrolment"] in ("token", "open"), "The campaign's enrolment is not known.")
     for name in ("n_expected", "n_clusters", "epoch_seconds"):
         _whole(campaign[name])

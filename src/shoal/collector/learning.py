@@ -14,11 +14,24 @@ from numpy.typing import NDArray
 
 from shoal.collector import client
 from shoal.collector.campaign import Campaign, box_of, mechanism_of, question_of, sign_document
+from shoal.collector.counts import cap_counts, centers_of_counts
 from shoal.collector.storage import Store
 from shoal.errors import InvalidSetting, TooFewRows
 from shoal.mechanisms import Reports
+from shoal.randomness import Randomness
 
-__all__ = ["advance", "export_reports", "model_document", "reports_of", "rounds_of", "shares_of"]
+__all__ = [
+    "advance",
+    "alarms",
+    "capped_centers",
+    "export_reports",
+    "model_document",
+    "prepare_release",
+    "reports_of",
+    "rounds_of",
+    "shares_of",
+    "sums_promise",
+]
 
 Matrix = NDArray[np.float64]
 
@@ -129,6 +142,112 @@ def export_reports(campaign: Campaign, store: Store, folder: Path) -> Path:
     about["protects"] = "a person, who reported once"
     path.with_name(f"{path.name}.json").write_text(json.dumps(about, indent=1) + "\n")
     return path
+
+
+# ---- what may be released, and whether somebody lies
+
+
+def sums_promise(document: dict[str, Any]) -> Any:
+    """Return what the sums of a shuffled campaign promise if the server is honest, else None.
+
+    Parameters
+    ----------
+    document
+        The campaign.
+    """
+    from shoal.collector.amplification import shuffled
+
+    if document["setting"] != "shuffled":
+        return None
+    names = [column["name"] for column in document.get("columns", ())]
+    mechanism = mechanism_of(document["rounds"][0]["question"], names)
+    return shuffled(mechanism, document["n_least"], float(document["delta"]))
+
+
+def prepare_release(campaign: Campaign, store: Store) -> None:
+    """Close a shuffled campaign before its sums are used: they may be released once.
+
+    Parameters
+    ----------
+    campaign
+        What was collected.
+    store
+        Where.
+
+    Raises
+    ------
+    TooFewRows
+        If fewer people came than the campaign needs to hide anybody.
+    """
+    if campaign.document["setting"] != "shuffled":
+        return
+    people, least = store.count(), campaign.document["n_least"]
+    if people < least:
+        raise TooFewRows(
+            f"{people} people have reported; a shuffled campaign releases nothing below {least}.",
+            "Wait for more: with fewer, its promise would not hold.",
+        )
+    store.close_round(0)
+
+
+def alarms(campaign: Campaign, store: Store) -> dict[str, float]:
+    """Return how surprising the reports are where no record can make a difference.
+
+    Hash functions and columns are drawn without looking at the record, so they are uniform whatever
+    people's records are. A liar who draws them at random passes.
+
+    Parameters
+    ----------
+    campaign
+        What was collected.
+    store
+        Where.
+
+    Returns
+    -------
+        For each check of each round the chance that honest people look as uneven.
+    """
+    from scipy.stats import chisquare
+
+    chances = {}
+    for number in range(len(campaign.shares)):
+        sums = store.sums(number)
+        if not sums:
+            continue
+        question = question_in(campaign, store, number)
+        code, n = np.array(list(sums)), np.array(list(sums.values()))
+        column, code = np.divmod(code, client.codes_of(question))
+        if question["mechanism"] == "residual_sign":
+            counts = np.bincount(column, n, minlength=len(question["columns"]))
+            chances[f"columns of round {number}"] = float(chisquare(counts).pvalue)
+        oracle = question["oracle"]
+        if oracle["name"] == "local_hash":
+            g, t = oracle["buckets"], oracle["digits"]
+            counts = np.bincount(code // g, n, minlength=g**t)
+            if counts.mean() >= 5:  # below, chi-square says little
+                chances[f"hash functions of round {number}"] = float(chisquare(counts).pvalue)
+    return chances
+
+
+def capped_centers(campaign: Campaign, store: Store, rng: Randomness) -> tuple[Matrix, int, float]:
+    """Return centres from counts without what stands out, the cells that were cut and by how much.
+
+    Parameters
+    ----------
+    campaign
+        One on columns of numbers, in one round.
+    store
+        Where its reports are.
+    rng
+        The seeds of the starts.
+    """
+    reports = _enough(reports_of(campaign, store))
+    grid: Any = reports.mechanism
+    n, shape = len(reports), grid.grid.shape
+    capped = cap_counts(grid.counts(reports).value, shape, grid.deviation(n))
+    k = campaign.document["n_clusters"]
+    centers = centers_of_counts(capped.counts, grid.domain, shape, grid.deviation(n), n, k, rng)
+    return centers, int(np.count_nonzero(capped.cut)), float(capped.cut.sum())
 
 
 # ---- rounds

@@ -87,3 +87,39 @@ def test_nothing_is_learnt_before_anybody_reports(campaign):
         document = run(*words)
         assert document["error"] == error
         assert message in document["message"]
+
+
+def test_a_robust_run_says_what_it_cut_and_an_alarm_names_uneven_reports(campaign):
+    store = open_store("sqlite:///campaign.sqlite", campaign.id, campaign.envelope)
+    words, question = client.Words(), campaign.document["rounds"][0]["question"]
+    places = [[0.2, 0.2], [0.8, 0.7]]
+    honest = [client.draw(question, places[i % 2], words) for i in range(15_000)]
+    assert question["oracle"]["name"] == "local_hash"
+    store.accept([Arrival(0, [os.urandom(16) for _ in honest], honest)], 0)
+    assert run("status", "campaign.json")["alarms"] == []
+    result = run("cluster", "campaign.json", "--robust", "--seed", 1)
+    assert result["n_reports"] == 15_000
+    assert result["cells_cut"] >= 0
+    liars = [honest[0]] * 400
+    store.accept([Arrival(0, [os.urandom(16) for _ in liars], liars)], 0)
+    store.close()
+    assert run("status", "campaign.json")["alarms"] == ["hash functions of round 0"]
+
+
+def test_a_shuffled_campaign_states_its_sums_and_releases_them_once(campaign, tmp_path):
+    shuffled = YAML.replace('"4"', '"2"') + 'setting: shuffled\ndelta: "0.000001"\nn_least: 500\n'
+    (tmp_path / "other.yaml").write_text(shuffled)
+    signed = run("sign", "other.yaml")
+    assert 0 < signed["sums_epsilon"] < 1
+    other = Campaign.load("other.json")
+    store = open_store("sqlite:///other.sqlite", other.id, other.envelope)
+    words, question = client.Words(), other.document["rounds"][0]["question"]
+    codes = [client.draw(question, [0.3, 0.3], words) for _ in range(600)]
+    store.accept([Arrival(0, [os.urandom(16) for _ in range(400)], codes[:400])], 0)
+    at = ("cluster", "other.json", "--db", "sqlite:///other.sqlite", "--robust", "--seed", 1)
+    assert "below 500" in run(*at)["message"]
+    store.accept([Arrival(0, [os.urandom(16) for _ in range(200)], codes[400:])], 0)
+    first = run(*at)
+    assert store.accept([Arrival(0, [os.urandom(16)], [1])], 0)[0].problem == "closed"
+    store.close()
+    assert run(*at) == first

@@ -91,6 +91,7 @@ def sign(
     from json import dumps
 
     from shoal.collector.campaign import Campaign, draft_campaign, read_key, sign_document
+    from shoal.collector.learning import sums_promise
     from shoal.files import atomic_file
 
     with FLAGS.shown():
@@ -101,14 +102,20 @@ def sign(
         part.write_text(dumps(envelope, indent=1) + "\n")
     campaign = Campaign.load(place)
     people = _people_needed(document)
+    sums = sums_promise(document)
     Output(json, quiet).result(
-        {"campaign": str(place), "id": campaign.id.hex(), "users_needed": people},
+        {"campaign": str(place), "id": campaign.id.hex(), "users_needed": people,
+         "sums_epsilon": sums and float(sums.epsilon)},
         Line("Campaign", str(place), is_literal=True),
         Line("Promise", f"{document['epsilon']}-LDP for each person, who reports once."),
+        *([Line("Sums", _SUMS.format(float(sums.epsilon), document["delta"]))] if sums else []),
         *([Line("People", f"About {people} are needed; {document['n_expected']} are expected.")]
           if people else []),
         Line("Next", f"shoal collect serve {place}"),
     )  # fmt: skip
+
+
+_SUMS = "({:.3g}, {})-DP, released once, if the server is honest and a tenth of people lie."
 
 
 def _people_needed(document: dict[str, Any]) -> int | None:
@@ -257,15 +264,24 @@ def status(
 
         shoal collect status campaign.json --db sqlite:///walk.sqlite
     """
+    from shoal.collector.learning import alarms
+
     loaded, store = _open(campaign, db)
-    people, documents = store.count(), store.documents()
+    people, documents, checks = store.count(), store.documents(), alarms(loaded, store)
     store.close()
+    uneven = [name for name, chance in checks.items() if chance < _ALARM]
     names = [f"{kind} {number}" for kind, number in sorted(documents)]
     Output(json, quiet).result(
-        {"people": people, "expected": loaded.document["n_expected"], "documents": names},
+        {"people": people, "expected": loaded.document["n_expected"], "documents": names,
+         "alarms": uneven},
         Line("Reports", f"{people} of {loaded.document['n_expected']} expected."),
         Line("Published", ", ".join(names) or "nothing yet."),
-    )
+        *([Line("Alarm", f"Honest people would not look so uneven: {', '.join(uneven)}.")]
+          if uneven else []),
+    )  # fmt: skip
+
+
+_ALARM = 1e-6  # looked at again and again, so a false one must be rare
 
 
 @collect_app.command()
@@ -321,6 +337,14 @@ def cluster(
         Path, typer.Option("--output", "-o", envvar="SHOAL_OUTPUT", help="Folder to write.")
     ] = Path("model"),
     overwrite: Overwrite = False,
+    robust: Annotated[
+        bool,
+        typer.Option(
+            "--robust",
+            envvar="SHOAL_ROBUST",
+            help="Cut cells that stand out from their neighbours, against liars; no page.",
+        ),
+    ] = False,
     title: Title = None,
     publisher: Publisher = None,
     engine: Engine = "local",
@@ -350,11 +374,16 @@ def cluster(
         raise InvalidSetting(
             "The campaign has several rounds.", "Close them one by one: shoal collect advance."
         )
+    learning.prepare_release(loaded, store)
     if "categories" in loaded.document:
         _show_shares(say, learning.shares_of(loaded, store))
         store.close()
         return
     private = read_key(key)
+    if robust:
+        _publish_robust(loaded, store, private, say, seed)
+        store.close()
+        return
     names = {"title": title or loaded.document["name"], "publisher": publisher}
     options = {"overwrite": overwrite, "engine": engine, "master": master, "seed": seed, **names}
     groups, files = _learn(loaded, store, output, say, options)
@@ -419,6 +448,24 @@ def _learn(
                 (part / file.name).write_bytes(file.read_bytes())
                 names.append(file.name)
     return groups, [str(output / name) for name in names]
+
+
+def _publish_robust(
+    campaign: "Campaign", store: "Store", private: Any, say: Output, seed: int | None
+) -> None:
+    """Learn from counts without what stands out, publish, and say what was cut."""
+    from shoal.collector import learning
+    from shoal.collector.campaign import box_of, sign_document
+    from shoal.randomness import Randomness
+
+    centers, cells, people = learning.capped_centers(campaign, store, Randomness(seed))
+    box, n = box_of(campaign.document), sum(store.sums(0).values())
+    cut = f"{cells} cells were cut, by about {people:.0f} people in all."
+    model = learning.model_document(campaign, centers, (box.high - box.low) / 2, n, cut)
+    store.publish("model", 0, sign_document("model", model, private))
+    rows = [[str(i + 1), *(f"{c:.4g}" for c in center)] for i, center in enumerate(centers)]
+    values = {"centers": centers.tolist(), "n_reports": n, "cells_cut": cells, "people_cut": people}
+    say.result(values, Table("Groups", ["Group", *campaign.names], rows), Line("Cut", cut))
 
 
 def _show_shares(say: Output, shares: list[tuple[str, float, float]]) -> None:
