@@ -26,7 +26,7 @@ $(DEV): $(CORE)
 	@touch $(DEV)
 
 $(FULL): $(DEV)
-	$(INSTALL) '.[dev,docs,spark,attack,plotly]'
+	$(INSTALL) '.[dev,docs,spark,attack,plotly,collector]'
 	@touch $(FULL)
 
 demo: $(CORE) ## the main job on built-in data; leaves shoal-demo/report.html

@@ -1,0 +1,71 @@
+"""The JavaScript twin reproduces the vectors, in Node and in a browser."""
+
+import json
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from shoal.collector import client
+
+HERE = Path(__file__).parent
+SOURCE = Path(client.__file__)
+FILES = [SOURCE.with_name("vectors.json"), HERE / "independent_vectors.json"]
+
+RUN = """
+import { readFileSync } from "node:fs";
+import { failures } from "./vectors.mjs";
+const results = [];
+for (const path of process.argv.slice(2)) {
+  results.push(await failures(JSON.parse(readFileSync(path))));
+}
+console.log(JSON.stringify(results));
+"""
+
+
+@pytest.fixture
+def folder(tmp_path):
+    if shutil.which("node") is None:
+        pytest.skip("Node is not installed: apt-get install nodejs")
+    return tmp_path
+
+
+def run_vectors(folder, twin):
+    (folder / "client.mjs").write_text(twin)
+    vectors = (HERE / "vectors.mjs").read_text().replace("TWIN", "./client.mjs")
+    (folder / "vectors.mjs").write_text(vectors)
+    (folder / "run.mjs").write_text(RUN)
+    command = ["node", folder / "run.mjs", *FILES]
+    run = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
+    return json.loads(run.stdout) if run.returncode == 0 else None
+
+
+def test_the_twin_passes_every_vector_in_node(folder):
+    shipped, independent = run_vectors(folder, SOURCE.with_name("client.js").read_text())
+    assert shipped["bad"] == []
+    assert independent["bad"] == []
+    assert shipped["count"] > 550
+    assert independent["count"] > 390
+
+
+@pytest.mark.parametrize(
+    ("right", "wrong"),
+    [
+        ("words.word() < keepThreshold", "words.word() <= keepThreshold"),
+        ("if (word < limit)", "if (word <= limit)"),
+        ("return floor % 2 ? floor + 1 : floor;", "return floor + 1;"),
+        ("other >= code ? 1 : 0", "other > code ? 1 : 0"),
+    ],
+)
+def test_a_slip_in_the_twin_fails_a_vector(folder, right, wrong):
+    twin = SOURCE.with_name("client.js").read_text()
+    assert twin.count(right) == 1
+    results = run_vectors(folder, twin.replace(right, wrong))
+    assert results is None or results[0]["bad"] or results[1]["bad"]
+
+
+def test_the_twin_has_no_other_source_of_randomness():
+    twin = SOURCE.with_name("client.js").read_text()
+    assert "Math.random" not in twin
+    assert "getRandomValues" in twin
