@@ -248,13 +248,17 @@ class PrivateKMeans(CentroidClusterer):
         # 5. Steps: radii that hold a part of the rows, then the noisy means within them. Small
         #    clusters are joined to those that are wanted.
         for step in plan.steps:  # [P6]
-            rings = read_rings(spending, centers, labelled_by, cells.view)
+            far = step.finds_far_rows
+            rings = read_rings(spending, centers, labelled_by, cells.view, in_parts=far)
             radii = draw_radii(rings, spending, step, radius_guess, errors)
+            if far:
+                rings, radii = rings.split(radii)
             for_means = spending.share(step.means, delta=step.means / plan.means)
             means = move_to_means(rings, radii, for_means, of=f"means of {step.name}")
             centers, errors, labelled_by = means.centers, means.errors, None
             if len(centers) > k:
-                centers, errors = join_small_clusters(means, k, rng), None
+                told = means.with_told(plan.micro_clusters)
+                centers, errors = join_small_clusters(told, k, rng), None
 
         # 6. Centres that the plan left without a step are cells.
         clusters = Clusters.from_means(means)

@@ -45,12 +45,15 @@ class Step:
         What of it goes to radii; the rest, ``means``, to noisy means within them.
     quantile
         As in ``Plan``.
+    finds_far_rows
+        Whether rows far beyond the radius are clusters of their own.
     """
 
     name: str
     share: Fraction
     radii: Fraction
     quantile: Fraction | None = None
+    finds_far_rows: bool = False
 
     @property
     def means(self) -> Fraction:
@@ -102,7 +105,8 @@ class Plan:
         last = [_step(name, share, self.quantile) for name, share in named]
         if not self.micro_clusters:
             return tuple(last)
-        return (_step("small clusters", self.micro, None), *last)
+        small = _step("small clusters", self.micro, None)
+        return (replace(small, finds_far_rows=True), *last)
 
     @property
     def means(self) -> Fraction:
@@ -224,7 +228,9 @@ def cells_then_step(left: Fraction, n_rows: int, epsilon: float, d: int, k: int)
         return cells_alone(left, d)
     cells = left * Fraction(6, 10)
     quantile = own_quantile(n_rows * epsilon, d, k)
-    return Plan(d, cells, Fraction(0), 0, _last_steps(left - cells, quantile), k, quantile)
+    # Cells of three and more columns are so wide that a second step, from nearer, pays early.
+    steps = _last_steps(left - cells, quantile, twice=d >= 3 and stands_out > 15)
+    return Plan(d, cells, Fraction(0), 0, steps, k, quantile)
 
 
 def plan_of_view(left: Fraction, n_rows: int, epsilon: float, d: int, k: int) -> Plan:
