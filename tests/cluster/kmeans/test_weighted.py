@@ -105,7 +105,8 @@ def test_a_small_count_is_noise_where_all_others_are_none_and_not_where_many_are
     noise = rng.laplace(0, 5, 400)
     alone = part_beyond_noise(np.append(noise[:100], 14.0), 5.0)[-1]
     among = part_beyond_noise(np.append(14.0 + noise, 14.0), 5.0)[-1]
-    assert alone < 0.4 < 0.8 < among
+    assert alone < 0.4
+    assert among > 0.8
 
 
 def test_parts_of_counts_lie_between_none_and_all_and_large_counts_stay():

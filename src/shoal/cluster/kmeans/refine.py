@@ -18,7 +18,7 @@ from shoal.cluster.kmeans.kernels import (
     ring_edges,
 )
 from shoal.cluster.kmeans.noisy_best import NoisyBest
-from shoal.cluster.kmeans.plan import Step
+from shoal.cluster.kmeans.plan import Plan, Step
 from shoal.cluster.noise_sum import NoiseSum
 from shoal.cluster.totals import CHANCE
 from shoal.domain import View
@@ -38,6 +38,7 @@ __all__ = [
     "pick_radii",
     "pick_reach",
     "read_rings",
+    "take_step",
 ]
 
 Integers = NDArray[np.int64]
@@ -138,8 +139,9 @@ class Means:
         """The first ``n``, and of the others those with more rows than noise alone would count."""
         told = self.sizes > self.noise.reach(CHANCE / len(self.sizes))
         kept = told | (np.arange(len(told)) < n)
-        arrays = (self.centers, self.sizes, self.excess, self.errors)
-        return Means(*(array[kept] for array in arrays), self.noise)
+        names = ("centers", "sizes", "excess", "errors")
+        arrays: dict[str, Matrix] = {name: getattr(self, name)[kept] for name in names}
+        return replace(self, **arrays)
 
 
 def read_rings(
@@ -175,9 +177,35 @@ def read_rings(
     halved = min(_HALVED_AXES, labelled_in.view.box.d) if labelled_in and in_parts else 0
     labels = labelled_by or nearest
     kernel = RingSums(Cube(spending.box), about, labels, longest, labelled_in, halved)
-    parts: tuple[Integers, Integers] = spending.sum(kernel)
-    counts, offsets = (each.reshape(len(about), -1, *each.shape[1:]).sum(axis=1) for each in parts)
-    return Rings(about, counts, offsets, longest, parts if halved else None)
+    in_each, offsets_in_each = spending.sum(kernel)
+    counts, offsets = (
+        each.reshape(len(about), -1, *each.shape[1:]).sum(axis=1)
+        for each in (in_each, offsets_in_each)
+    )
+    return Rings(about, counts, offsets, longest, (in_each, offsets_in_each) if halved else None)
+
+
+def take_step(
+    spending: Spending, plan: Plan, step: Step, rings: Rings, guess: float, errors: Matrix | None
+) -> Means:
+    """Draw radii that hold a part of the rows, then the noisy means within them.
+
+    Parameters
+    ----------
+    spending
+        The whole budget.
+    plan, step
+        Which step of which plan.
+    rings
+        What a pass added up about the centres.
+    guess, errors
+        As in ``draw_radii``.
+    """
+    radii = draw_radii(rings, spending, step, guess, errors)
+    if step.finds_far_rows:
+        rings, radii = rings.split(radii)
+    for_means = spending.share(step.means, delta=step.means / plan.means)
+    return move_to_means(rings, radii, for_means, of=f"means of {step.name}")
 
 
 def draw_radii(

@@ -157,7 +157,8 @@ def part_beyond_noise(noisy_counts: Weights, scale: float) -> Weights:
         posterior /= posterior.sum(axis=1, keepdims=True)
         prior = times @ posterior / noisy_counts.size
     expected = (posterior @ atoms)[places]
-    return np.clip(expected / np.where(noisy_counts > 0, noisy_counts, np.inf), 0, 1)
+    parts: Weights = np.clip(expected / np.where(noisy_counts > 0, noisy_counts, np.inf), 0, 1)
+    return parts
 
 
 def _enough_differ(points: Matrix, k: int) -> bool:
