@@ -196,6 +196,9 @@ class RingSums:
         The longest distance there can be.
     labelled_in
         Where rows are looked at to be labelled, if not in the cube.
+    halved_axes
+        How many axes of what they are looked at in part each cluster's rows: by their signs, in
+        2^halved_axes parts that follow each other.
     """
 
     cube: Cube
@@ -203,17 +206,20 @@ class RingSums:
     nearest: Nearest
     reach: float
     labelled_in: ViewedCube | None = None
+    halved_axes: int = 0
 
     def __call__(self, block: Block) -> tuple[Integers, Integers]:
-        """Arrays (cluster, ring) and (cluster, ring, axis), on the lattice."""
+        """Arrays (cluster or part, ring) and (cluster or part, ring, axis), on the lattice."""
         columns = self.cube.columns(block.numbers)
         places = columns if self.labelled_in is None else self.labelled_in.columns(block.numbers)
         labels = self.nearest.labels(places)  # [P1] by the row and what was released
         squares = self._to_offsets(columns, labels)
+        for axis in places[: self.halved_axes]:
+            labels = 2 * labels + (axis > 0)
         keys = labels * RINGS + ring_numbers(squares, self.reach)  # [P2]
         columns *= LATTICE
         np.trunc(columns, out=columns)  # [P3] whole numbers, which floats add exactly up to 2^53
-        k, d = self.centers.shape
+        k, d = len(self.centers) * 2**self.halved_axes, len(columns)
         sums = np.empty((k * RINGS, d), dtype=np.int64)
         for axis, offsets in enumerate(columns):
             sums[:, axis] = np.bincount(keys, offsets, k * RINGS)
