@@ -25,7 +25,7 @@ from shoal.cluster.prototypes.profiles import (
 )
 from shoal.cluster.prototypes.search import find_prototypes
 from shoal.cluster.prototypes.steps import bend_rows, move_prototypes, reach_of
-from shoal.cluster.prototypes.verbs import CostSum, Costs, GroupCounts, Labels
+from shoal.cluster.prototypes.verbs import Costs, CostSum, GroupCounts, Labels
 from shoal.domain import Schema
 from shoal.engine import Rows, rows_of
 from shoal.errors import InvalidSetting

@@ -116,6 +116,7 @@ class GroupSums:
     reach: Floats | None = None
 
     def __call__(self, block: Block) -> tuple[Integers, ...]:
+        """Return a line of sums for each group."""
         columns, k = self.assignment.columns, len(self.assignment.prototypes)
         wholes, codes = columns.wholes(block), columns.codes(block)
         labels = self.assignment.labels(wholes, codes)

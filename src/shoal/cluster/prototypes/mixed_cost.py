@@ -1,5 +1,6 @@
 """The cost of a row of numbers and categories to a prototype, and rows as arrays to search in."""
 
+import itertools
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -143,7 +144,7 @@ class MixedRows:
         """
         p = len(self.columns.numbers)
         ends = np.cumsum([p, *(column.size for column in self.columns.categories)])
-        modes = [points[:, a:b].argmax(axis=1) for a, b in zip(ends[:-1], ends[1:], strict=True)]
+        modes = [points[:, a:b].argmax(axis=1) for a, b in itertools.pairwise(ends)]
         codes = np.column_stack(modes) if modes else np.empty((len(points), 0))
         return points[:, :p], codes.astype(np.int64)
 

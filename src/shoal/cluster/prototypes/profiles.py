@@ -1,5 +1,6 @@
 """What is typical of each group compared with everyone, from released numbers only."""
 
+import itertools
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -181,10 +182,9 @@ class Profiles:
         )
 
     def _lines(self, group: int) -> list[tuple[Any, ...]]:
-        head = (
-            group + 1, self.titles[group], round(float(self.sizes[group])),
-            math.floor(self.intervals.sizes_low[group]), math.ceil(self.intervals.sizes_high[group]),
-        )  # fmt: skip
+        low, high = self.intervals.sizes_low[group], self.intervals.sizes_high[group]
+        size = round(float(self.sizes[group]))
+        head = (group + 1, self.titles[group], size, math.floor(low), math.ceil(high))
         made = []
         for i, (name, _) in enumerate(self.numbers):
             one = self._number(i, group)
@@ -384,7 +384,7 @@ def _model_values(
     means = np.where((sizes == 0)[:, None], whole, means)
     p = len(rows.columns.numbers)
     ends = np.cumsum([p, *(column.size for column in rows.columns.categories)])
-    shares = tuple(means[:, a:b] for a, b in zip(ends[:-1], ends[1:], strict=True))
+    shares = tuple(means[:, a:b] for a, b in itertools.pairwise(ends))
     return means[:, :p], shares
 
 

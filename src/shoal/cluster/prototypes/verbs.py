@@ -27,6 +27,7 @@ class Labels:
     assignment: Assignment
 
     def __call__(self, block: Block) -> list[Integers]:
+        """Return the label of each row."""
         return [_labels(self.assignment, block)]
 
 
@@ -43,6 +44,7 @@ class Costs:
     assignment: Assignment
 
     def __call__(self, block: Block) -> list[NDArray[np.float64]]:
+        """Return a column of costs for each prototype."""
         columns = self.assignment.columns
         return list(self.assignment.costs(columns.wholes(block), columns.codes(block)))
 
@@ -63,6 +65,7 @@ class CostSum:
     steps: int
 
     def __call__(self, block: Block) -> tuple[Integers, ...]:
+        """Return the sum over a block."""
         columns = self.assignment.columns
         costs = self.assignment.costs(columns.wholes(block), columns.codes(block))
         least = np.rint(costs.min(axis=0) * self.steps).astype(np.int64)
@@ -82,6 +85,7 @@ class GroupCounts:
     assignment: Assignment
 
     def __call__(self, block: Block) -> tuple[Any, ...]:
+        """Return the counts of a block."""
         labels, k = _labels(self.assignment, block), len(self.assignment.prototypes)
         return (np.bincount(labels, minlength=k).astype(np.int64),)
 

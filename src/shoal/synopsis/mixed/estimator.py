@@ -1,5 +1,6 @@
 """A private summary of a table with numbers and categories: a tree of noisy tables."""
 
+import itertools
 import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -13,8 +14,8 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from shoal.domain import Schema
-from shoal.engine import Rows, rows_of
-from shoal.errors import InvalidSetting, UnknownCategory, UnknownColumn, setting
+from shoal.engine import Rows
+from shoal.errors import InvalidSetting, UnknownCategory, UnknownColumn
 from shoal.estimator import PrivateEstimator, Spending
 from shoal.mechanisms import Choices, Exponential, Geometric
 from shoal.privacy import Ledger, PureDP
@@ -29,8 +30,8 @@ __all__ = ["MixedEstimator", "MixedSynopsis", "PairTable", "read_counts"]
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 ROWS_SHARE = Fraction(2, 100)
-# How the budget of a model is divided, and from how many rows on a pair is worth its table: measured,
-# docs/decisions/mixed-tables.md.
+# How the budget of a model is divided, and from how many rows on a pair is worth its table:
+# measured, see docs/decisions/mixed-tables.md.
 _ROWS_PER_PAIR = 25
 _CHOICE, _TABLES = Fraction(8, 10), Fraction(22, 10)
 _PENALTY = 0.5  # of a table's expected noise, taken off its score
@@ -346,7 +347,7 @@ class MixedSynopsis(MixedEstimator):
         if number.levels:
             return tuple(str(each) for each in number.levels)
         edges = number.unscaled(np.linspace(-1, 1, self.bins_ + 1))
-        return tuple(f"{low:g} to {high:g}" for low, high in zip(edges, edges[1:], strict=False))
+        return tuple(f"{low:g} to {high:g}" for low, high in itertools.pairwise(edges))
 
     def _mask(self, column: int, condition: Any) -> Floats:
         """Return the part of each bin that meets a condition."""

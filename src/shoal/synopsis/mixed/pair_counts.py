@@ -37,6 +37,7 @@ class PairCounts:
     pairs: tuple[tuple[int, int], ...]
 
     def __call__(self, block: Block) -> tuple[Integers, ...]:
+        """Return the counts of a block: columns first, then pairs, one after the other."""
         codes, sizes = self.columns.binned(block, self.bins), self.columns.sizes(self.bins)
         counts = [np.bincount(c, minlength=m) for c, m in zip(codes, sizes, strict=True)]
         for i, j in self.pairs:
@@ -94,10 +95,7 @@ class ExactCounts:
         bins
             How many bins a number has.
         """
-        times = [
-            self.bins // bins if i < len(self.columns.numbers) and not column_levels else 1
-            for i, column_levels in enumerate(self._levels())
-        ]
+        times = [self.bins // bins if is_number else 1 for is_number in self._are_plain_numbers()]
         one_ways = tuple(_merged(c, 0, t) for c, t in zip(self.one_ways, times, strict=True))
         tables = {
             (i, j): _merged(_merged(table, 0, times[i]), 1, times[j])
@@ -105,8 +103,9 @@ class ExactCounts:
         }
         return ExactCounts(self.columns, bins, one_ways, tables)
 
-    def _levels(self) -> list[int]:
-        return [len(c.levels) for c in self.columns.numbers] + [0] * len(self.columns.categories)
+    def _are_plain_numbers(self) -> list[bool]:
+        numbers = [not column.levels for column in self.columns.numbers]
+        return numbers + [False] * len(self.columns.categories)
 
 
 def pair_counts(columns: MixedColumns) -> PairCounts:

@@ -1,5 +1,6 @@
 """A tree of released two-way tables as a law of whole rows: made consistent, and drawn from."""
 
+import itertools
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -63,7 +64,7 @@ class TreeModel:
         if path is None:
             return np.outer(self.one_ways[first], self.shares(second))
         table = np.diag(self.one_ways[first])
-        for parent, child in zip(path, path[1:], strict=False):
+        for parent, child in itertools.pairwise(path):
             table = table @ self._conditional(parent, child)
         return np.asarray(table)
 
