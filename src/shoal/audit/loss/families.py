@@ -9,13 +9,14 @@ from typing import Any
 import numpy as np
 
 from shoal.audit.finding import Measured
+from shoal.audit.loss.mixed_twins import SCHEMA as MIXED
 from shoal.audit.loss.neighbours import neighbour_pairs, search_worst_row
 from shoal.audit.loss.replay import Replayed, replay
-from shoal.cluster import PrivateKMeans, WaveCluster
+from shoal.cluster import PrivateKMeans, PrivateKPrototypes, WaveCluster
 from shoal.cluster.wave import Percentile
 from shoal.domain import Box, Schema
 from shoal.privacy import ApproxDP, PureDP
-from shoal.synopsis import AdaptiveGrid, PrivTree, UniformGrid
+from shoal.synopsis import AdaptiveGrid, MixedSynopsis, PrivTree, UniformGrid
 
 __all__ = ["FamilyLoss", "families", "replay_family"]
 
@@ -45,6 +46,11 @@ def _kmeans(method: Any = "auto", k: Any = 2, **settings: Any) -> PrivateKMeans:
 def _wave(**settings: Any) -> WaveCluster:
     model: WaveCluster = _make(WaveCluster, **{"cells": 8, "min_cells": 1} | settings)
     return model
+
+
+def _mixed(**settings: Any) -> PrivateKPrototypes:
+    usual: dict[str, Any] = {"epsilon": 1, "domain": MIXED, "n_init": 2, "n_synthetic": 200}
+    return PrivateKPrototypes(2, **usual | settings)
 
 
 def _kinds(name: str, make: Callable[..., Any], **settings: Any) -> dict[str, Any]:
@@ -90,6 +96,13 @@ families: Mapping[str, Any] = {
     "WaveCluster, density": _wave(selector="density"),
     "WaveCluster, mass": _wave(selector="mass"),
     "WaveCluster, posterior": _wave(selector=Percentile(rule="posterior")),
+    "MixedSynopsis": MixedSynopsis(epsilon=1, domain=MIXED),
+    "MixedSynopsis, a row replaced": MixedSynopsis(privacy=REPLACED, domain=MIXED),
+    "PrivateKPrototypes, few rows": _mixed(),
+    "PrivateKPrototypes, a profile": _mixed(n_public=300),
+    "PrivateKPrototypes, one step": _mixed(n_public=1000),
+    "PrivateKPrototypes, small groups": _mixed(n_public=_STEPS),
+    "PrivateKPrototypes, a row replaced": _mixed(n_public=_STEPS, epsilon=None, privacy=REPLACED),
 }
 
 
@@ -184,7 +197,7 @@ def replay_family(
             progress(pair.about, number / pairs)
         replayed = replay(model, pair.table, pair.neighbour, random_state=random_state + number)
         replays.append((pair.about, replayed))
-    if search:
+    if search and not getattr(model.domain, "categories", None):
         table = np.random.default_rng(random_state).uniform(
             model.box.low, model.box.high, (20, model.box.d)
         )
