@@ -28,6 +28,7 @@ from shoal.cli.verbs.cluster import cluster
 from shoal.cli.verbs.data import data_app
 from shoal.cli.verbs.demo import demo
 from shoal.cli.verbs.evaluate import evaluate
+from shoal.cli.verbs.init import init
 from shoal.cli.verbs.learn import learn
 from shoal.cli.verbs.ledger import ledger_app
 from shoal.cli.verbs.perturb import perturb
@@ -76,6 +77,7 @@ app = typer.Typer(
     "arose.",
 )
 app.command()(demo)
+app.command()(init)
 app.command()(plan)
 app.command()(cluster)
 app.command()(evaluate)

@@ -25,7 +25,9 @@ _UNIQUE = 0.9  # share of different values from which a column names people
 _FEW = 5  # rows a value: a text that fewer share on average tells people apart
 _SENTENCES = 0.1  # share of different values that are sentences, from which a column is free text
 _VALUES = 100  # different values that a list of categories may have
-_LEAVES = 2_000  # intervals of a drafted range: far below what a hierarchy may have, and searched fast
+_LEAVES = (
+    2_000  # intervals of a drafted range: far below what a hierarchy may have, and searched fast
+)
 # Whole words of a column's name, accents left out, in languages whose tables we have met.
 _PERSONAL = (
     r"id|ids|uuid|guid|uid|pid|mrn|ssn|sin|nin|nino|nhs|bsn|cpf|dni|nie|nif|nir|pesel|svnr|ahv|"

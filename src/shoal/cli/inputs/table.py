@@ -97,9 +97,9 @@ def schema_of(domain: Path | None) -> "Schema":
     if domain is None:
         raise UnknownBounds(
             "--domain, the public bounds, is missing.",
-            "Write the bounds of each column to a file and pass it with --domain, e.g. "
-            "`version: 1` and `columns: {age: {low: 0, high: 110}}`. Bounds read from the rows "
-            "would not be private.",
+            "`shoal init TABLE` drafts the file. Or write the bounds of each column to one, e.g. "
+            "`version: 1` and `columns: {age: {low: 0, high: 110}}`, and pass it with --domain. "
+            "Bounds read from the rows would not be private.",
             setting="--domain",
         )
     return Schema.load(domain)
