@@ -264,3 +264,11 @@ def test_init_takes_the_boxes_of_a_survey(tmp_path, monkeypatch):
     assert done.exit_code == 0
     assert "first line" in done.output
     assert "first line was taken" in Path("p.yaml").read_text()
+
+
+def test_a_draft_can_go_to_standard_output(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    Path("t.csv").write_text("sex\n" + "F\nM\n" * 60)
+    done = CliRunner().invoke(app, ["anonymize", "init", "t.csv", "-o", "-", "-k", "2"])
+    assert Policy.of(yaml.safe_load(done.stdout)).privacy.k == 2
+    assert not Path("-").exists()

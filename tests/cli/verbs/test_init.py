@@ -114,3 +114,14 @@ def test_a_table_without_a_header_is_refused_and_not_shown():
     done = run("init", "t.csv")
     assert done.exit_code == 2
     assert "CANARY" not in done.output
+
+
+def test_decimal_commas_are_seen_proposed_and_read():
+    Path("fees.csv").write_text("age;fee\n" + "31;1.234,50\n47;12,75\n" * 100)
+    done = run("init", "fees.csv")
+    assert "--numbers 1.234,5" in " ".join(done.output.split())
+    words = ["--estimate-bounds", "--epsilon", "1", "--numbers", "1.234,5", "--json"]
+    done = run("init", "fees.csv", "--overwrite", *words)
+    assert Schema.load("fees.yaml").bounds == {"age": (0, 110), "fee": (0, 2048)}
+    done = run(*shlex.split(json.loads(done.stdout)["next"])[1:])
+    assert done.exit_code == 0, done.output

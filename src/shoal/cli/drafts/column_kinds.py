@@ -12,6 +12,7 @@ import numpy as np
 import pyarrow as pa
 
 from shoal.data.encode import floats_of, is_missing, odd_cell_kinds
+from shoal.data.number_style import NUMBER_STYLES, NumberStyle, is_written_so
 from shoal.data.source import Source
 
 __all__ = ["ColumnKind", "column_kinds"]
@@ -37,6 +38,8 @@ class ColumnKind:
         The kinds of all other cells, in words.
     is_float
         Whether it came as floating-point numbers, which cannot tell people apart.
+    styles
+        Cells that are numbers in each of ``NUMBER_STYLES``, counted where some are odd.
     """
 
     rows: int = 0
@@ -44,6 +47,7 @@ class ColumnKind:
     numbers: int = 0
     odd: frozenset[str] = frozenset()
     is_float: bool = False
+    styles: tuple[int, ...] = (0, 0)
 
     def __add__(self, other: "ColumnKind") -> "ColumnKind":
         return ColumnKind(
@@ -52,6 +56,7 @@ class ColumnKind:
             self.numbers + other.numbers,
             self.odd | other.odd,
             self.is_float or other.is_float,
+            tuple(a + b for a, b in zip(self.styles, other.styles, strict=True)),
         )
 
     @property
@@ -65,6 +70,11 @@ class ColumnKind:
         if _SEPARATED in self.odd and "other text" not in self.odd:
             return "separated number"
         return "date" if self.odd == {"dates"} and not self.numbers else "text"
+
+    @property
+    def style(self) -> NumberStyle:
+        """The style in which most of its cells are numbers."""
+        return NUMBER_STYLES[int(self.styles[1] > self.styles[0])]
 
     @property
     def is_complete(self) -> bool:
@@ -116,5 +126,7 @@ def _kind_of(cells: pa.Array) -> ColumnKind:
 def _kind_of_text(cells: pa.Array) -> ColumnKind:
     numbers = int(np.isfinite(floats_of(cells)).sum())
     missing = int(is_missing(cells).true_count)
-    odd = odd_cell_kinds(cells) if numbers + missing < len(cells) else []
-    return ColumnKind(len(cells), missing, numbers, frozenset(odd))
+    if numbers + missing == len(cells):
+        return ColumnKind(len(cells), missing, numbers)
+    styles = tuple(is_written_so(cells, style).true_count for style in NUMBER_STYLES)
+    return ColumnKind(len(cells), missing, numbers, frozenset(odd_cell_kinds(cells)), styles=styles)

@@ -36,8 +36,7 @@ _OPEN = {
     "number": ("{low: , high: }", "numbers; between which bounds, by what they mean?"),
     "separated number": (
         "{low: , high: }",
-        "numbers with decimal commas or thousands separators; between which bounds? Write them "
-        "like 1234.5 first",
+        "numbers written like {style}; run this again with --numbers {style}",
     ),
     "text": ("{values: [], other: bucket}", "text; which values are there, by the form?"),
     "date": (None, "dates, which have no place in a domain"),
@@ -184,7 +183,13 @@ def draft_schema(
     return SchemaDraft(columns, entity, _geo(columns))
 
 
-def next_command(draft: SchemaDraft, table: str, domain: str, ledger: str | None = None) -> str:
+def next_command(
+    draft: SchemaDraft,
+    table: str,
+    domain: str,
+    ledger: str | None = None,
+    numbers: str | None = None,
+) -> str:
     """Return a command that finds groups with the draft as it is.
 
     Parameters
@@ -197,11 +202,14 @@ def next_command(draft: SchemaDraft, table: str, domain: str, ledger: str | None
         The file that holds the draft.
     ledger
         The ledger that holds what was released already.
+    numbers
+        How numbers are written in the table, if not like 1234.5.
     """
     words = ["shoal", "cluster", table, "-k", "2-8", "--epsilon", "1", "--domain", domain]
     if draft.has_categories:
         words += ["--columns", ",".join(draft.numbers)]
     words += ["--drop"] * draft.drops_rows
+    words += [] if numbers is None else ["--numbers", numbers]
     words += [] if ledger is None else ["--ledger", ledger]
     return shlex.join(words)
 
@@ -239,7 +247,7 @@ def _column(
     stated = stated or _from_name(name, kind)
     if stated is not None:
         return ColumnDraft(name, kind, *stated)
-    return ColumnDraft(name, kind, None, _OPEN[kind.kind][1])
+    return ColumnDraft(name, kind, None, _OPEN[kind.kind][1].format(style=kind.style))
 
 
 Stated = tuple[dict[str, Any], str]

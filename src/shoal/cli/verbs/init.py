@@ -10,7 +10,7 @@ import typer
 
 from shoal.cli.inputs.resume import note_spending
 from shoal.cli.inputs.table import budget_of, show_row_count, table_file
-from shoal.cli.options import Epsilon, Json, LedgerFile, Quiet, Seed, Table
+from shoal.cli.options import Epsilon, Json, LedgerFile, Numbers, Quiet, Seed, Table
 from shoal.cli.output import Output, Progress, write_text
 from shoal.errors import InvalidSetting, quantity
 from shoal.pages.page import Line, labelled_lines
@@ -56,6 +56,7 @@ def init(
     ] = False,
     epsilon: Epsilon = None,
     ledger: LedgerFile = None,
+    numbers: Numbers = None,
     overwrite: Annotated[
         bool, typer.Option("--overwrite", envvar="SHOAL_OVERWRITE", help="Replace an older file.")
     ] = False,
@@ -85,7 +86,7 @@ def init(
     estimate = _estimate_of(estimate_bounds, epsilon, ledger, place, seed)
     with ExitStack() as stack:
         progress = stack.enter_context(say.progress(1))
-        path = stack.enter_context(table_file(table))
+        path = stack.enter_context(table_file(table, numbers))
         write = stack.enter_context(_writer(place, overwrite))  # refused before it costs anything
         stack.enter_context(note_spending(lambda: estimate is not None and estimate.is_spent()))
         names, kinds = _columns(path, table, progress)
@@ -99,7 +100,7 @@ def init(
         write(draft.text)
     if place is not None:
         paid = None if estimate is None or not asked else str(estimate.ledger)
-        _report(say, draft, place, next_command(draft, table, str(place), paid), paid)
+        _report(say, draft, place, next_command(draft, table, str(place), paid, numbers), paid)
 
 
 @dataclass
