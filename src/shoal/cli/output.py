@@ -111,22 +111,23 @@ def _render_table(table: Table) -> "RenderableType":
         for first, *cells in table.rows
     ]
     heads = [replace_controls(name) for name in table.columns]
-    if _narrowest(heads, rows, left) + LABEL_WIDTH * len(indent) > console().width:
+    room = console().width - LABEL_WIDTH * len(indent)
+    if _narrowest(heads, rows, left) > room:
         return _render_records(heads, rows)
+    is_tight = sum(_column_width(name, heads, [heads, *rows]) + 2 for name in heads) > room
     shown = RichTable(box=None, pad_edge=False, padding=(0, 2, 0, 0))
     for name in (*("" for _ in indent), *heads):
         is_left = name in left
-        width = None if is_left else _number_width(name, heads, rows)
-        shown.add_column(
-            name, justify="left" if is_left else "right", overflow="fold", min_width=width
-        )
+        # Where there is no room for the heads, they are broken and not the numbers below them.
+        width = _column_width(name, heads, rows) if is_tight and not is_left else None
+        shown.add_column(name, justify="left" if is_left else "right", overflow="fold", width=width)
     for row in rows:
         shown.add_row(*indent, *row)
     return shown
 
 
-def _number_width(name: str, heads: Sequence[str], rows: Sequence[Sequence[str]]) -> int:
-    """Return the width of the longest cell below a head, so that no number is broken."""
+def _column_width(name: str, heads: Sequence[str], rows: Sequence[Sequence[str]]) -> int:
+    """Return the width of the longest cell of a column."""
     at = heads.index(name)
     return max((len(row[at]) for row in rows), default=1)
 
@@ -135,7 +136,7 @@ def _narrowest(heads: Sequence[str], rows: Sequence[Sequence[str]], left: Set[st
     """Return how wide a table must be for its numbers to stay whole."""
     numbers = [name for name in heads if name not in left]
     texts = len(heads) - len(numbers)
-    whole = sum(_number_width(name, heads, rows) for name in numbers)
+    whole = sum(_column_width(name, heads, rows) for name in numbers)
     return whole + 2 * (len(heads) - 1) + texts * _LEAST_TEXT
 
 
