@@ -1,4 +1,5 @@
 import json
+import os
 import re
 import subprocess
 import sys
@@ -143,3 +144,20 @@ def test_help_and_version_start_quickly():
     loaded = subprocess.run(words, capture_output=True, text=True, timeout=60, check=True)
     heavy = {"pyarrow", "sklearn", "scipy", "duckdb", "jinja2", "plotly", "pandas", "randomgen"}
     assert not heavy & set(loaded.stdout.split())
+
+
+@pytest.mark.parametrize("word", ["--version", "-V"])
+def test_the_version_can_be_asked_for_as_everywhere(run, word):
+    shown = run(word)
+    assert shown.exit_code == 0
+    assert re.fullmatch(r"shoal \d+\.\d+\.\d+\n", shown.stdout)
+
+
+def test_shells_complete_verbs_and_options():
+    words = os.environ | {
+        "_SHOAL_COMPLETE": "complete_bash",
+        "COMP_WORDS": "shoal clu",
+        "COMP_CWORD": "1",
+    }
+    shown = subprocess.run([SHOAL], env=words, capture_output=True, text=True, check=False)
+    assert shown.stdout.split() == ["cluster"]

@@ -3,7 +3,8 @@ import json
 
 import pytest
 
-from shoal.cli.output import Output
+from shoal.cli.output import Output, render_text
+from shoal.pages.page import Table
 
 
 class Terminal(io.StringIO):
@@ -54,3 +55,31 @@ def test_progress_is_silent_off_a_terminal(capsys):
     with Output().progress(1) as progress:
         progress.step("Working")
     assert capsys.readouterr().err == ""
+
+
+def test_progress_has_a_label_from_the_first_frame(monkeypatch):
+    screen = Terminal()
+    monkeypatch.setattr("sys.stderr", screen)
+    monkeypatch.setenv("TERM", "xterm")
+    with Output().progress(1) as progress:
+        progress.bar.refresh()
+        assert "Starting" in screen.getvalue()
+        progress.step("First")
+        assert progress.bar.tasks[0].completed == 0
+
+
+TABLE = Table(
+    "Groups",
+    ("Group", "sessions_per_week", "minutes_per_session", "level", "Rows, about"),
+    (("Group 1", "17.01 ± 0.17", "33.45 ± 0.24", "2.953 ± 0.026", "1,136 (uncertain)"),),
+    marked=True,
+)
+
+
+@pytest.mark.parametrize("width", [50, 72, 80, 200])
+def test_numbers_stay_whole_in_terminals_of_any_width(width, monkeypatch):
+    monkeypatch.setenv("COLUMNS", str(width))
+    shown = render_text(TABLE)
+    for cell in TABLE.rows[0][1:]:
+        assert cell in shown
+    assert max(map(len, shown.splitlines())) <= width

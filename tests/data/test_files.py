@@ -220,3 +220,11 @@ def test_memory_stays_flat_when_the_file_is_larger(kind, tmp_path):
     rows, peak_megabytes = map(int, out.stdout.split())
     assert rows == 10_000_000
     assert peak_megabytes < 80  # the table is 160 MB of numbers
+
+
+@pytest.mark.parametrize("name", ["a.xlsx", "a.ODS", "a.xls"])
+def test_a_spreadsheet_is_refused_with_the_way_out(tmp_path, name):
+    (tmp_path / name).write_bytes(b"PK")
+    with pytest.raises(UnreadableTable, match="spreadsheet") as refused:
+        source_of_path(tmp_path / name)
+    assert "CSV" in refused.value.hint

@@ -48,6 +48,7 @@ def test_the_table_of_settings_is_the_one_of_the_options():
     assert settings_of("demo") == everywhere | released
     assert settings_of("ledger show") == settings_of("ledger limit") == everywhere | ledger
     assert settings_of("evaluate") == everywhere | engine | row_of("the options of `evaluate`")
+    assert settings_of("init") == everywhere | row_of("the options of `init`")
     assert settings_of("plan") == everywhere | row_of("the options of `plan`")
     for verb in ("cluster", "perturb"):
         alone = row_of(f"the options of `{verb}`")
@@ -59,6 +60,7 @@ def test_the_table_of_settings_is_the_one_of_the_options():
     [
         ("demo", {"--ledger"}),
         ("anonymize apply", {"--new-people"}),
+        ("init", {"--estimate-bounds"}),
         ("ledger limit", {"--delta", "--epsilon", "--kind", "--rows", "--unit"}),
     ],
 )

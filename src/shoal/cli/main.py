@@ -14,12 +14,14 @@ Verbs import what they need when they run, so that ``--help`` answers at once.
 import os
 import sys
 from collections.abc import Sequence
-from typing import Any, NoReturn
+from typing import Annotated, Any, NoReturn
 
 import typer
 from typer.core import TyperGroup
 
 from shoal.cli.exit import flush_output, report_error
+from shoal.cli.inputs.engine import VERBOSE
+from shoal.cli.output import write_text
 from shoal.cli.start import STOPPED
 from shoal.cli.verbs.anonymize import anonymize_app
 from shoal.cli.verbs.attack import attack_app
@@ -29,6 +31,7 @@ from shoal.cli.verbs.collect import collect_app
 from shoal.cli.verbs.data import data_app
 from shoal.cli.verbs.demo import demo
 from shoal.cli.verbs.evaluate import evaluate
+from shoal.cli.verbs.init import init
 from shoal.cli.verbs.learn import learn
 from shoal.cli.verbs.ledger import ledger_app
 from shoal.cli.verbs.perturb import perturb
@@ -67,7 +70,7 @@ app = typer.Typer(
     name="shoal",
     cls=Shoal,
     no_args_is_help=True,
-    add_completion=False,
+    add_completion=True,
     rich_markup_mode="markdown",
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
@@ -77,6 +80,7 @@ app = typer.Typer(
     "arose.",
 )
 app.command()(demo)
+app.command()(init)
 app.command()(plan)
 app.command()(cluster)
 app.command()(evaluate)
@@ -91,8 +95,38 @@ app.add_typer(data_app, name="data")
 app.command()(version)
 
 
+def _print_version(is_asked: bool) -> None:
+    """Print the version as `--version` of other commands does, before any verb is looked for."""
+    if is_asked:
+        from importlib.metadata import version as version_of
+
+        write_text(f"shoal {version_of('shoal')}\n")
+        raise typer.Exit
+
+
+def _be_verbose(is_asked: bool) -> None:
+    if is_asked:
+        os.environ[VERBOSE] = "1"
+
+
 @app.callback()
-def _about() -> None:
+def _about(
+    _: Annotated[
+        bool,
+        typer.Option(
+            "--version", "-V", callback=_print_version, is_eager=True, help="Show the version."
+        ),
+    ] = False,
+    _verbose: Annotated[
+        bool,
+        typer.Option(
+            "--verbose",
+            callback=_be_verbose,
+            envvar=VERBOSE,
+            help="Show what Spark's Java machine prints, too.",
+        ),
+    ] = False,
+) -> None:
     """Find and publish the groups in data about people, and say what each was promised.
 
     Start with `shoal demo`: it writes a page you can open.

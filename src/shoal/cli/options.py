@@ -27,6 +27,7 @@ __all__ = [
     "MaxRows",
     "MethodName",
     "Neighbours",
+    "Numbers",
     "Overwrite",
     "PublicNumber",
     "Publisher",
@@ -128,6 +129,15 @@ Curator = Annotated[
         envvar="SHOAL_CURATOR",
         help="Also write a page for you only, outside the folder: it adds how many rows were "
         "left out or moved to the edge.",
+        show_default=False,
+    ),
+]
+
+Numbers = Annotated[
+    Literal["1.234,5", "1,234.5"] | None,
+    typer.Option(
+        envvar="SHOAL_NUMBERS",
+        help="How numbers are written in the table, if not like 1234.5.",
         show_default=False,
     ),
 ]

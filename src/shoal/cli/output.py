@@ -9,7 +9,7 @@ import json
 import os
 import sys
 import textwrap
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence, Set
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -43,6 +43,8 @@ __all__ = [
 ]
 
 LABEL_WIDTH = 10
+_FIRST_STEP = "Starting"  # shown until the first step has a name
+_LEAST_TEXT = 6  # columns that a cell of text needs before it is folded
 
 
 def console(stderr: bool = False) -> "Console":
@@ -104,13 +106,49 @@ def _render_table(table: Table) -> "RenderableType":
 
     indent = [" " * (LABEL_WIDTH - 2)] if table.marked else []
     left = {"", table.columns[0], *table.left}
+    rows = [
+        (first.removeprefix(f"{table.columns[0]} ") if table.marked else first, *cells)
+        for first, *cells in table.rows
+    ]
+    heads = [replace_controls(name) for name in table.columns]
+    room = console().width - LABEL_WIDTH * len(indent)
+    if _narrowest(heads, rows, left) > room:
+        return _render_records(heads, rows)
+    is_tight = sum(_column_width(name, heads, [heads, *rows]) + 2 for name in heads) > room
     shown = RichTable(box=None, pad_edge=False, padding=(0, 2, 0, 0))
-    for name in (*("" for _ in indent), *map(replace_controls, table.columns)):
-        shown.add_column(name, justify="left" if name in left else "right", overflow="fold")
-    for first, *cells in table.rows:
-        number = first.removeprefix(f"{table.columns[0]} ") if table.marked else first
-        shown.add_row(*indent, number, *cells)
+    for name in (*("" for _ in indent), *heads):
+        is_left = name in left
+        # Where there is no room for the heads, they are broken and not the numbers below them.
+        width = _column_width(name, heads, rows) if is_tight and not is_left else None
+        shown.add_column(name, justify="left" if is_left else "right", overflow="fold", width=width)
+    for row in rows:
+        shown.add_row(*indent, *row)
     return shown
+
+
+def _column_width(name: str, heads: Sequence[str], rows: Sequence[Sequence[str]]) -> int:
+    """Return the width of the longest cell of a column."""
+    at = heads.index(name)
+    return max((len(row[at]) for row in rows), default=1)
+
+
+def _narrowest(heads: Sequence[str], rows: Sequence[Sequence[str]], left: Set[str]) -> int:
+    """Return how wide a table must be for its numbers to stay whole."""
+    numbers = [name for name in heads if name not in left]
+    texts = len(heads) - len(numbers)
+    whole = sum(_column_width(name, heads, rows) for name in numbers)
+    return whole + 2 * (len(heads) - 1) + texts * _LEAST_TEXT
+
+
+def _render_records(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> "Text":
+    """Return a table that is too wide as a list: each row by its first cell, one line a value."""
+    from rich.text import Text
+
+    lines = []
+    for first, *cells in rows:
+        lines.append(f"{heads[0]} {first}".strip())
+        lines += [f"  {name}: {cell}" for name, cell in zip(heads[1:], cells, strict=True) if cell]
+    return Text("\n".join(lines))
 
 
 def write_text(text: str, stream: TextIO | None = None) -> None:
@@ -224,7 +262,7 @@ class Output:
 
         columns = TextColumn("{task.description}", markup=False), BarColumn(bar_width=24)
         with Bar(*columns, console=console(stderr=True), transient=True) as bar:
-            yield Progress(bar, bar.add_task("", total=steps))
+            yield Progress(bar, bar.add_task(_FIRST_STEP, total=steps))
 
 
 @dataclass(frozen=True)
@@ -251,7 +289,7 @@ class Progress:
             What is being done.
         """
         if self.bar is not None:
-            begun = bool(self.bar.tasks[0].description)
+            begun = self.bar.tasks[0].description != _FIRST_STEP
             self.bar.update(self.task, description=name, completed=self._done + begun)
 
     def part(self, name: str, share: float) -> None:

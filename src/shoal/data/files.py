@@ -21,6 +21,7 @@ __all__ = ["CSVSource", "ParquetSource", "files_at", "source_of_path"]
 
 _TEXT_SUFFIXES = (".csv", ".csv.gz", ".tsv", ".tsv.gz")
 _PARQUET_SUFFIXES = (".parquet", ".pq")
+_SPREADSHEETS = (".xlsx", ".xlsm", ".xls", ".ods", ".numbers")
 _BLOCK_BYTES = 1 << 20  # what is read at once; memory stays at a few of them a column
 _QUOTED = re.compile(r'"[^"]*(?:"|$)')
 
@@ -47,6 +48,13 @@ def source_of_path(path: str | Path) -> Source:
         return ParquetSource(files)
     if kinds <= set(_TEXT_SUFFIXES):
         return CSVSource(files)
+    if any(file.suffix.lower() in _SPREADSHEETS for file in files):
+        raise UnreadableTable(
+            f"{path} is a spreadsheet, which may hold several tables and formulas.",
+            "Save the sheet as CSV (in Excel and LibreOffice: Save As, CSV UTF-8) and use that "
+            "file.",
+            reason="spreadsheet",
+        )
     raise UnreadableTable(
         f"{path} does not end like a table that can be read.",
         f"Use one of {', '.join((*_TEXT_SUFFIXES, *_PARQUET_SUFFIXES))}, one kind at a time.",

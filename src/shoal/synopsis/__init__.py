@@ -11,6 +11,7 @@ The words of this package:
 - *consistency*: make a coarse count and the sum of its parts agree, by inverse variance.
 - *tree*, *splits*, *leaves*: PrivTree's cells; a node that is not split is a leaf.
 - *sparse*: empty cells are never made, only those that noise lifts over a threshold.
+- *bucket*: what lies between two public powers of two, where bounds are estimated.
 - *row count*: the noisy number of rows, on which rules for cells rest.
 """
 
@@ -20,6 +21,7 @@ from shoal.synopsis.base import Synopsis
 from shoal.synopsis.cells import Cells
 from shoal.synopsis.mixed import MixedSynopsis
 from shoal.synopsis.priv_tree import PrivTree
+from shoal.synopsis.private_bounds import PrivateBounds, widest_box
 from shoal.synopsis.uniform_grid import UniformGrid
 from shoal.synopsis.weights import weights_of
 
@@ -28,8 +30,10 @@ __all__ = [
     "Cells",
     "MixedSynopsis",
     "PrivTree",
+    "PrivateBounds",
     "PrivateEstimator",
     "Synopsis",
     "UniformGrid",
     "weights_of",
+    "widest_box",
 ]

@@ -23,6 +23,11 @@ def test_cells_are_counted_by_what_they_look_like():
     )  # NaN is its own floor
 
 
+def test_dates_are_told_by_which_part_can_be_the_month():
+    seen = look(["05/03/2001", "31.12.1999", "12/31/1999 10:00", "2001-03-05", "45/45/2001"])
+    assert (seen.days, seen.days_first, seen.months_first) == (1, 2, 2)
+
+
 def test_only_values_that_many_share_are_told_and_not_all_of_those():
     assert look(["rare"] * (COMMON - 1) + ["often"] * COMMON).common == ("often",)
     assert len(look([f"{i:02}" for i in range(60)] * COMMON).common) == LISTED + 1

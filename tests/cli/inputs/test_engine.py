@@ -1,4 +1,6 @@
 import json
+import os
+import subprocess
 import sys
 from pathlib import Path
 
@@ -137,3 +139,29 @@ def test_tables_that_spark_does_not_find_are_named(spark):
 def test_the_table_is_a_path_unless_spark_reads_it():
     with Engines().table("visits.csv", Progress()) as source:
         assert source == "visits.csv"
+
+
+@pytest.mark.parametrize("verbose", ["0", "1"])
+def test_processes_that_are_started_for_a_table_print_nothing_unless_asked(verbose, capfd):
+    code = (
+        "import subprocess, sys\n"
+        "from shoal.cli.inputs.engine import _silent_children\n"
+        "with _silent_children():\n"
+        "    child = [sys.executable, '-c', 'import sys; print(\"chatter\", file=sys.stderr)']\n"
+        "    subprocess.run(child)\n"
+        "    print('ours', file=sys.stderr)\n"
+        "print('after', file=sys.stderr)\n"
+    )
+    environment = {**os.environ, "SHOAL_VERBOSE": verbose}
+    done = subprocess.run(
+        [sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True
+    )
+    assert done.stderr.split() == ["chatter"] * (verbose == "1") + ["ours", "after"]
+
+
+def test_numbers_written_otherwise_are_read_here_only():
+    Path("fees.csv").write_text("fee;town\n1.234,5;York\n-7;Rome\n")
+    with Engines(numbers="1.234,5").table("fees.csv", Progress()) as path:
+        assert Path(path).read_text() == "fee,town\n1234.5,York\n-7,Rome\n"
+    with pytest.raises(ConflictingSettings):
+        Engines("spark", numbers="1.234,5")

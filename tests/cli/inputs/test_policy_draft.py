@@ -67,6 +67,28 @@ def test_no_rare_value_and_no_extreme_is_quoted(draft):
     assert COMMON == 50
 
 
+def test_a_draft_with_k_never_fails_at_the_next_step(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    n, rng = 600, np.random.default_rng(4)
+    table = {
+        "fnlwgt": rng.integers(12_285, 490_000, n // 10).repeat(10),  # half a million whole steps
+        "job": ["clerk", "cook", "line\nbreak"] * 190 + ["hermit"] * 30,  # a rare value
+        "born": [f"{1 + i % 28:02}/{1 + i % 12:02}/{1990 + i % 3}" for i in range(n)],
+        "seen": [f"{1 + i % 12}/{13 + i % 12}/2024" for i in range(n)],
+        "empty": pa.nulls(n, pa.string()),
+    }
+    write_table(pa.table(table), "t.csv")
+    run = CliRunner().invoke
+    assert run(app, ["anonymize", "init", "t.csv", "-o", "p.yaml", "-k", "2"]).exit_code == 0
+    drafted = yaml.safe_load(Path("p.yaml").read_text())["attributes"]
+    assert drafted["born"]["hierarchy"]["format"] == "dd/mm/yyyy"
+    assert drafted["seen"]["hierarchy"]["format"] == "mm/dd/yyyy"
+    assert drafted["fnlwgt"]["hierarchy"]["min_width"] == 500
+    assert "hermit" not in Path("p.yaml").read_text()
+    done = run(app, ["anonymize", "--policy", "p.yaml", "--dry-run"])
+    assert done.exit_code == 0, done.output
+
+
 def test_a_draft_is_no_policy_before_k_is_chosen(draft):
     with pytest.raises(InvalidPolicy, match=r"privacy\.k"):
         Policy.of(yaml.safe_load(draft.text))
@@ -242,3 +264,11 @@ def test_init_takes_the_boxes_of_a_survey(tmp_path, monkeypatch):
     assert done.exit_code == 0
     assert "first line" in done.output
     assert "first line was taken" in Path("p.yaml").read_text()
+
+
+def test_a_draft_can_go_to_standard_output(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    Path("t.csv").write_text("sex\n" + "F\nM\n" * 60)
+    done = CliRunner().invoke(app, ["anonymize", "init", "t.csv", "-o", "-", "-k", "2"])
+    assert Policy.of(yaml.safe_load(done.stdout)).privacy.k == 2
+    assert not Path("-").exists()

@@ -16,7 +16,7 @@ from shoal.cluster import PrivateKMeans, PrivateKPrototypes, WaveCluster
 from shoal.cluster.wave import Percentile
 from shoal.domain import Box, Schema
 from shoal.privacy import ApproxDP, PureDP
-from shoal.synopsis import AdaptiveGrid, MixedSynopsis, PrivTree, UniformGrid
+from shoal.synopsis import AdaptiveGrid, MixedSynopsis, PrivateBounds, PrivTree, UniformGrid
 
 __all__ = ["FamilyLoss", "families", "replay_family"]
 
@@ -70,6 +70,7 @@ families: Mapping[str, Any] = {
     **_kinds("AdaptiveGrid", lambda **settings: _make(AdaptiveGrid, **settings)),
     "AdaptiveGrid, sparse": _make(AdaptiveGrid, cells=16, sparse=True),
     **_kinds("PrivTree", lambda **settings: _make(PrivTree, **settings)),
+    **_kinds("PrivateBounds", lambda **settings: _make(PrivateBounds, **settings)),
     **_kinds("PrivateKMeans", lambda **settings: _kmeans(n_public=_STEPS, **settings)),
     "PrivateKMeans, few rows": _kmeans(),
     "PrivateKMeans, eight columns": _kmeans(domain=EIGHT, n_public=_STEPS),

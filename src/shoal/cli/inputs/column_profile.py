@@ -35,6 +35,8 @@ _SCHEMA = pa.schema(
         ("number", pa.bool_()),
         ("whole", pa.bool_()),
         ("day", pa.bool_()),
+        ("day_first", pa.bool_()),
+        ("month_first", pa.bool_()),
         ("sentence", pa.bool_()),
         ("length", pa.int64()),
         ("n", pa.int64()),
@@ -46,6 +48,10 @@ _SAME = f"SELECT {_NAMED} FROM rows"
 # edges are edges of quantiles.
 _POWER = "pow(10, floor(log10(nullif(abs(number), 0))))"
 _STEPS = " ".join(f"WHEN abs(number) * (1 - 1e-12) <= {m} * power THEN {m}" for m in (1, 2, 5))
+# Which parts of 05/03/2001 can be a day of 1 to 31 and a month of 1 to 12.
+_DAY_PART, _MONTH_PART = "(0?[1-9]|[12][0-9]|3[01])", "(0?[1-9]|1[0-2])"
+_DAY_FIRST = f"^{_DAY_PART}[/.-]{_MONTH_PART}[/.-][0-9]{{4}}( |$)"
+_MONTH_FIRST = f"^{_MONTH_PART}[/.-]{_DAY_PART}[/.-][0-9]{{4}}( |$)"
 _SPACES = "length(text) - length(replace(text, ' ', ''))"
 _SENTENCE = f"{_SPACES} >= {_SENTENCE_WORDS - 1} OR length(text) > {_SENTENCE_LENGTH}"
 _EDGE = f"CASE WHEN number = 0 THEN 0 ELSE sign(number) * power * CASE {_STEPS} ELSE 10 END END"
@@ -72,7 +78,11 @@ class ColumnProfile:
     whole
         Rows whose value is a whole number.
     days
-        Rows whose value is a date.
+        Rows whose value is a date that begins with the year.
+    days_first
+        Rows whose value can be a date that begins with the day, such as 05/03/2001.
+    months_first
+        Rows whose value can be a date that begins with the month.
     sentence_rows
         Rows whose value is a sentence, of five words or more.
     sentences
@@ -94,6 +104,8 @@ class ColumnProfile:
     numbers: int
     whole: int
     days: int
+    days_first: int
+    months_first: int
     sentence_rows: int
     sentences: int
     length: int
@@ -128,6 +140,8 @@ class ColumnProfile:
             numbers=rows("number"),
             whole=rows("whole"),
             days=rows("day"),
+            days_first=rows("day_first"),
+            months_first=rows("month_first"),
             sentence_rows=rows("sentence"),
             sentences=sum(note["different"] for note in notes if note["sentence"]),
             length=int(_quantile(notes, "length", 0.5)),
@@ -204,6 +218,8 @@ def _notes_query(at: int) -> str:
         f"SELECT {at} AS which, text, {_EDGE} AS edge, value IS NOT NULL AS number, "
         "coalesce(value = floor(value), false) AS whole, "
         "coalesce(regexp_matches(text, '^\\d{4}-\\d\\d-\\d\\d'), false) AS day, "
+        f"coalesce(regexp_matches(text, '{_DAY_FIRST}'), false) AS day_first, "
+        f"coalesce(regexp_matches(text, '{_MONTH_FIRST}'), false) AS month_first, "
         f"coalesce({_SENTENCE}, false) AS sentence, "
         f"length(left(text, {_LONGEST})) AS length, n "
         f"FROM (SELECT *, {_POWER} AS power FROM ({finite}))"

@@ -1,6 +1,7 @@
 """Choose who reads the rows: this process, or a Spark cluster (``--engine spark``)."""
 
 import os
+import sys
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import dataclass
@@ -11,7 +12,9 @@ from shoal.cli.output import Progress
 from shoal.errors import ConflictingSettings
 from shoal.files.scratch import sweep_scratch
 
-__all__ = ["Engines"]
+__all__ = ["VERBOSE", "Engines"]
+
+VERBOSE = "SHOAL_VERBOSE"  # set to 1 by `shoal --verbose`
 
 # Spark's messages may quote the rows it chokes on, and its own bar would run into ours.
 _SETTINGS = {"spark__log__level": "OFF", "spark__ui__showConsoleProgress": "false"}
@@ -27,10 +30,13 @@ class Engines:
         ``local`` or ``spark``.
     master
         The URL of the Spark cluster.
+    numbers
+        How numbers are written in the table, if not like 1234.5.
     """
 
     engine: Literal["local", "spark"] = "local"
     master: str | None = None
+    numbers: Literal["1.234,5", "1,234.5"] | None = None
 
     def __post_init__(self) -> None:
         if self.master is not None and not self.is_distributed:
@@ -38,6 +44,13 @@ class Engines:
                 "--master names a Spark cluster, but the rows are read on this machine.",
                 "Add --engine spark, or leave it out.",
                 setting="--master",
+            )
+
+        if self.numbers is not None and self.is_distributed:
+            raise ConflictingSettings(
+                "--numbers is for tables that are read on this machine.",
+                "Cast the columns in Spark, or leave --engine out.",
+                setting="--numbers",
             )
 
     @property
@@ -65,15 +78,42 @@ class Engines:
         sweep_scratch()  # also by a run that is refused before it needs any itself
         with ExitStack() as stack:
             if not self.is_distributed:
-                yield stack.enter_context(table_file(path))
+                yield stack.enter_context(table_file(path, self.numbers))
                 return
             _refuse_stream(path)
-            yield stack.enter_context(self._frame(path, progress))
+            with _silent_children():
+                frame = stack.enter_context(self._frame(path, progress))
+            yield frame
 
     def _frame(self, path: str, progress: Progress) -> AbstractContextManager[Any]:
         from shoal.engine.spark.availability import open_table
 
         return open_table(path, self.master, self._settings, _shown(progress))
+
+
+@contextmanager
+def _silent_children() -> Iterator[None]:
+    """Start processes whose standard error goes nowhere, unless `shoal --verbose` was said.
+
+    Spark's Java machine prints warnings of its own for as long as it lives, between our lines.
+    What this process prints meanwhile still appears.
+    """
+    if os.environ.get(VERBOSE) == "1":
+        yield
+        return
+    ours, python_stream = os.dup(2), sys.stderr
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    with os.fdopen(os.dup(2), "w", buffering=1, encoding="utf-8") as stream:
+        try:
+            os.dup2(nowhere, 2)
+            if python_stream is sys.__stderr__:  # else it is not printed there anyway
+                sys.stderr = stream
+            yield
+        finally:
+            os.dup2(ours, 2)
+            sys.stderr = python_stream
+            os.close(ours)
+            os.close(nowhere)
 
 
 def _refuse_stream(path: str) -> None:

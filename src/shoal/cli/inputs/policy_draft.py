@@ -10,7 +10,7 @@ import math
 import re
 import unicodedata
 from collections.abc import Callable, Iterator
-from itertools import takewhile
+from itertools import count, takewhile
 from typing import Any, NamedTuple
 
 from shoal.anonymize.table import AnyTable
@@ -25,6 +25,9 @@ _UNIQUE = 0.9  # share of different values from which a column names people
 _FEW = 5  # rows a value: a text that fewer share on average tells people apart
 _SENTENCES = 0.1  # share of different values that are sentences, from which a column is free text
 _VALUES = 100  # different values that a list of categories may have
+_LEAVES = (
+    2_000  # intervals of a drafted range: far below what a hierarchy may have, and searched fast
+)
 # Whole words of a column's name, accents left out, in languages whose tables we have met.
 _PERSONAL = (
     r"id|ids|uuid|guid|uid|pid|mrn|ssn|sin|nin|nino|nhs|bsn|cpf|dni|nie|nif|nir|pesel|svnr|ahv|"
@@ -106,13 +109,14 @@ def _entry(profile: ColumnProfile) -> tuple[dict[str, Any], str]:
     unique = profile.different > _UNIQUE * profile.known > 0 and not (
         counted and profile.whole < profile.known
     )
-    plain = not (counted or _all(profile, profile.days) or _named(profile, "postcode"))
+    written = _date_format(profile)
+    plain = not (counted or written or _named(profile, "postcode"))
     guesses: tuple[tuple[bool, Callable[[ColumnProfile], tuple[dict[str, Any], str]]], ...] = (
         (_named(profile, "identifier"), _identifier),
         (_is_free_text(profile), _free_text),
         (unique or (plain and _is_scattered(profile)), _nearly_unique),
         (_named(profile, "sensitive") and len(profile.common) > 1, _sensitive),
-        (_all(profile, profile.days), _dated),
+        (written is not None, _dated),
         (_named(profile, "postcode"), _code),
         (counted and profile.different > 2, _numeric),
     )
@@ -164,9 +168,24 @@ def _doubt(profile: ColumnProfile, entry: dict[str, Any], why: str) -> str:
     return ""
 
 
-def _dated(_: ColumnProfile) -> tuple[dict[str, Any], str]:
-    levels = {"kind": "date", "levels": ["month", "year", "decade"]}
+def _date_format(profile: ColumnProfile) -> str | None:
+    """Return how all of a column's dates are written; None if it holds something else."""
+    forms = {
+        "iso": profile.days,
+        "dd/mm/yyyy": profile.days_first,
+        "mm/dd/yyyy": profile.months_first,
+    }
+    return next((form for form, rows in forms.items() if _all(profile, rows)), None)
+
+
+def _dated(profile: ColumnProfile) -> tuple[dict[str, Any], str]:
+    levels: dict[str, Any] = {"kind": "date", "levels": ["month", "year", "decade"]}
     why = "a date; state its domain, or its periods are learnt from the rows"
+    form = _date_format(profile)
+    if form != "iso":
+        levels["format"] = form
+    if form == "dd/mm/yyyy" and _all(profile, profile.months_first):
+        why += ". Does it begin with the day, or with the month (mm/dd/yyyy)?"
     return {"role": "quasi", "type": "date", "hierarchy": levels}, why
 
 
@@ -186,22 +205,39 @@ def _numeric(profile: ColumnProfile) -> tuple[dict[str, Any], str]:
     high = high if high > low else low + 1
     whole = profile.whole == profile.known
     domain = [int(low), int(high)] if whole else [low, high]
-    width = 1 if whole else (high - low) / 100
+    width = _whole_width(high - low) if whole else (high - low) / 100
     entry = {"role": "quasi", "type": "int" if whole else "float", "domain": domain}
     halves = {"kind": "binary", "split": "midpoint", "min_width": width}
     why = "numbers; state the range from public knowledge, this one is a rounded guess"
     return entry | {"hierarchy": halves}, why
 
 
+def _whole_width(span: float) -> int:
+    """Return the least of 1, 2, 5, 10, ... that divides a span in few enough intervals.
+
+    Examples
+    --------
+    >>> _whole_width(100), _whole_width(500_000)
+    (1, 500)
+    """
+    steps = (digit * 10**power for power in count() for digit in (1, 2, 5))
+    return next(step for step in steps if span <= _LEAVES * step)
+
+
 def _category(profile: ColumnProfile) -> tuple[dict[str, Any], str]:
     if len(profile.common) > LISTED or profile.different > _VALUES:
         return _prefixed(profile, "many values, grouped by first letters; better give a hierarchy")
     rare = profile.different - len(profile.common)
-    values = list(profile.common) or ["..."]
+    if rare:  # a list without them would be refused, and quoting them would tell of few people
+        # In one line, also if a value has a line break: the rest of a comment would be YAML.
+        listed = " ".join(_flow({"tree": {"*": [*profile.common, "..."]}}).split())
+        why = (
+            f"categories, grouped by first letters. Better list all of them: {listed}. Not "
+            f"quoted: values of fewer than {COMMON} rows each ({rare})"
+        )
+        return _prefixed(profile, why)
     why = "categories under one root; group them if they have levels"
-    if rare:
-        why += f". Not quoted: values of fewer than {COMMON} rows each ({rare}); add them"
-    return {"role": "quasi", "hierarchy": {"tree": {"*": values}}}, why
+    return {"role": "quasi", "hierarchy": {"tree": {"*": list(profile.common) or ["..."]}}}, why
 
 
 def _prefixed(profile: ColumnProfile, why: str) -> tuple[dict[str, Any], str]:

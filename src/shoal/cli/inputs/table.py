@@ -11,6 +11,7 @@ from shoal.errors import InvalidBudget, InvalidDomain, InvalidSetting, UnknownBo
 from shoal.files.scratch import nameless_file
 
 if TYPE_CHECKING:
+    from shoal.data.number_style import NumberStyle
     from shoal.domain import Box, Schema
 
 __all__ = [
@@ -26,14 +27,20 @@ __all__ = [
 
 
 @contextmanager
-def table_file(table: str) -> Iterator[str]:
+def table_file(table: str, numbers: "NumberStyle | None" = None) -> Iterator[str]:
     """Yield the table's path; standard input is stored in a nameless file, gone with the process.
 
     Parameters
     ----------
     table
         The table as it was named.
+    numbers
+        How its numbers are written; if given, a nameless file with plain numbers is yielded.
     """
+    if numbers is not None:
+        with table_file(table) as path, _plain_file(path, numbers) as plain:
+            yield plain
+        return
     if table != "-":
         yield table
         return
@@ -42,6 +49,17 @@ def table_file(table: str) -> Iterator[str]:
             file.write(part)
         file.flush()
         yield str(path)
+
+
+@contextmanager
+def _plain_file(path: str, numbers: "NumberStyle") -> Iterator[str]:
+    from shoal.data import source_of
+    from shoal.data.number_style import write_plain_table
+
+    with nameless_file("plain.csv") as (plain, file):
+        write_plain_table(source_of(path), file, numbers)
+        file.flush()
+        yield str(plain)
 
 
 def is_uri(path: str) -> bool:
@@ -97,9 +115,9 @@ def schema_of(domain: Path | None) -> "Schema":
     if domain is None:
         raise UnknownBounds(
             "--domain, the public bounds, is missing.",
-            "Write the bounds of each column to a file and pass it with --domain, e.g. "
-            "`version: 1` and `columns: {age: {low: 0, high: 110}}`. Bounds read from the rows "
-            "would not be private.",
+            "`shoal init TABLE` drafts the file. Or write the bounds of each column to one, e.g. "
+            "`version: 1` and `columns: {age: {low: 0, high: 110}}`, and pass it with --domain. "
+            "Bounds read from the rows would not be private.",
             setting="--domain",
         )
     return Schema.load(domain)

@@ -1,7 +1,7 @@
 """``shoal anonymize``: a table to hand over, in which k people share every combination."""
 
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -10,7 +10,7 @@ import typer
 from shoal.cli.inputs.engine import Engines
 from shoal.cli.inputs.table import is_uri
 from shoal.cli.options import Engine, Json, Master, Publisher, Quiet, Table, Title
-from shoal.cli.output import Output, Progress
+from shoal.cli.output import Output, Progress, write_text
 from shoal.errors import InvalidPolicy, InvalidSetting, quantity
 from shoal.pages.page import Line, labelled_lines
 
@@ -190,7 +190,13 @@ def check(
 def init(
     table: Table,
     output: Annotated[
-        Path, typer.Option("--output", "-o", envvar="SHOAL_OUTPUT", help="The policy to write.")
+        Path,
+        typer.Option(
+            "--output",
+            "-o",
+            envvar="SHOAL_OUTPUT",
+            help="The policy to write; `-` for standard output.",
+        ),
     ] = Path("policy.yaml"),
     k: Annotated[
         int | None,
@@ -228,7 +234,7 @@ def init(
     say, engines = Output(json, quiet), Engines(engine, master)
     _refuse_no_path(table)
     with (
-        atomic_file(output, overwrite) as part,
+        nullcontext() if str(output) == "-" else atomic_file(output, overwrite) as part,
         say.progress(1) as progress,
         engines.table(table, progress) as rows,
     ):
@@ -236,6 +242,9 @@ def init(
         read = table_of(rows)
         check_names(read, f"'{table.rstrip('/').rsplit('/', 1)[-1]}'")
         drafted = draft_policy(read, _path_from_policy(table, output), k)
+        if part is None:
+            write_text(drafted.text)
+            return
         private_file(part).write_text(drafted.text, encoding="utf-8")
     roles = [f"{name}: {role}" for name, role in drafted.roles.items()]
     doubts = [f"{name}: {doubt}." for name, doubt in drafted.doubts.items()]

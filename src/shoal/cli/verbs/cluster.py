@@ -43,6 +43,7 @@ from shoal.cli.options import (
     MaxRows,
     MethodName,
     Neighbours,
+    Numbers,
     Overwrite,
     PublicNumber,
     Publisher,
@@ -92,6 +93,7 @@ def cluster(
     wavelet: Wavelet = None,
     engine: Engine = "local",
     master: Master = None,
+    numbers: Numbers = None,
     ledger: LedgerFile = None,
     seed: Seed = None,
     json: Json = False,
@@ -125,7 +127,8 @@ def cluster(
     from shoal.cluster.totals import ignore_no_groups_warning
     from shoal.files import file_set, named_failure
 
-    chosen, engines, say = method_named(method), Engines(engine, master), Output(json, quiet)
+    chosen, say = method_named(method), Output(json, quiet)
+    engines = Engines(engine, master, numbers)
     budget = budget_of(epsilon, "release")
     _check_apart(ledger, output)
     check_curator_page(curator, output, (table, domain, ledger))
@@ -154,7 +157,8 @@ def cluster(
         check_replaceable(output)
         outputs = stack.enter_context(file_set(output, overwrite))
         stdin = {source: outputs.key} if table == "-" else None
-        work = work_description("cluster", table, engines.is_distributed, seed, options.work, stdin)
+        settings = options.work if numbers is None else {**options.work, "numbers": numbers}
+        work = work_description("cluster", table, engines.is_distributed, seed, settings, stdin)
         payment = stack.enter_context(_paying(model, work, ledger))
         outputs.work_for(payment.run, payment.is_spent)
         stack.enter_context(named_failure(output))
