@@ -51,7 +51,9 @@ def test_beyond_three_columns_atoms_are_reports_moved_into_the_box():
 def test_of_very_many_reports_a_part_is_used_beyond_three_columns(monkeypatch):
     monkeypatch.setattr("shoal.mechanisms.local.laplace.prior._MOST_LIKELIHOODS", 600 * 500)
     rows = np.repeat(np.array([[2.0] * 4, [8.0] * 4]), 2_000, axis=0)
-    prior = em_prior(reports_of(rows, NDLaplace(2.0, domain=Box.of(["a", "b", "c", "d"], [0] * 4, [10] * 4))))
+    prior = em_prior(
+        reports_of(rows, NDLaplace(2.0, domain=Box.of(["a", "b", "c", "d"], [0] * 4, [10] * 4)))
+    )
     assert prior.weights @ prior.atoms == pytest.approx(np.full(4, 5), abs=0.5)
 
 
