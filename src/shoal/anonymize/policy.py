@@ -10,7 +10,6 @@ from typing import Annotated, Any, Literal
 
 from pydantic import (
     BaseModel,
-    ConfigDict,
     Discriminator,
     Field,
     PrivateAttr,
@@ -22,6 +21,19 @@ from pydantic import (
 )
 
 from shoal.anonymize.policy_check import check_consistency, describe_problem
+from shoal.anonymize.policy_rules import (
+    KMapRule,
+    LRule,
+    Name,
+    Number,
+    PolicyPart,
+    PopulationSpec,
+    Positive,
+    PresenceRule,
+    TransformSpec,
+    TRule,
+    UniquenessRule,
+)
 from shoal.documents import read_yaml
 from shoal.errors import InvalidDomain, InvalidPolicy, InvalidSetting
 from shoal.privacy import KAnonymity, KMap
@@ -37,25 +49,14 @@ __all__ = [
     "OrderSpec",
     "Policy",
     "PrefixSpec",
-    "TransformSpec",
     "TreeSpec",
     "guarantee_of",
     "policy_of",
     "read_policy",
 ]
 
-Name = Annotated[StrictStr, Field(min_length=1)]
-Number = Annotated[float, Field(strict=True, allow_inf_nan=False)]
-Positive = Annotated[float, Field(strict=True, gt=0, allow_inf_nan=False)]
 
-
-class _Strict(BaseModel):
-    """Base of the parts of a policy, which refuses unknown keys."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-
-class FileSpec(_Strict):
+class FileSpec(PolicyPart):
     """A hierarchy in a file.
 
     Parameters
@@ -73,7 +74,7 @@ class FileSpec(_Strict):
     labels: Literal["intervals", "opaque"] = "intervals"
 
 
-class TreeSpec(_Strict):
+class TreeSpec(PolicyPart):
     """A hierarchy written into the policy: ``{tree: {root: {parent: [leaf, ...]}}}``.
 
     Parameters
@@ -88,7 +89,7 @@ class TreeSpec(_Strict):
     labels: Literal["intervals", "opaque"] = "intervals"
 
 
-class IntervalSpec(_Strict):
+class IntervalSpec(PolicyPart):
     """A hierarchy of intervals of one width or between breaks, merged ``fanout`` at a time.
 
     Parameters
@@ -109,7 +110,7 @@ class IntervalSpec(_Strict):
     fanout: Annotated[StrictInt, Field(ge=2)] = 2
 
 
-class BinarySpec(_Strict):
+class BinarySpec(PolicyPart):
     """A hierarchy that halves the domain, at midpoints or at medians learnt from the rows.
 
     Parameters
@@ -127,7 +128,7 @@ class BinarySpec(_Strict):
     min_width: Positive = 1
 
 
-class PrefixSpec(_Strict):
+class PrefixSpec(PolicyPart):
     """A hierarchy of the first characters of a code, fewer at each level.
 
     Parameters
@@ -145,7 +146,7 @@ class PrefixSpec(_Strict):
     values: Annotated[list[Any], Field(min_length=1)] | None = None
 
 
-class DateSpec(_Strict):
+class DateSpec(PolicyPart):
     """A hierarchy of ever longer periods of days.
 
     Parameters
@@ -165,7 +166,7 @@ class DateSpec(_Strict):
     format: Literal["iso", "dd/mm/yyyy", "mm/dd/yyyy"] = "iso"
 
 
-class OrderSpec(_Strict):
+class OrderSpec(PolicyPart):
     """A hierarchy of neighbours in a public, ordered list of values.
 
     Parameters
@@ -183,7 +184,7 @@ class OrderSpec(_Strict):
     fanout: Annotated[StrictInt, Field(ge=2)] = 2
 
 
-class FrequencySpec(_Strict):
+class FrequencySpec(PolicyPart):
     """A hierarchy of values that are about equally common in public.
 
     Parameters
@@ -223,71 +224,7 @@ HierarchySpec = Annotated[
 ]
 
 
-class LRule(_Strict):
-    """An l-diversity rule of a sensitive column.
-
-    Parameters
-    ----------
-    kind
-        How diversity is measured: see ``shoal.anonymize.problem.Diversity``.
-    value
-        The l of the rule.
-    c
-        The c of a recursive rule.
-    """
-
-    kind: Literal["distinct", "entropy", "recursive"] = "distinct"
-    value: Number
-    c: Number = 3.0
-
-
-class TRule(_Strict):
-    """A t-closeness rule of a sensitive column.
-
-    Parameters
-    ----------
-    kind
-        How distances are measured: see ``shoal.anonymize.problem.Closeness``.
-    value
-        The t of the rule.
-    """
-
-    kind: Literal["equal", "ordered", "hierarchical"] = "equal"
-    value: Number
-
-
-class TransformSpec(_Strict):
-    """How the cells of a column of role ``other`` are changed before they are published.
-
-    Parameters
-    ----------
-    top
-        Larger numbers are published as this one.
-    bottom
-        Smaller numbers are published as this one.
-    round
-        Numbers are rounded to multiples of this.
-    rare
-        Values that fewer published rows than this have are left out.
-    """
-
-    top: Number | None = None
-    bottom: Number | None = None
-    round: Positive | None = None
-    rare: Annotated[StrictInt, Field(ge=2)] | None = None
-
-    @property
-    def changes_numbers(self) -> bool:
-        """Whether cells are changed as numbers."""
-        return not (self.top is None and self.bottom is None and self.round is None)
-
-    @property
-    def is_whole(self) -> bool:
-        """Whether bounds and step are whole numbers."""
-        return all(x is None or x % 1 == 0 for x in (self.top, self.bottom, self.round))
-
-
-class Attribute(_Strict):
+class Attribute(PolicyPart):
     """The role of one column, and how it may be published.
 
     Parameters
@@ -345,7 +282,7 @@ class Attribute(_Strict):
     force: StrictBool = False
 
 
-class Input(_Strict):
+class Input(PolicyPart):
     """The table to read, and the spellings of nulls in it.
 
     Parameters
@@ -360,67 +297,7 @@ class Input(_Strict):
     null_values: list[StrictStr] = Field(default_factory=lambda: [""])
 
 
-class PopulationSpec(_Strict):
-    """The people a table was drawn from: a table of them, or their number.
-
-    Parameters
-    ----------
-    path
-        A table with one row a person and the quasi-identifiers' columns.
-    size
-        The number of people, if there is no such table; the table is a random part of them.
-    """
-
-    path: Name | None = None
-    size: Annotated[StrictInt, Field(ge=1)] | None = None
-
-
-class KMapRule(_Strict):
-    """The rule that k people of the population share each combination.
-
-    Parameters
-    ----------
-    k
-        The least number of people.
-    significance
-        With the population's size alone, the chance to err about a combination of fewer people.
-    """
-
-    k: Annotated[StrictInt, Field(ge=2)]
-    significance: Annotated[float, Field(strict=True, gt=0, lt=1)] = 0.01
-
-
-class PresenceRule(_Strict):
-    """The rule on the chance that someone of the population is in the table.
-
-    Parameters
-    ----------
-    most
-        The greatest chance.
-    least
-        The least chance.
-    """
-
-    most: Annotated[float, Field(strict=True, gt=0, le=1)]
-    least: Annotated[float, Field(strict=True, ge=0, le=1)] = 0.0
-
-
-class UniquenessRule(_Strict):
-    """The rule on the share of people who are unique.
-
-    Parameters
-    ----------
-    most
-        The greatest share.
-    within
-        Whether they are unique in the table or, by estimate, in the population.
-    """
-
-    most: Annotated[float, Field(strict=True, ge=0, lt=1)]
-    within: Literal["sample", "population"] = "population"
-
-
-class Privacy(_Strict):
+class Privacy(PolicyPart):
     """The promise of a release.
 
     Parameters
@@ -462,7 +339,7 @@ class Privacy(_Strict):
         return tuple(name for name in names if getattr(self, name) is not None)
 
 
-class Search(_Strict):
+class Search(PolicyPart):
     """How the release is searched for; see ``SearchSettings``.
 
     Parameters
@@ -495,7 +372,7 @@ class Search(_Strict):
     seed: Annotated[StrictInt, Field(ge=0)] = 1
 
 
-class Output(_Strict):
+class Output(PolicyPart):
     """Where the release is written, and in what form.
 
     Parameters
@@ -528,7 +405,7 @@ class Output(_Strict):
     overwrite: StrictBool = False
 
 
-class Policy(_Strict):
+class Policy(PolicyPart):
     """All settings of a run: roles and hierarchies of columns, promise, search and files.
 
     Make one with ``Policy.of(mapping)`` or ``read_policy(path)``; both report all problems at once,

@@ -17,7 +17,8 @@ from numpy.typing import NDArray
 
 from shoal.anonymize.codec import find_distinct, find_nulls
 from shoal.anonymize.hierarchies.hierarchy import as_text, parse_numbers
-from shoal.anonymize.policy import Policy, TransformSpec
+from shoal.anonymize.policy import Policy
+from shoal.anonymize.policy_rules import TransformSpec
 from shoal.errors import InvalidPolicy, quantity
 
 __all__ = [

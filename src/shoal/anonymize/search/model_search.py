@@ -4,7 +4,8 @@ Models of classes are kept while a global cut is searched for. Whatever is left 
 of the whole table and all models under local recoding, is kept by trying: classes that break a
 model of classes are suppressed as far as the budget allows, and if that does not do, the search is
 made again with a larger k, until one release keeps every model. With k as large as the table all
-rows are one class.
+rows are one class. k-map can only get worse when a class is split; the presence of a part may be
+smaller than the whole's, so with it a finer release may be missed.
 """
 
 from collections.abc import Callable
