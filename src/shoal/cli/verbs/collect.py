@@ -1,6 +1,7 @@
 """``shoal collect``: reports from people's devices, and groups learnt from them."""
 
 import hashlib
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -164,12 +165,12 @@ def serve(
         shoal collect serve campaign.json --db postgresql://localhost/walk --host 0.0.0.0 \\
             --certificate site.pem --certificate-key site.key
     """
-    try:
-        from shoal.collector.server import create_app, serve
-    except ImportError:
+    if not all(map(find_spec, ("fastapi", "uvicorn"))):
         raise NotInstalled(
             "The server needs the packages fastapi and uvicorn.", "pip install 'shoal[collector]'"
-        ) from None
+        )
+    from shoal.collector.server import create_app, serve
+
     loaded, store = _open(campaign, db)
     scheme = "https" if certificate else "http"
     Output(json, quiet).result(
