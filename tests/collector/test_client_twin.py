@@ -9,6 +9,9 @@ import pytest
 
 from shoal.collector import client
 
+from .campaigns import PUBLIC_KEY, campaign_document, envelope_of
+from .test_client import CHANGES
+
 HERE = Path(__file__).parent
 SOURCE = Path(client.__file__)
 FILES = [SOURCE.with_name("vectors.json"), HERE / "independent_vectors.json"]
@@ -63,6 +66,56 @@ def test_a_slip_in_the_twin_fails_a_vector(folder, right, wrong):
     assert twin.count(right) == 1
     results = run_vectors(folder, twin.replace(right, wrong))
     assert results is None or results[0]["bad"] or results[1]["bad"]
+
+
+REFUSE = """
+import { readFileSync } from "node:fs";
+import * as twin from "./client.mjs";
+const limits = { epsilon: "2", ceiling: "8", setting: "local" };
+const { documents, envelopes, key } = JSON.parse(readFileSync(process.argv[2]));
+const results = {};
+const note = async (name, work) => {
+  try { await work(); results[name] = "taken"; } catch (error) {
+    results[name] = error instanceof twin.Refused ? "refused" : String(error);
+  }
+};
+for (const [name, document] of Object.entries(documents)) {
+  await note(name, () => twin.checkCampaign(document, limits, "2026-01-01T00:00:00Z"));
+}
+for (const [name, envelope] of Object.entries(envelopes)) {
+  await note(name, () => twin.openEnvelope(envelope, "campaign", twin.fromHex(key)));
+}
+console.log(JSON.stringify(results));
+"""
+
+
+def test_the_twin_refuses_what_the_client_refuses(folder):
+    good = campaign_document()
+    documents = {name: {**good, **change} for name, change in CHANGES.items()}
+    del documents["unknown version"]  # refused with the envelope
+    bad = {
+        "kind": envelope_of("round", good),
+        "spaces": envelope_of("campaign", payload=json.dumps(good, sort_keys=True).encode()),
+        "twice": envelope_of("campaign", payload=b'{"a":1,"a":1}'),
+        "float": envelope_of("campaign", payload=b'{"a":1.5}'),
+        "version": envelope_of("campaign", {**good, "format": 2}),
+        "name": envelope_of("campaign", {**good, "Name": 2}),
+        "field": {**envelope_of("campaign", good), "more": ""},
+        "text": "x",
+    }
+    content = {
+        "documents": {"good document": good, **documents},
+        "envelopes": {"good envelope": envelope_of("campaign", good), **bad},
+        "key": PUBLIC_KEY.hex(),
+    }
+    (folder / "client.mjs").write_text(SOURCE.with_name("client.js").read_text())
+    (folder / "refuse.mjs").write_text(REFUSE)
+    (folder / "content.json").write_text(json.dumps(content))
+    command = ["node", folder / "refuse.mjs", folder / "content.json"]
+    run = subprocess.run(command, capture_output=True, text=True, timeout=60, check=True)
+    results = json.loads(run.stdout)
+    assert results.pop("good document") == results.pop("good envelope") == "taken"
+    assert set(results.values()) == {"refused"}, results
 
 
 def test_the_twin_has_no_other_source_of_randomness():

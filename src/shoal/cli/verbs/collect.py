@@ -286,6 +286,25 @@ _ALARM = 1e-6  # looked at again and again, so a false one must be rare
 
 
 @collect_app.command()
+def close(
+    campaign: CampaignFile, db: Database = DEFAULT_DB, json: Json = False, quiet: Quiet = False
+) -> None:
+    """End a campaign: take no more reports, and delete all ids; the sums stay.
+
+    **Examples**
+
+        shoal collect close campaign.json --db sqlite:///walk.sqlite
+    """
+    loaded, store = _open(campaign, db)
+    store.forget_people(len(loaded.shares))
+    people = store.count()
+    store.close()
+    Output(json, quiet).result(
+        {"people": people}, Line("Closed", f"{people} reports, as sums; no ids are left.")
+    )
+
+
+@collect_app.command()
 def advance(
     campaign: CampaignFile,
     number: Annotated[int, typer.Argument(metavar="ROUND", min=0, help="The round to close.")],
