@@ -67,12 +67,16 @@ def test_groups_learnt_over_the_wire_are_as_good_as_in_one_process(tmp_path, n):
         send_all(address, campaign, people, wire)
         reports = learning.reports_of(campaign, store)
         model = LocalClusterer(3, mechanism=reports.mechanism, random_state=1).fit(reports)
+        errors = learning.center_errors(campaign, store, model.cluster_centers_, Randomness(2), 4)
         document = learning.model_document(
-            campaign, model.cluster_centers_, model.units_, len(reports), "none"
+            campaign, model.cluster_centers_, model.units_, len(reports), "none", errors
         )
         store.publish("model", 0, sign_document("model", document, PRIVATE))
         person = client.Client(address, campaign.key, client.Notebook(tmp_path / "notebook.json"))
         labels = [person.label(middle) for middle in MIDDLES.tolist()]
+        page = client.http(address + "/")[1].decode()
+    assert " ± " in page
+    assert np.all((errors > 0) & (errors < 0.1))
     assert sorted(labels) == [0, 1, 2]
     assert len(reports) == n
     here = LocalGrid(reports.mechanism.domain, epsilon=2.0, cells=reports.mechanism.cells)

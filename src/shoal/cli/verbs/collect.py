@@ -387,6 +387,7 @@ def cluster(
     """
     from shoal.collector import learning
     from shoal.collector.campaign import read_key, sign_document
+    from shoal.randomness import Randomness
 
     loaded, store = _open(campaign, db)
     say = Output(json, quiet)
@@ -408,19 +409,20 @@ def cluster(
     options = {"overwrite": overwrite, "engine": engine, "master": master, "seed": seed, **names}
     groups, files = _learn(loaded, store, output, say, options)
     control = f"Centres found without data fit {groups.ratio:.2f} times as badly."
+    errors = learning.center_errors(loaded, store, groups.centers, Randomness(seed))
     model = learning.model_document(
-        loaded, groups.centers, groups.model.units_, groups.total, control
+        loaded, groups.centers, groups.model.units_, groups.total, control, errors
     )
     store.publish("model", 0, sign_document("model", model, private))
     store.close()
     heads = ["Group", *loaded.names, "About"]
     rows = [
-        [str(i + 1), *(f"{c:.4g}" for c in center), str(size)]
-        for i, (center, size) in enumerate(zip(groups.centers, groups.sizes, strict=True))
+        [str(i + 1), *(f"{c:.4g} ± {2 * e:.2g}" for c, e in zip(*lines, strict=True)), str(size)]
+        for i, (*lines, size) in enumerate(zip(groups.centers, errors, groups.sizes, strict=True))
     ]
     say.result(
         {"report": files[0], "files": files, "centers": groups.centers.tolist(),
-         "n_reports": groups.total, "control": groups.ratio},
+         "errors": errors.tolist(), "n_reports": groups.total, "control": groups.ratio},
         Table("Groups", heads, rows),
         Line("Control", control),
         Line("Page", files[0], is_literal=True),
