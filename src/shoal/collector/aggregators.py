@@ -24,7 +24,7 @@ from shoal.randomness import Randomness, Seed
 __all__ = ["Aggregator", "combine_openings", "count_deviation"]
 
 MOST_CELLS = 1_024
-Words = NDArray[np.uint64]
+WordVector = NDArray[np.uint64]
 
 
 class Aggregator:
@@ -64,8 +64,8 @@ class Aggregator:
         self._promise = PureDP(exact_budget(epsilon), neighbours="replace-one")
         self._ledger, self._rng = ledger, Randomness(random_state)
         self._people: set[bytes] = set()
-        self._sum: Words = np.zeros(cells, dtype=np.uint64)
-        self._opening: Words | None = None
+        self._sum: WordVector = np.zeros(cells, dtype=np.uint64)
+        self._opening: WordVector | None = None
 
     def add_seed(self, person: bytes, seed: bytes) -> bool:
         """Add the first aggregator's share; return whether the person is new.
@@ -97,13 +97,13 @@ class Aggregator:
             )
         return self._add(person, np.frombuffer(share, dtype=">u8").astype(np.uint64))
 
-    def _add(self, person: bytes, words: Words) -> bool:
+    def _add(self, person: bytes, share: WordVector) -> bool:
         if self._opening is not None:
             raise InvalidSetting("The sums were opened already.", "Begin a new epoch.")
         if person in self._people:
             return False
         self._people.add(person)
-        self._sum = self._sum + words  # modulo 2^64
+        self._sum = self._sum + share  # modulo 2^64
         return True
 
     @property
@@ -115,7 +115,7 @@ class Aggregator:
         """Return a hash of who took part, for the two to compare before they open."""
         return hashlib.sha256(b"".join(sorted(self._people))).hexdigest()
 
-    def open(self, others: str) -> Words:
+    def open(self, others: str) -> WordVector:
         """Return the sum of the shares with noise; asked again, the same one.
 
         Parameters
@@ -149,7 +149,7 @@ class Aggregator:
         return self._opening
 
 
-def combine_openings(first: Words, second: Words) -> NDArray[np.int64]:
+def combine_openings(first: WordVector, second: WordVector) -> NDArray[np.int64]:
     """Return the noisy counts of cells from what both aggregators opened.
 
     Parameters
