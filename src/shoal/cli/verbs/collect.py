@@ -10,7 +10,7 @@ import typer
 from shoal.cli.flags import Flags
 from shoal.cli.options import Engine, Json, Master, Overwrite, Publisher, Quiet, Title
 from shoal.cli.output import Output
-from shoal.errors import InvalidSetting, NotInstalled
+from shoal.errors import InvalidSetting, NotInstalled, quantity
 from shoal.pages.page import Line, Table
 
 if TYPE_CHECKING:
@@ -271,7 +271,7 @@ def status(
     people, documents, checks = store.count(), store.documents(), alarms(loaded, store)
     store.close()
     uneven = [name for name, chance in checks.items() if chance < _ALARM]
-    names = [f"{kind} {number}" for kind, number in sorted(documents)]
+    names = [f"{kind} {number}" for kind, number in sorted(documents) if kind != "close"]
     Output(json, quiet).result(
         {"people": people, "expected": loaded.document["n_expected"], "documents": names,
          "alarms": uneven},
@@ -300,7 +300,8 @@ def close(
     people = store.count()
     store.close()
     Output(json, quiet).result(
-        {"people": people}, Line("Closed", f"{people} reports, as sums; no ids are left.")
+        {"people": people},
+        Line("Closed", f"{quantity(people, 'report')}, as sums; no ids are left."),
     )
 
 
