@@ -45,7 +45,7 @@ def stream(*name: object) -> bytes:
 
 def vector(question: dict[str, Any], record: Any, random: bytes) -> dict[str, Any]:
     """One vector: the report that the client draws from these bytes."""
-    words = client.Words(random)
+    words = client.WordStream(random)
     report = client.draw(question, record, words)
     columns = len(question["columns"]) if question["mechanism"] == "residual_sign" else 1
     return {

@@ -13,7 +13,7 @@ from shoal.errors import InvalidSetting, TooFewRows
 from shoal.privacy import Ledger
 
 
-def pair(cells=4, epsilon=1.0, seed=None, **settings):
+def pair(cells=5, epsilon=1.0, seed=None, **settings):
     seeds = (None, None) if seed is None else (seed, seed + 1)
     return [Aggregator(cells, epsilon=epsilon, random_state=s, **settings) for s in seeds]
 
@@ -26,7 +26,8 @@ def send(first, second, people):
 
 
 def opened(first, second):
-    return combine_openings(first.open(second.digest()), second.open(first.digest()))
+    here, there = first.people, second.people
+    return combine_openings(first.open(there), second.open(here))
 
 
 def test_the_openings_add_up_to_the_counts_and_little_noise():
@@ -52,34 +53,46 @@ def test_repeated_people_count_once_and_an_opening_stays_the_same():
     assert second.add_share(b"a" * 16, share)
     assert not first.add_seed(b"a" * 16, os.urandom(32))
     assert not second.add_share(b"a" * 16, share)
-    assert np.array_equal(first.open(second.digest()), first.open(second.digest()))
+    people = second.people
+    assert np.array_equal(first.open(people), first.open(people))
     with pytest.raises(InvalidSetting, match="opened already"):
         first.add_seed(b"b" * 16, seed)
+    with pytest.raises(InvalidSetting, match="other people"):
+        first.open({b"b" * 16})
 
 
-def test_different_people_short_vectors_and_small_epochs_are_refused():
+def test_who_is_missing_at_one_aggregator_is_left_out_at_both():
+    first, second = pair(5, epsilon=8.0)
+    send(first, second, [1] * 30)
+    first.add_seed(b"only here", os.urandom(32))
+    second.add_share(b"only there", client.share_of(2, 5, os.urandom(32)))
+    counts = opened(first, second)
+    assert np.all(abs(counts - [0, 30, 0, 0, 0]) < 10)
+
+
+def test_short_vectors_and_small_epochs_are_refused():
     first, second = pair(3, n_least=2)
     seed = os.urandom(32)
     first.add_seed(b"a" * 16, seed)
-    with pytest.raises(InvalidSetting, match="different people"):
-        first.open(second.digest())
     with pytest.raises(InvalidSetting, match="8 bytes"):
         second.add_share(b"a" * 16, bytes(16))
     with pytest.raises(InvalidSetting, match="32 bytes"):
         first.add_seed(b"c" * 16, bytes(31))
     second.add_share(b"a" * 16, client.share_of(1, 3, seed))
     with pytest.raises(TooFewRows, match="2 are needed"):
-        first.open(second.digest())
-    with pytest.raises(InvalidSetting, match="1024"):
-        Aggregator(1_025, epsilon=1)
+        first.open(second.people)
+    for cells in (4, 1_025):
+        with pytest.raises(InvalidSetting, match="1024"):
+            Aggregator(cells, epsilon=1)
 
 
 def test_the_ledger_has_one_entry_for_each_opening():
     ledger = Ledger()
     first, second = Aggregator(3, epsilon=1, ledger=ledger), Aggregator(3, epsilon=1)
     send(first, second, [0, 1])
-    first.open(second.digest())
-    first.open(second.digest())
+    people = second.people
+    first.open(people)
+    first.open(people)
     (entry,) = ledger.entries().to_pylist()
     assert "replace" in str(entry)
 
@@ -130,7 +143,7 @@ def test_the_view_of_one_aggregator_is_within_the_claim_and_split_noise_is_caugh
     epsilon, draws = 1.0, []
     for seed in range(60):
         alone = Aggregator(1_000, epsilon=epsilon, random_state=seed, n_least=0)
-        draws.append(alone.open(alone.digest()).astype(np.int64))
+        draws.append(alone.open(alone.people).astype(np.int64))
     noise = np.concatenate(draws)
     assert 0.8 <= _audit(noise) <= epsilon
     split = np.rint(noise / 2).astype(np.int64)  # a twin that adds half the noise, "both share it"

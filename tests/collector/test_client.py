@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from shoal.collector import client
-from shoal.collector.client import Client, Limits, Notebook, Refused, Words
+from shoal.collector.client import Client, Limits, Notebook, Refused, WordStream
 
 from .campaigns import PUBLIC_KEY, campaign_document, envelope_of
 
@@ -55,7 +55,7 @@ def client_of(server, folder, **settings):
 @pytest.mark.parametrize("file", FILES, ids=["shipped", "independent"])
 def test_every_vector_gives_its_report_and_reads_its_words(file):
     for vector in file["vectors"]:
-        words = Words(bytes.fromhex(vector["random"]))
+        words = WordStream(bytes.fromhex(vector["random"]))
         client.check_question(vector["question"], client.exact(vector["question"]["epsilon"]))
         report = client.draw(vector["question"], vector["record"], words)
         assert (report, words.consumed) == (vector["report"], vector["consumed"])
@@ -114,21 +114,21 @@ def test_a_threshold_off_by_one_fails_the_vectors(name, broken, monkeypatch):
 
 
 def test_other_bytes_orders_and_missing_rejections_fail_the_vectors(monkeypatch):
-    word = Words.word
+    word = WordStream.word
     with monkeypatch.context() as patch:
         patch.setattr(
-            Words, "word", lambda self: int.from_bytes(word(self).to_bytes(8, "big"), "little")
+            WordStream, "word", lambda self: int.from_bytes(word(self).to_bytes(8, "big"), "little")
         )
         assert _wrong_vectors()
     with monkeypatch.context() as patch:
-        patch.setattr(Words, "below", lambda self, m: self.word() % m)
+        patch.setattr(WordStream, "below", lambda self, m: self.word() % m)
         assert _wrong_vectors()
 
 
 def _wrong_vectors():
     wrong = 0
     for vector in FILES[0]["vectors"]:
-        words = Words(bytes.fromhex(vector["random"]))
+        words = WordStream(bytes.fromhex(vector["random"]))
         report = client.draw(vector["question"], vector["record"], words)
         wrong += (report, words.consumed) != (vector["report"], vector["consumed"])
     return wrong
@@ -354,7 +354,7 @@ def test_a_second_campaign_under_one_name_is_refused(tmp_path):
 
 
 def test_a_record_of_the_wrong_width_is_refused_before_a_word_is_read(tmp_path):
-    words = Words(bytes(64))
+    words = WordStream(bytes(64))
     with pytest.raises(ValueError, match="2 numbers"):
         client.draw(GRID, [0.5], words)
     assert words.consumed == 0
@@ -368,7 +368,7 @@ def test_the_number_of_words_does_not_depend_on_the_record():
         for random in (bytes(64), os.urandom(64)):
             counts = set()
             for record in ([0.0, 0.0], [1.0, 1.0], [None, True], [0.3, 1e308]):
-                words = Words(random)
+                words = WordStream(random)
                 client.draw(question, record, words)
                 counts.add(words.consumed)
             assert len(counts) == 1
@@ -451,7 +451,7 @@ def test_a_later_round_waits_for_its_question(tmp_path):
 
 
 def test_drawing_and_verifying_are_quick():
-    words = Words()
+    words = WordStream()
     client.draw(GRID, [0.5, 0.5], words)
     start = time.process_time()
     for _ in range(500):

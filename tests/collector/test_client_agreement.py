@@ -134,7 +134,7 @@ def test_client_and_mechanism_have_the_law_of_the_proof(name):
     # False alarm: 1e-4 for each of the four comparisons.
     question, code = CASES[name]
     expected, n = law_of(question, code), 60_000
-    words = client.Words()
+    words = client.WordStream()
     drawn = [client.draw(question, code, words) for _ in range(n)]
     mechanism = mechanism_of(question, [])
     released = mechanism.release([code] * n, Randomness(1).noise).values
@@ -147,7 +147,7 @@ def test_client_and_mechanism_have_the_law_of_the_proof(name):
 def test_the_audit_certifies_most_of_the_claim_and_no_more():
     """Two codes, the report that tells them apart best: a bound on epsilon from counts."""
     question = CASES["response"][0]
-    words, n = client.Words(), 100_000
+    words, n = client.WordStream(), 100_000
     hits = [sum(client.draw(question, code, words) == 4 for _ in range(n)) for code in (4, 5)]
     low = stats.beta.ppf(1e-3, hits[0], n - hits[0] + 1)
     high = stats.beta.ppf(1 - 1e-3, hits[1] + 1, n - hits[1])

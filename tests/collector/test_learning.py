@@ -43,7 +43,7 @@ def campaign_of(n, **changes):
 
 def send_all(address, campaign, people, wire):
     """Draw everybody's report and send them in batches; keeps what went over the wire."""
-    words, reports = client.Words(), []
+    words, reports = client.WordStream(), []
     question = campaign.document["rounds"][0]["question"]
     for person in people.tolist():
         key = client.key_of(os.urandom(32), campaign.id)
@@ -67,12 +67,16 @@ def test_groups_learnt_over_the_wire_are_as_good_as_in_one_process(tmp_path, n):
         send_all(address, campaign, people, wire)
         reports = learning.reports_of(campaign, store)
         model = LocalClusterer(3, mechanism=reports.mechanism, random_state=1).fit(reports)
+        errors = learning.center_errors(campaign, store, model.cluster_centers_, Randomness(2), 4)
         document = learning.model_document(
-            campaign, model.cluster_centers_, model.units_, len(reports), "none"
+            campaign, model.cluster_centers_, model.units_, len(reports), "none", errors
         )
         store.publish("model", 0, sign_document("model", document, PRIVATE))
         person = client.Client(address, campaign.key, client.Notebook(tmp_path / "notebook.json"))
         labels = [person.label(middle) for middle in MIDDLES.tolist()]
+        page = client.http(address + "/")[1].decode()
+    assert " ± " in page
+    assert np.all((errors > 0) & (errors < 0.1))
     assert sorted(labels) == [0, 1, 2]
     assert len(reports) == n
     here = LocalGrid(reports.mechanism.domain, epsilon=2.0, cells=reports.mechanism.cells)
@@ -101,7 +105,7 @@ def test_three_rounds_are_closed_one_by_one_and_end_in_centres(tmp_path):
     store = open_store(f"sqlite:///{tmp_path / 'a.sqlite'}", campaign.id, campaign.envelope)
     keys = [os.urandom(16) for _ in range(n)]
     rounds = [client.round_of(campaign.id, key, campaign.shares) for key in keys]
-    words, centers = client.Words(), None
+    words, centers = client.WordStream(), None
     for number in range(3):
         question = learning.question_in(campaign, store, number)
         client.check_question(question, client.exact("2"))
@@ -127,7 +131,7 @@ def test_shares_of_categories_come_with_their_errors(tmp_path):
     name = client.identity("campaign", client.canonical(document))
     campaign = Campaign(envelope, document, name)
     store = open_store(f"sqlite:///{tmp_path / 'a.sqlite'}", campaign.id, campaign.envelope)
-    words = client.Words()
+    words = client.WordStream()
     codes = [client.draw(question, i % 10 // 6, words) for i in range(3_000)]
     store.accept([Arrival(0, [os.urandom(16) for _ in codes], codes)], 0)
     shares = learning.shares_of(campaign, store)
@@ -141,7 +145,7 @@ def test_exported_reports_are_what_shoal_learn_reads(tmp_path):
 
     campaign = campaign_of(2_000)
     store = open_store(f"sqlite:///{tmp_path / 'a.sqlite'}", campaign.id, campaign.envelope)
-    words = client.Words()
+    words = client.WordStream()
     question = campaign.document["rounds"][0]["question"]
     codes = [client.draw(question, row, words) for row in people_of(500).tolist()]
     store.accept([Arrival(0, [os.urandom(16) for _ in codes], codes)], 0)

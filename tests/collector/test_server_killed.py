@@ -56,10 +56,15 @@ def code_of(i):
     return i * 2_654_435_761 % 7**4
 
 
-def send(campaign, port, numbers, size, results):
-    """One client process: sends batches until each is acknowledged, some of them twice."""
+def send(campaign, port, numbers, size, results, killed=None, kills=0):
+    """One client process: sends batches until each is acknowledged, some of them twice.
+
+    With kills to come it runs ahead of them by a part at most, so that each meets some traffic.
+    """
     draw, acknowledged = random.Random(numbers[0]), []
     for start_at in range(0, len(numbers), size):
+        while killed is not None and killed.value < start_at * (kills + 1) // len(numbers):
+            time.sleep(0.01)
         part = numbers[start_at : start_at + size]
         body = client.batch_of(campaign, 0, [(key_of(i), code_of(i)) for i in part])
         for _ in range(1 + (draw.random() < 0.1)):
@@ -89,21 +94,24 @@ def run(folder, url, n, kills, workers, size=1_000):
     campaign, port = Campaign.load(folder / "campaign.json"), free_port()
     server = start(folder, url, port)
     context = multiprocessing.get_context("fork")
-    results = context.Queue()
+    results, killed = context.Queue(), context.Value("i", 0)
     jobs = [
-        context.Process(target=send, args=(campaign.id, port, range(i, n, workers), size, results))
+        context.Process(
+            target=send,
+            args=(campaign.id, port, range(i, n, workers), size, results, killed, kills),
+        )
         for i in range(workers)
     ]
     for job in jobs:
         job.start()
     store = open_store(url, campaign.id, campaign.envelope)
-    killed = 0
     try:
         while any(job.is_alive() for job in jobs):
-            if killed < kills and store.count() >= (killed + 1) * n // (kills + 1):
+            due = (2 * killed.value + 1) * n // (2 * kills + 2)  # in the middle of each part
+            if killed.value < kills and store.count() >= due:
                 os.kill(server.pid, signal.SIGKILL)
                 server.wait()
-                killed += 1
+                killed.value += 1
                 server = start(folder, url, port)
             time.sleep(0.02)
         acknowledged = sum(results.get(timeout=60) for _ in jobs)
@@ -115,7 +123,7 @@ def run(folder, url, n, kills, workers, size=1_000):
     sums, count = store.sums(0), store.count()
     store.close()
     assert "Traceback" not in (folder / "log").read_text()
-    return acknowledged, killed, sums, count
+    return acknowledged, killed.value, sums, count
 
 
 def check(folder, url, n, kills, workers):

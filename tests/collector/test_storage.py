@@ -8,6 +8,7 @@ from collections import Counter
 
 import pytest
 
+from shoal.collector import storage
 from shoal.collector.storage import Arrival, Unavailable, open_store
 from shoal.errors import InvalidSetting
 
@@ -137,6 +138,36 @@ def test_documents_are_kept_and_replaced(database):
     store.publish("model", 0, {"payload": "b"})
     store.publish("round", 1, {"payload": "c"})
     assert store.documents() == {("model", 0): {"payload": "b"}, ("round", 1): {"payload": "c"}}
+    store.close()
+
+
+def test_forgetting_people_leaves_sums_and_takes_no_more(database):
+    store = store_of(database, has_tokens=True)
+    whos = people(4)
+    store.enrol(whos)
+    store.accept([Arrival(0, whos[:3], [1, 1, 2])], 0)
+    store.forget_people(1)
+    assert store.sums(0) == {1: 2, 2: 1}
+    assert store.count() == 3
+    assert store.accept([Arrival(0, whos[:1], [1])], 0)[0].problem == "closed"
+    store.close()
+
+
+def test_an_older_database_is_brought_up_step_by_step(database, monkeypatch):
+    store = store_of(database)
+    store.accept([Arrival(0, people(2), [1, 1])], 0)
+    store.close()
+    monkeypatch.setattr(storage, "VERSION", 3)
+    steps = {
+        1: "CREATE TABLE added (n INTEGER);\nINSERT INTO added VALUES (7)",
+        2: "DROP TABLE added",
+    }
+    monkeypatch.setattr(storage, "_MIGRATIONS", steps)
+    store = store_of(database)
+    assert store.sums(0) == {1: 2}
+    with store._transaction() as cursor:
+        cursor.execute("SELECT version FROM meta")
+        assert cursor.fetchone()[0] == 3
     store.close()
 
 

@@ -8,7 +8,7 @@ There is no proof that a share is well formed: one malformed vector spoils the s
 promise. It is not the protocol of the IETF (DAP, Prio). See ``aggregators.proof.md``.
 """
 
-import hashlib
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -24,7 +24,7 @@ from shoal.randomness import Randomness, Seed
 __all__ = ["Aggregator", "combine_openings", "count_deviation"]
 
 MOST_CELLS = 1_024
-Words = NDArray[np.uint64]
+WordVector = NDArray[np.uint64]
 
 
 class Aggregator:
@@ -38,11 +38,11 @@ class Aggregator:
     Parameters
     ----------
     cells
-        How many cells there are; at most 1,024.
+        How many cells there are; at most 1,024, and not 4.
     epsilon
         The promise of the opening.
     n_least
-        The number of people without which nothing is opened.
+        The number of people at both without which nothing is opened.
     ledger
         Where the promise is recorded; None keeps no record.
     random_state
@@ -58,17 +58,18 @@ class Aggregator:
         ledger: Ledger | None = None,
         random_state: Seed = None,
     ) -> None:
-        if not 1 <= cells <= MOST_CELLS:
-            raise InvalidSetting.of("cells", f"must be from 1 to {MOST_CELLS}", 256, cells)
+        if not 1 <= cells <= MOST_CELLS or cells == 4:  # 4 words are as long as a seed
+            raise InvalidSetting.of(
+                "cells", f"must be from 1 to {MOST_CELLS}, and not 4", 256, cells
+            )
         self.cells, self.n_least = cells, n_least
         self._promise = PureDP(exact_budget(epsilon), neighbours="replace-one")
         self._ledger, self._rng = ledger, Randomness(random_state)
-        self._people: set[bytes] = set()
-        self._sum: Words = np.zeros(cells, dtype=np.uint64)
-        self._opening: Words | None = None
+        self._shares: dict[bytes, bytes] = {}
+        self._opening: tuple[frozenset[bytes], WordVector] | None = None
 
     def add_seed(self, person: bytes, seed: bytes) -> bool:
-        """Add the first aggregator's share; return whether the person is new.
+        """Take the first aggregator's share; return whether the person is new.
 
         Parameters
         ----------
@@ -79,10 +80,10 @@ class Aggregator:
         """
         if len(seed) != 32:
             raise InvalidSetting("A seed has 32 bytes.", "Send it as it was drawn.")
-        return self._add(person, np.array(pad_of(seed, self.cells), dtype=np.uint64))
+        return self._add(person, seed)
 
     def add_share(self, person: bytes, share: bytes) -> bool:
-        """Add the second aggregator's share; return whether the person is new.
+        """Take the second aggregator's share; return whether the person is new.
 
         Parameters
         ----------
@@ -91,65 +92,73 @@ class Aggregator:
         share
             What ``client.share_of`` returned.
         """
-        if len(share) != 8 * self.cells:
+        if len(share) != 8 * self.cells or len(share) == 32:
             raise InvalidSetting(
                 f"A share has 8 bytes for each of {self.cells} cells.", "Send it as it was made."
             )
-        return self._add(person, np.frombuffer(share, dtype=">u8").astype(np.uint64))
+        return self._add(person, share)
 
-    def _add(self, person: bytes, words: Words) -> bool:
+    def _add(self, person: bytes, share: bytes) -> bool:
         if self._opening is not None:
             raise InvalidSetting("The sums were opened already.", "Begin a new epoch.")
-        if person in self._people:
+        if person in self._shares:
             return False
-        self._people.add(person)
-        self._sum = self._sum + words  # modulo 2^64
+        self._shares[person] = share
         return True
 
     @property
-    def people(self) -> int:
-        """How many shares were added."""
-        return len(self._people)
+    def people(self) -> frozenset[bytes]:
+        """The ids of those whose shares are here, for the other aggregator to compare."""
+        return frozenset(self._shares)
 
-    def digest(self) -> str:
-        """Return a hash of who took part, for the two to compare before they open."""
-        return hashlib.sha256(b"".join(sorted(self._people))).hexdigest()
-
-    def open(self, others: str) -> Words:
-        """Return the sum of the shares with noise; asked again, the same one.
+    def open(self, others: Iterable[bytes]) -> WordVector:
+        """Return the noisy sum of the shares of those whom both have; asked again, the same one.
 
         Parameters
         ----------
         others
-            The other aggregator's ``digest()``.
+            The other aggregator's ``people``. Who is missing at one of the two is left out.
 
         Raises
         ------
-        InvalidSetting
-            If the two have shares of different people: their sum would be garbage.
         TooFewRows
-            If there are fewer than ``n_least`` people.
+            If both have fewer than ``n_least`` people.
+        InvalidSetting
+            If the sums were opened for other people: a second opening would be a second release.
         """
-        if others != self.digest():
-            raise InvalidSetting(
-                "The two aggregators have shares of different people.",
-                "Drop whoever is missing at one of them, at both, and begin a new epoch.",
-            )
-        if self.people < self.n_least:
-            raise TooFewRows(
-                f"{self.people} people took part; {self.n_least} are needed.", "Wait for more."
-            )
+        common = self.people & frozenset(others) if self._opening is None else frozenset(others)
         if self._opening is None:
-            page = Ledger.of(self._ledger).open(self._promise, by="Aggregator")
-            noise = Geometric(page.budget, sensitivity=1)  # [P1]
-            # Drawn around 0 and added modulo 2^64 here: the mechanism would clip the sum.
-            zeros = np.zeros(self.cells, dtype=np.int64)
-            drawn: Any = page.release(noise, zeros, self._rng.noise, of="sums of shares")
-            self._opening = self._sum + drawn.astype(np.uint64)  # [P2]
-        return self._opening
+            self._opening = common, self._release(common)
+        elif not self._opening[0] <= common:
+            raise InvalidSetting(
+                "The sums were opened for other people already.", "Begin a new epoch."
+            )
+        return self._opening[1]
+
+    def _release(self, common: frozenset[bytes]) -> WordVector:
+        if len(common) < self.n_least:
+            raise TooFewRows(
+                f"{len(common)} people took part at both; {self.n_least} are needed.",
+                "Wait for more.",
+            )
+        total: WordVector = np.zeros(self.cells, dtype=np.uint64)
+        for person in common:
+            total = total + self._words(self._shares[person])  # modulo 2^64
+        page = Ledger.of(self._ledger).open(self._promise, by="Aggregator")
+        noise = Geometric(page.budget, sensitivity=1)  # [P1]
+        # Drawn around 0 and added modulo 2^64 here: the mechanism would clip the sum.
+        zeros = np.zeros(self.cells, dtype=np.int64)
+        drawn: Any = page.release(noise, zeros, self._rng.noise, of="sums of shares")
+        self._shares.clear()
+        return np.asarray(total + drawn.astype(np.uint64))  # [P2]
+
+    def _words(self, share: bytes) -> WordVector:
+        if len(share) == 32:
+            return np.array(pad_of(share, self.cells), dtype=np.uint64)
+        return np.frombuffer(share, dtype=">u8").astype(np.uint64)
 
 
-def combine_openings(first: Words, second: Words) -> NDArray[np.int64]:
+def combine_openings(first: WordVector, second: WordVector) -> NDArray[np.int64]:
     """Return the noisy counts of cells from what both aggregators opened.
 
     Parameters

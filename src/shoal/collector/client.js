@@ -567,7 +567,9 @@ export class Client {
   async label(record) {
     const [campaign, name] = await this.campaign();
     const [model] = await this.document("/v1/model", "model");
-    need(sameNames(model, MODEL) && model.campaign === toHex(name), "The model is another's.");
+    need(sameNames(model, "errors" in model ? [...MODEL, "errors"] : MODEL),
+      "The model has an unknown field, or lacks one.");
+    need(model.campaign === toHex(name), "The model is another's.");
     const question = campaign.rounds[0].question, d = question.columns?.length;
     for (const line of [...lists(model.centers, d), ...lists([model.units], d)]) {
       line.forEach(finite);

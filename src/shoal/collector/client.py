@@ -6,7 +6,7 @@ numbers, so a report is epsilon-LDP exactly; see ``client.proof.md``. ``client.j
 
 >>> question = {"mechanism": "category", "epsilon": "1",
 ...             "oracle": {"name": "randomized_response", "size": 3}}
->>> draw(question, 2, Words(bytes(16)))
+>>> draw(question, 2, WordStream(bytes(16)))
 2
 """
 
@@ -24,7 +24,7 @@ from fractions import Fraction
 from functools import lru_cache
 from typing import Any, NamedTuple
 
-__all__ = ["Client", "Limits", "Notebook", "Refused", "Words", "draw", "label"]
+__all__ = ["Client", "Limits", "Notebook", "Refused", "WordStream", "draw", "label"]
 
 Document = dict[str, Any]
 MOST_CODES = 2**24  # different reports of one question: the server counts each
@@ -220,7 +220,7 @@ def verify(key: bytes, message: bytes, signature: bytes) -> bool:
 # ---- draws
 
 
-class Words:
+class WordStream:
     """Random words of 64 bits: from the operating system, or given for a test.
 
     Parameters
@@ -291,7 +291,7 @@ def codes_of(question: Document) -> int:
     return int(oracle["buckets"] ** (oracle["digits"] + 1))
 
 
-def draw(question: Document, record: Any, words: Words) -> int:
+def draw(question: Document, record: Any, stream: WordStream) -> int:
     """Return the report of one record, a whole number.
 
     Parameters
@@ -301,7 +301,7 @@ def draw(question: Document, record: Any, words: Words) -> int:
     record
         A code for ``category``; otherwise a number for each column. What is no number counts as
         the middle of its column, what is outside as the nearer bound.
-    words
+    stream
         The randomness.
 
     Raises
@@ -313,14 +313,14 @@ def draw(question: Document, record: Any, words: Words) -> int:
     if question["mechanism"] == "category":
         if isinstance(record, bool) or not isinstance(record, int) or not 0 <= record < size:
             raise ValueError(f"the record must be a code from 0 to {size - 1}")
-        return _oracle(question, record, words)
+        return _oracle(question, record, stream)
     bounds = [(float(low), float(high)) for low, high in question["columns"]]
     if len(record) != len(bounds):
         raise ValueError(f"the record must have {len(bounds)} numbers")
     row = [_number(x, *bound) for x, bound in zip(record, bounds, strict=True)]
     if question["mechanism"] == "local_grid":
-        return _oracle(question, cell_of(row, bounds, question["cells"]), words)
-    return _residual(question, row, bounds, words)
+        return _oracle(question, cell_of(row, bounds, question["cells"]), stream)
+    return _residual(question, row, bounds, stream)
 
 
 def cell_of(row: list[float], bounds: list[tuple[float, float]], cells: list[int]) -> int:
@@ -352,34 +352,34 @@ def _number(x: object, low: float, high: float) -> float:
         return high if x > 0 else low  # type: ignore[operator]
 
 
-def _oracle(question: Document, code: int, words: Words) -> int:
+def _oracle(question: Document, code: int, stream: WordStream) -> int:
     oracle, epsilon = question["oracle"], question["epsilon"]
     if oracle["name"] == "randomized_response":
-        return _respond(epsilon, oracle["size"], code, words)
+        return _respond(epsilon, oracle["size"], code, stream)
     g, t = oracle["buckets"], oracle["digits"]
-    function = words.below(g**t)
+    function = stream.below(g**t)
     place = sum((function // g**i) * (code // g**i % g) for i in range(t)) % g
-    return int(function * g) + _respond(epsilon, g, place, words)  # [P3]
+    return int(function * g) + _respond(epsilon, g, place, stream)  # [P3]
 
 
-def _respond(epsilon: str, k: int, code: int, words: Words) -> int:
-    keep = words.word() < keep_threshold(epsilon, k)
-    other = words.below(k - 1)  # always read, so that the number of words tells nothing
+def _respond(epsilon: str, k: int, code: int, stream: WordStream) -> int:
+    keep = stream.word() < keep_threshold(epsilon, k)
+    other = stream.below(k - 1)  # always read, so that the number of words tells nothing
     return code if keep else other + (other >= code)
 
 
 def _residual(
-    question: Document, row: list[float], bounds: list[tuple[float, float]], words: Words
+    question: Document, row: list[float], bounds: list[tuple[float, float]], stream: WordStream
 ) -> int:
     centers = [[float(c) for c in center] for center in question["centers"]]
     places = [_scaled(center, bounds) for center in centers]
     y = _scaled(row, bounds)
-    column = words.below(len(y))  # [P4]
+    column = stream.below(len(y))  # [P4]
     nearest = _nearest([[v - c for v, c in zip(y, place, strict=True)] for place in places])
     way = (y[column] - places[nearest][column]) / float(question["reach"])
     steps = round((min(max(way, -1.0), 1.0) + 1) * 2**19)  # half to even
-    side = words.below(_SIDES) < steps
-    return column * codes_of(question) + _oracle(question, 2 * nearest + side, words)
+    side = stream.below(_SIDES) < steps
+    return column * codes_of(question) + _oracle(question, 2 * nearest + side, stream)
 
 
 def _scaled(row: list[float], bounds: list[tuple[float, float]]) -> list[float]:
@@ -683,8 +683,8 @@ def share_of(cell: int, cells: int, seed: bytes) -> bytes:
     seed
         The first aggregator's share, 32 random bytes.
     """
-    words = [((i == cell) - pad) % 2**64 for i, pad in enumerate(pad_of(seed, cells))]
-    return b"".join(word.to_bytes(8, "big") for word in words)
+    numbers = [((i == cell) - pad) % 2**64 for i, pad in enumerate(pad_of(seed, cells))]
+    return b"".join(word.to_bytes(8, "big") for word in numbers)
 
 
 # ---- the notebook, and taking part
@@ -834,7 +834,7 @@ class Client:
                 question = self._question(campaign, name, number)
                 if question is None:
                     return "wait"
-                entry["report"] = draw(question, record, Words())
+                entry["report"] = draw(question, record, WordStream())
         if entry["sent"]:
             return "sent"
         return self._deliver(name, number, key, entry["report"], campaign["closes"], name.hex())
@@ -849,7 +849,8 @@ class Client:
         """
         campaign, name = self.campaign()
         model, _ = self._document("/v1/model", "model")
-        need(set(model) == _MODEL and model["campaign"] == name.hex(), "The model is another's.")
+        need(set(model) - {"errors"} == _MODEL, "The model has an unknown field, or lacks one.")
+        need(model["campaign"] == name.hex(), "The model is another's.")
         question = campaign["rounds"][0]["question"]
         d = len(question.get("columns", ()))
         _lists(model["centers"], d)
@@ -876,7 +877,7 @@ class Client:
         with self.notebook.pages() as pages:
             entry = self._entry(pages, place, campaign["name"], epsilon)
             if "report" not in entry:
-                entry["report"] = draw(question, group, Words())
+                entry["report"] = draw(question, group, WordStream())
             key = key_of(bytes.fromhex(entry["token"]), name, "label")
         return self._deliver(name, LABEL_ROUND, key, entry["report"], campaign["closes"], place)
 
@@ -905,19 +906,19 @@ class Client:
 
     def _entry(self, pages: Document, place: str, name: str, epsilon: str) -> Document:
         """Return what the notebook says of a question, charged when it is new."""
-        asked = pages["asked"]
-        if place not in asked:
-            twin = [p for p, e in asked.items() if e["name"] == name and p[:32] != place[:32]]
+        entries = pages["asked"]
+        if place not in entries:
+            twin = [p for p, e in entries.items() if e["name"] == name and p[:32] != place[:32]]
             need(not twin, "Another campaign of this name was answered before.")
-            spent = sum((Fraction(e["epsilon"]) for e in asked.values()), Fraction(epsilon))
+            spent = sum((Fraction(e["epsilon"]) for e in entries.values()), Fraction(epsilon))
             need(
                 spent <= Fraction(self.limits.ceiling), "It would cost more than you allow in all."
             )
-            token = asked.get(place[:32], {}).get("token") or (
+            token = entries.get(place[:32], {}).get("token") or (
                 self.token.hex() if self.token else pages["token"]
             )
-            asked[place] = {"name": name, "epsilon": epsilon, "token": token, "sent": False}
-        return asked[place]  # type: ignore[no-any-return]
+            entries[place] = {"name": name, "epsilon": epsilon, "token": token, "sent": False}
+        return entries[place]  # type: ignore[no-any-return]
 
     def _deliver(self, name: bytes, number: int, key: bytes, report: int, closes: str,
                  place: str) -> str:  # fmt: skip
@@ -932,7 +933,7 @@ class Client:
             if status not in (0, 429, 500, 502, 503, 504):
                 break
             need(after is None or after.isdigit(), "The server's answer is not clear.")
-            self.pause(max(wait, float(after or 0)) * (1 + Words().below(1000) / 2000))
+            self.pause(max(wait, float(after or 0)) * (1 + WordStream().below(1000) / 2000))
             wait = min(2 * wait, 300) if wait < 300 else 600
         need(status in (0, 409, 410, 429, 500, 502, 503, 504), "The server refused the report.")
         return "closed" if status == 410 else "wait" if status == 409 else "unreachable"

@@ -24,6 +24,7 @@ __all__ = [
     "advance",
     "alarms",
     "capped_centers",
+    "center_errors",
     "export_reports",
     "model_document",
     "prepare_release",
@@ -327,8 +328,50 @@ def advance(
 # ---- the model
 
 
+def center_errors(
+    campaign: Campaign, store: Store, centers: Matrix, rng: Randomness, runs: int = 10
+) -> Matrix:
+    """Return how far each coordinate of the centres scatters over sums drawn anew from the sums.
+
+    What noise and sampling do to centres, by a bootstrap; not what groups of another shape than
+    the learner's would do.
+
+    Parameters
+    ----------
+    campaign
+        One on columns of numbers, in one round.
+    store
+        Where its reports are.
+    centers
+        As they were learnt.
+    rng
+        The draws and the seeds of the starts.
+    runs
+        How often sums are drawn.
+    """
+    from scipy.optimize import linear_sum_assignment
+
+    reports = reports_of(campaign, store)
+    grid: Any = reports.mechanism
+    n, shape, deviation = len(reports), grid.grid.shape, grid.deviation(len(reports))
+    tally = grid.oracle.tally(reports.values)
+    units = (grid.domain.high - grid.domain.low) / 2
+    squares = np.zeros_like(centers)
+    for _ in range(runs):
+        counts = grid.counts_from_tally(rng.compute.multinomial(n, tally / n)).value
+        again = centers_of_counts(counts, grid.domain, shape, deviation, n, len(centers), rng)
+        gaps = (((centers[:, None] - again) / units) ** 2).sum(axis=2)
+        squares += (again[linear_sum_assignment(gaps)[1]] - centers) ** 2
+    return np.asarray(np.sqrt(squares / runs))
+
+
 def model_document(
-    campaign: Campaign, centers: Matrix, units: NDArray[np.float64], n_reports: int, control: str
+    campaign: Campaign,
+    centers: Matrix,
+    units: NDArray[np.float64],
+    n_reports: int,
+    control: str,
+    errors: Matrix | None = None,
 ) -> dict[str, Any]:
     """Return the model that clients label themselves with, not yet signed.
 
@@ -344,8 +387,11 @@ def model_document(
         How many reports it was learnt from.
     control
         What the same learner finds without data, in words.
+    errors
+        Of each coordinate, for the page; None leaves them out.
     """
-    return {
+    spread = {} if errors is None else {"errors": [[f"{e:.3g}" for e in line] for line in errors]}
+    return spread | {
         "format": 1,
         "type": "model",
         "campaign": campaign.id.hex(),

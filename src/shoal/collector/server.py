@@ -15,16 +15,16 @@ from collections import Counter, OrderedDict
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
-from typing import Any
-
-from fastapi import FastAPI, Request
-from fastapi.responses import JSONResponse, PlainTextResponse
-from starlette.requests import ClientDisconnect
+from typing import TYPE_CHECKING, Any
 
 from shoal.collector import client, web_page
 from shoal.collector.campaign import Campaign, number_of_reports
 from shoal.collector.storage import Accepted, Arrival, Store, Unavailable
 from shoal.collector.wire import BINARY, MOST_BYTES, Batch, WireError, parse_batch, who_of
+
+if TYPE_CHECKING:
+    from fastapi import FastAPI, Request
+    from fastapi.responses import JSONResponse
 
 __all__ = ["create_app", "serve"]
 
@@ -289,7 +289,7 @@ class Service:
         if any(client.round_of(name, key, shares) != batch.round for key in batch.keys):
             raise WireError(409, _WORDS[409])
 
-    def check_admin(self, request: Request) -> None:
+    def check_admin(self, request: "Request") -> None:
         """Refuse whoever does not hold the admin token.
 
         Parameters
@@ -304,7 +304,7 @@ class Service:
             raise WireError(401, "The admin token is missing or wrong.")
 
 
-def address_of(request: Request) -> str:
+def address_of(request: "Request") -> str:
     """Return where a request comes from, for limits in memory alone.
 
     Parameters
@@ -315,7 +315,7 @@ def address_of(request: Request) -> str:
     return request.client.host if request.client else ""
 
 
-async def read_body(request: Request) -> bytes:
+async def read_body(request: "Request") -> bytes:
     """Read a body that is neither too long, nor too slow, nor compressed.
 
     Parameters
@@ -323,6 +323,8 @@ async def read_body(request: Request) -> bytes:
     request
         The request.
     """
+    from starlette.requests import ClientDisconnect
+
     if request.headers.get("content-encoding", "identity") != "identity":
         raise WireError(415, "Bodies are sent as they are, not compressed.")
     body = b""
@@ -341,7 +343,7 @@ async def read_body(request: Request) -> bytes:
 
 def create_app(
     campaign: Campaign, store: Store, *, rate: float = 10, admin: bytes | None = None
-) -> FastAPI:
+) -> "FastAPI":
     """Return the web application of a campaign.
 
     Parameters
@@ -355,6 +357,8 @@ def create_app(
     admin
         SHA-256 of the admin token; None has no admin.
     """
+    from fastapi import FastAPI
+
     service = Service(campaign, store, rate, admin)
 
     @asynccontextmanager
@@ -418,7 +422,9 @@ class Gate:
 _HEADERS = [(name.lower().encode(), text.encode()) for name, text in web_page.HEADERS.items()]
 
 
-def _refusal(error: WireError) -> JSONResponse:
+def _refusal(error: WireError) -> "JSONResponse":
+    from fastapi.responses import JSONResponse
+
     after = {} if error.retry_after is None else {"Retry-After": str(error.retry_after)}
     content: dict[str, Any] = {"error": error.reason}
     if error.status == 406:
@@ -426,8 +432,10 @@ def _refusal(error: WireError) -> JSONResponse:
     return JSONResponse(content, error.status, headers=after)
 
 
-def _add_limits(app: FastAPI, service: Service) -> None:
+def _add_limits(app: "FastAPI", service: Service) -> None:
     """Answer refusals with their status, and put the gate before everything."""
+    from fastapi import Request
+    from fastapi.responses import JSONResponse
 
     @app.exception_handler(WireError)
     async def refuse(request: Request, error: WireError) -> JSONResponse:
@@ -436,7 +444,9 @@ def _add_limits(app: FastAPI, service: Service) -> None:
     app.add_middleware(Gate, service=service)
 
 
-def _add_documents(app: FastAPI, service: Service) -> None:
+def _add_documents(app: "FastAPI", service: Service) -> None:
+    from fastapi.responses import PlainTextResponse
+
     @app.get("/.well-known/shoal")
     async def versions() -> dict[str, Any]:
         """Which versions are spoken and which campaigns collected."""
@@ -476,7 +486,9 @@ async def _published(service: Service, kind: str, number: int) -> dict[str, Any]
     return envelope  # type: ignore[no-any-return]
 
 
-def _add_reports(app: FastAPI, service: Service) -> None:
+def _add_reports(app: "FastAPI", service: Service) -> None:
+    from fastapi import Request
+
     answers: dict[int | str, dict[str, Any]] = {
         status: {"description": text} for status, text in _WORDS.items()
     }
@@ -514,7 +526,9 @@ def _add_reports(app: FastAPI, service: Service) -> None:
         return {"accepted": result.accepted, "repeated": result.repeated}
 
 
-def _add_admin(app: FastAPI, service: Service) -> None:
+def _add_admin(app: "FastAPI", service: Service) -> None:
+    from fastapi import Request
+
     @app.post("/v1/admin/close/{number}", responses={401: {}})
     async def close(number: int, request: Request) -> dict[str, str]:
         """Take no more reports of a round; returns the digest of its sums."""
@@ -540,7 +554,7 @@ def _add_admin(app: FastAPI, service: Service) -> None:
             raise WireError(503, _WORDS[503], 5) from None
 
 
-def _add_others(app: FastAPI) -> None:
+def _add_others(app: "FastAPI") -> None:
     @app.api_route("/v{version}/{rest:path}", methods=["GET", "POST"], include_in_schema=False)
     async def other_version(version: str, rest: str) -> None:
         """Answer 406 to versions that are not spoken."""
@@ -548,7 +562,7 @@ def _add_others(app: FastAPI) -> None:
 
 
 def serve(
-    app: FastAPI, host: str, port: int, *, certificate: str | None = None, key: str | None = None
+    app: "FastAPI", host: str, port: int, *, certificate: str | None = None, key: str | None = None
 ) -> None:
     """Serve until stopped; requests are not logged.
 

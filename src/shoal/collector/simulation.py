@@ -53,10 +53,10 @@ def _respond(
 ) -> Integers:
     """Return a line of answers over k values for each group of people with one true value."""
     ratio = float(np.exp(float(epsilon)))
-    kept = rng.binomial(people, ratio / (ratio + k - 1))
-    others = rng.multinomial(people - kept, np.full(k - 1, 1 / (k - 1)))
+    true_answers = rng.binomial(people, ratio / (ratio + k - 1))
+    others = rng.multinomial(people - true_answers, np.full(k - 1, 1 / (k - 1)))
     answers = np.zeros((len(people), k), dtype=np.int64)
     wrong = np.arange(k - 1) + (np.arange(k - 1) >= places[:, None])
     np.put_along_axis(answers, wrong, others, axis=1)
-    np.put_along_axis(answers, places[:, None], kept[:, None], axis=1)
+    np.put_along_axis(answers, places[:, None], true_answers[:, None], axis=1)
     return answers

@@ -22,12 +22,13 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from shoal.collector.client import canonical
+from shoal.collector.client import LABEL_ROUND, canonical
 from shoal.errors import CannotWrite, InvalidSetting, NotInstalled
 
 __all__ = ["Accepted", "Arrival", "Store", "Unavailable", "open_store"]
 
 VERSION = 1
+_MIGRATIONS: dict[int, str] = {}  # from a version to the next, in SQL of both databases
 _FOLD_PARTS = 4_096
 _TABLES = """
 CREATE TABLE meta (version {integer} NOT NULL, campaign {bytes} NOT NULL, envelope TEXT NOT NULL);
@@ -189,6 +190,10 @@ class Store(ABC):
                 cursor.execute(self._sql("INSERT INTO meta VALUES (?, ?, ?)"), row)
             cursor.execute("SELECT version, campaign FROM meta")
             version, campaign = cursor.fetchone()
+            for step in range(version, VERSION):  # one transaction: all of it, or none
+                for statement in _MIGRATIONS[step].split(";\n"):
+                    cursor.execute(statement)
+                cursor.execute(self._sql("UPDATE meta SET version = ?"), (step + 1,))
         if version > VERSION:
             raise InvalidSetting(
                 f"The database has version {version}; this program knows {VERSION}.",
@@ -366,10 +371,29 @@ class Store(ABC):
         return hashlib.sha256(canonical(lines)).hexdigest()
 
     def count(self) -> int:
-        """Return how many people have reported."""
+        """Return how many people have reported, whether or not their ids are still there."""
         with self._transaction() as cursor:
             cursor.execute("SELECT COUNT(*) FROM seen")
-            return int(cursor.fetchone()[0])
+            people = int(cursor.fetchone()[0])
+            if people == 0:
+                select = "SELECT COALESCE(SUM(n), 0) FROM sums WHERE round < ?"
+                cursor.execute(self._sql(select), (LABEL_ROUND,))
+                people = int(cursor.fetchone()[0])
+            return people
+
+    def forget_people(self, rounds: int) -> None:
+        """Close every round and delete all ids: nothing is left but sums.
+
+        Parameters
+        ----------
+        rounds
+            How many rounds the campaign has.
+        """
+        for number in (*range(rounds), LABEL_ROUND):
+            self.close_round(number)
+        with self._transaction() as cursor:
+            cursor.execute("DELETE FROM seen")
+            cursor.execute("DELETE FROM enrolled")
 
     def part_count(self) -> int:
         """Return how many parts wait to be folded."""

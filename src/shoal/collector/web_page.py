@@ -2,13 +2,13 @@
 
 from collections.abc import Awaitable, Callable
 from importlib.resources import files
-from typing import Any
-
-from fastapi import FastAPI, Response
-from fastapi.responses import HTMLResponse
+from typing import TYPE_CHECKING, Any
 
 from shoal.collector import client
 from shoal.collector.campaign import Campaign
+
+if TYPE_CHECKING:
+    from fastapi import FastAPI
 
 __all__ = ["HEADERS", "add_pages"]
 
@@ -26,7 +26,7 @@ Documents = Callable[[], Awaitable[dict[tuple[str, int], Any]]]
 People = Callable[[], Awaitable[int]]
 
 
-def add_pages(app: FastAPI, campaign: Campaign, documents: Documents, people: People) -> None:
+def add_pages(app: "FastAPI", campaign: Campaign, documents: Documents, people: People) -> None:
     """Add the page of a campaign and the files it loads, all from this server.
 
     Parameters
@@ -40,6 +40,8 @@ def add_pages(app: FastAPI, campaign: Campaign, documents: Documents, people: Pe
     people
         Gives how many have reported.
     """
+    from fastapi import Response
+    from fastapi.responses import HTMLResponse
 
     @app.get("/", response_class=HTMLResponse, include_in_schema=False)
     async def page() -> str:

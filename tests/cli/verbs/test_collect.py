@@ -53,7 +53,7 @@ def test_a_campaign_from_invitations_to_published_groups(campaign, tmp_path):
     assert links[0].startswith(f"https://walk.example.org/#key={campaign.key.hex()}&token=")
     assert run("revoke", "campaign.json", links[0])["revoked"]
     store = open_store("sqlite:///campaign.sqlite", campaign.id, campaign.envelope, has_tokens=True)
-    words, question = client.Words(), campaign.document["rounds"][0]["question"]
+    words, question = client.WordStream(), campaign.document["rounds"][0]["question"]
     whos = [who_of(client.key_of(token, campaign.id)) for token in tokens]
     places = [[0.2, 0.2], [0.8, 0.7]]
     codes = [client.draw(question, places[i % 2], words) for i in range(len(whos))]
@@ -91,7 +91,7 @@ def test_nothing_is_learnt_before_anybody_reports(campaign):
 
 def test_a_robust_run_says_what_it_cut_and_an_alarm_names_uneven_reports(campaign):
     store = open_store("sqlite:///campaign.sqlite", campaign.id, campaign.envelope)
-    words, question = client.Words(), campaign.document["rounds"][0]["question"]
+    words, question = client.WordStream(), campaign.document["rounds"][0]["question"]
     places = [[0.2, 0.2], [0.8, 0.7]]
     honest = [client.draw(question, places[i % 2], words) for i in range(15_000)]
     assert question["oracle"]["name"] == "local_hash"
@@ -113,7 +113,7 @@ def test_a_shuffled_campaign_states_its_sums_and_releases_them_once(campaign, tm
     assert 0 < signed["sums_epsilon"] < 1
     other = Campaign.load("other.json")
     store = open_store("sqlite:///other.sqlite", other.id, other.envelope)
-    words, question = client.Words(), other.document["rounds"][0]["question"]
+    words, question = client.WordStream(), other.document["rounds"][0]["question"]
     codes = [client.draw(question, [0.3, 0.3], words) for _ in range(600)]
     store.accept([Arrival(0, [os.urandom(16) for _ in range(400)], codes[:400])], 0)
     at = ("cluster", "other.json", "--db", "sqlite:///other.sqlite", "--robust", "--seed", 1)

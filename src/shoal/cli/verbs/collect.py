@@ -1,6 +1,7 @@
 """``shoal collect``: reports from people's devices, and groups learnt from them."""
 
 import hashlib
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -9,7 +10,7 @@ import typer
 from shoal.cli.flags import Flags
 from shoal.cli.options import Engine, Json, Master, Overwrite, Publisher, Quiet, Title
 from shoal.cli.output import Output
-from shoal.errors import InvalidSetting, NotInstalled
+from shoal.errors import InvalidSetting, NotInstalled, quantity
 from shoal.pages.page import Line, Table
 
 if TYPE_CHECKING:
@@ -164,12 +165,12 @@ def serve(
         shoal collect serve campaign.json --db postgresql://localhost/walk --host 0.0.0.0 \\
             --certificate site.pem --certificate-key site.key
     """
-    try:
-        from shoal.collector.server import create_app, serve
-    except ImportError:
+    if not all(map(find_spec, ("fastapi", "uvicorn"))):
         raise NotInstalled(
             "The server needs the packages fastapi and uvicorn.", "pip install 'shoal[collector]'"
-        ) from None
+        )
+    from shoal.collector.server import create_app, serve
+
     loaded, store = _open(campaign, db)
     scheme = "https" if certificate else "http"
     Output(json, quiet).result(
@@ -270,7 +271,7 @@ def status(
     people, documents, checks = store.count(), store.documents(), alarms(loaded, store)
     store.close()
     uneven = [name for name, chance in checks.items() if chance < _ALARM]
-    names = [f"{kind} {number}" for kind, number in sorted(documents)]
+    names = [f"{kind} {number}" for kind, number in sorted(documents) if kind != "close"]
     Output(json, quiet).result(
         {"people": people, "expected": loaded.document["n_expected"], "documents": names,
          "alarms": uneven},
@@ -282,6 +283,26 @@ def status(
 
 
 _ALARM = 1e-6  # looked at again and again, so a false one must be rare
+
+
+@collect_app.command()
+def close(
+    campaign: CampaignFile, db: Database = DEFAULT_DB, json: Json = False, quiet: Quiet = False
+) -> None:
+    """End a campaign: take no more reports, and delete all ids; the sums stay.
+
+    **Examples**
+
+        shoal collect close campaign.json --db sqlite:///walk.sqlite
+    """
+    loaded, store = _open(campaign, db)
+    store.forget_people(len(loaded.shares))
+    people = store.count()
+    store.close()
+    Output(json, quiet).result(
+        {"people": people},
+        Line("Closed", f"{quantity(people, 'report')}, as sums; no ids are left."),
+    )
 
 
 @collect_app.command()
@@ -367,6 +388,7 @@ def cluster(
     """
     from shoal.collector import learning
     from shoal.collector.campaign import read_key, sign_document
+    from shoal.randomness import Randomness
 
     loaded, store = _open(campaign, db)
     say = Output(json, quiet)
@@ -388,19 +410,20 @@ def cluster(
     options = {"overwrite": overwrite, "engine": engine, "master": master, "seed": seed, **names}
     groups, files = _learn(loaded, store, output, say, options)
     control = f"Centres found without data fit {groups.ratio:.2f} times as badly."
+    errors = learning.center_errors(loaded, store, groups.centers, Randomness(seed))
     model = learning.model_document(
-        loaded, groups.centers, groups.model.units_, groups.total, control
+        loaded, groups.centers, groups.model.units_, groups.total, control, errors
     )
     store.publish("model", 0, sign_document("model", model, private))
     store.close()
     heads = ["Group", *loaded.names, "About"]
     rows = [
-        [str(i + 1), *(f"{c:.4g}" for c in center), str(size)]
-        for i, (center, size) in enumerate(zip(groups.centers, groups.sizes, strict=True))
+        [str(i + 1), *(f"{c:.4g} ± {2 * e:.2g}" for c, e in zip(*lines, strict=True)), str(size)]
+        for i, (*lines, size) in enumerate(zip(groups.centers, errors, groups.sizes, strict=True))
     ]
     say.result(
         {"report": files[0], "files": files, "centers": groups.centers.tolist(),
-         "n_reports": groups.total, "control": groups.ratio},
+         "errors": errors.tolist(), "n_reports": groups.total, "control": groups.ratio},
         Table("Groups", heads, rows),
         Line("Control", control),
         Line("Page", files[0], is_literal=True),
