@@ -212,11 +212,11 @@ class RingSums:
         """Arrays (cluster or part, ring) and (cluster or part, ring, axis), on the lattice."""
         columns = self.cube.columns(block.numbers)
         places = columns if self.labelled_in is None else self.labelled_in.columns(block.numbers)
-        labels = self.nearest.labels(places)  # [P1] by the row and what was released
-        squares = self._to_offsets(columns, labels)
+        labels = parts = self.nearest.labels(places)  # [P1] by the row and what was released
         for axis in places[: self.halved_axes]:
-            labels = 2 * labels + (axis > 0)
-        keys = labels * RINGS + ring_numbers(squares, self.reach)  # [P2]
+            parts = 2 * parts + (axis > 0)
+        squares = self._to_offsets(columns, labels)
+        keys = parts * RINGS + ring_numbers(squares, self.reach)  # [P2]
         columns *= LATTICE
         np.trunc(columns, out=columns)  # [P3] whole numbers, which floats add exactly up to 2^53
         k, d = len(self.centers) * 2**self.halved_axes, len(columns)
