@@ -27,6 +27,7 @@ FORTY = Box.unit(40)  # so many columns that noise with a delta is the smaller o
 FORTY_OF_PEOPLE = Schema.of_box(FORTY, entity="person", max_rows_per_person=2)
 REPLACED = PureDP(Fraction(1), neighbours="replace-one")
 DELTA = Fraction(1, 10**6)
+PUBLIC_ROWS = ((-0.5, -0.5), (-0.4, 0.1), (0.5, 0.4))
 _SHOWN = 6  # faults that are told of an estimator
 _STEPS = 3000  # a public number of rows from which on there are steps after the cells
 
@@ -74,6 +75,7 @@ families: Mapping[str, Any] = {
     **_kinds("PrivateKMeans", lambda **settings: _kmeans(n_public=_STEPS, **settings)),
     "PrivateKMeans, few rows": _kmeans(),
     "PrivateKMeans, eight columns": _kmeans(domain=EIGHT, n_public=_STEPS),
+    "PrivateKMeans, public rows": _kmeans(init=PUBLIC_ROWS, n_public=_STEPS),
     "PrivateKMeans, choice of k": _kmeans(k=range(2, 5), n_public=_STEPS),
     "PrivateKMeans, adaptive-grid": _kmeans("adaptive-grid"),
     "PrivateKMeans, uniform-grid": _kmeans("uniform-grid"),

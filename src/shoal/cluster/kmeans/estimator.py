@@ -60,6 +60,10 @@ from shoal.synopsis.base import Synopsis
 
 __all__ = ["PrivateKMeans"]
 
+_SMALL_CLUSTER_RUNS = (
+    4  # of k-means: they are many and joined later, so a poor optimum costs little
+)
+
 
 class PrivateKMeans(CentroidClusterer):
     r"""k-means whose centres may be published.
@@ -253,7 +257,8 @@ class PrivateKMeans(CentroidClusterer):
         cells = weighted_cells(synopsis, plan, k, self.spark_kmeans)
         if not plan.steps:
             return self._keep(centers_of_cells(cells, k, rng), n_rows, row_noise)
-        first = cells.centers(plan.first_clusters(k), rng)
+        runs = _SMALL_CLUSTER_RUNS if plan.micro_clusters else None
+        first = cells.centers(plan.first_clusters(k), rng, runs)
         centers = cells.placed(first)
         labelled_by = Nearest(first) if cells.in_shadow else None
         errors: Matrix | None = None
