@@ -21,6 +21,7 @@ from shoal.figures.charts.count_curve import CountCurve, count_curve
 from shoal.figures.charts.detail_bars import DetailBars, detail_bars
 from shoal.figures.charts.dots import Dots, dots
 from shoal.figures.charts.error_band import ErrorBand, error_band
+from shoal.figures.charts.group_profile import GroupProfile, ProfileRow, group_profile
 from shoal.figures.charts.noise import (
     NoiseBars,
     NoiseHistogram,
@@ -48,10 +49,12 @@ __all__ = [
     "Dots",
     "ErrorBand",
     "Figure",
+    "GroupProfile",
     "Mosaic",
     "NoiseBars",
     "NoiseHistogram",
     "NoiseMap",
+    "ProfileRow",
     "RocCurve",
     "ScoreMarks",
     "VerdictFigure",
@@ -66,6 +69,7 @@ __all__ = [
     "dots",
     "error_band",
     "figure_of",
+    "group_profile",
     "mosaic",
     "noise_bars",
     "noise_histogram",
@@ -89,6 +93,7 @@ _KINDS: dict[str, type[Figure]] = {
         DetailBars,
         Dots,
         ErrorBand,
+        GroupProfile,
         Mosaic,
         NoiseBars,
         NoiseHistogram,
