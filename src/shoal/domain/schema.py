@@ -4,7 +4,7 @@ All problems of a schema are found at once and named by the keys of the file.
 """
 
 import difflib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache, reduce
 from operator import getitem
@@ -154,6 +154,20 @@ class Schema:
                 if c.get("missing", "refuse") != "refuse"
             },
         )
+
+    def select(self, names: Sequence[str]) -> "Schema":
+        """Return the schema of some columns, in the order of this one.
+
+        Parameters
+        ----------
+        names
+            The columns; latitude and longitude only together.
+        """
+        content = self.to_dict()
+        content["columns"] = {n: c for n, c in content["columns"].items() if n in names}
+        if self.geo is not None and not {*self.geo} & {*names}:
+            del content["geo"]
+        return Schema.of(content)
 
     @property
     def numbers(self) -> tuple[str, ...]:

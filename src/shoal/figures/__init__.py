@@ -22,6 +22,7 @@ from shoal.figures.charts.count_curve import CountCurve, count_curve
 from shoal.figures.charts.detail_bars import DetailBars, detail_bars
 from shoal.figures.charts.dots import Dots, dots
 from shoal.figures.charts.error_band import ErrorBand, error_band
+from shoal.figures.charts.group_profile import GroupProfile, ProfileRow, group_profile
 from shoal.figures.charts.icicle import Icicle, icicle
 from shoal.figures.charts.noise import (
     NoiseBars,
@@ -51,11 +52,13 @@ __all__ = [
     "Dots",
     "ErrorBand",
     "Figure",
+    "GroupProfile",
     "Icicle",
     "Mosaic",
     "NoiseBars",
     "NoiseHistogram",
     "NoiseMap",
+    "ProfileRow",
     "RocCurve",
     "ScoreMarks",
     "VerdictFigure",
@@ -71,6 +74,7 @@ __all__ = [
     "dots",
     "error_band",
     "figure_of",
+    "group_profile",
     "icicle",
     "mosaic",
     "noise_bars",
@@ -96,6 +100,7 @@ _KINDS: dict[str, type[Figure]] = {
         DetailBars,
         Dots,
         ErrorBand,
+        GroupProfile,
         Icicle,
         Mosaic,
         NoiseBars,
