@@ -1,8 +1,11 @@
+import warnings
+
 import numpy as np
+import pandas as pd
 import pyarrow as pa
 import pytest
 
-from shoal.cluster import PrivateKMeans
+from shoal.cluster import LocalClusterer, PrivateKMeans, WaveCluster
 from shoal.domain import Box, Schema
 from shoal.engine import rows_of
 from shoal.errors import (
@@ -14,6 +17,8 @@ from shoal.errors import (
     UnreadableTable,
 )
 from shoal.estimator import Spending, promise_from_settings, promise_to_settings
+from shoal.mechanisms import RandomizedResponse
+from shoal.perturb import Perturb
 from shoal.privacy import ApproxDP, Ledger, PureDP
 from shoal.randomness import Randomness
 from shoal.synopsis import UniformGrid
@@ -161,3 +166,45 @@ def test_the_page_says_who_is_compared_and_not_the_estimator():
     page = Ledger().open(PureDP(1), by="test")
     UniformGrid(domain=BOX).spend(Spending(rows_of(X, BOX), page, page.budget, Randomness(1)))
     assert page.total().epsilon == 1
+
+
+@pytest.mark.parametrize(("name", "instead"), [("labels_", "predict"), ("inertia_", "score")])
+def test_what_tells_of_single_rows_is_no_attribute_and_the_error_says_why(name, instead):
+    model = PrivateKMeans(2, epsilon=1, domain=Box.unit(2), random_state=1)
+    assert not hasattr(model, name)
+    with pytest.raises(AttributeError, match=instead):
+        getattr(model.fit(np.tile(X, (3, 1))), name)
+    with pytest.raises(AttributeError, match="no attribute 'nothing'"):
+        _ = model.nothing
+
+
+def test_a_fit_knows_the_names_of_its_columns():
+    table = pd.DataFrame({"age": [31.0, 47.0] * 400, "note": ["a", "b"] * 400})
+    for kind in (lambda **of: PrivateKMeans(2, **of), UniformGrid, WaveCluster):
+        model = kind(epsilon=1, domain=Box(age=(0, 110)), random_state=1).fit(table)
+        assert model.feature_names_in_.tolist() == ["age"]
+        assert model.n_features_in_ == 1
+
+
+def test_distances_come_as_the_frame_that_is_asked_for():
+    table = pd.DataFrame({"age": [31.0, 47.0]}, index=["ada", "bob"])
+    model = PrivateKMeans(2, epsilon=1, domain=Box(age=(0, 110)), random_state=1)
+    model.fit(pd.concat([table] * 400))
+    assert isinstance(model.transform(table), np.ndarray)
+    shown = model.set_output(transform="pandas").transform(table)
+    assert shown.columns.tolist() == ["distance0", "distance1"]
+    assert shown.index.tolist() == ["ada", "bob"]
+
+
+def test_estimators_are_shown_in_notebooks_with_their_promise_and_no_warning():
+    model = PrivateKMeans(2, epsilon=1, domain=Box.unit(2), random_state=1).fit(np.tile(X, (3, 1)))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        shown = model._repr_html_()
+        assert "PureDP(epsilon=1" in shown
+        assert "PrivateKMeans" in model._repr_mimebundle_()["text/html"]
+        for other in (
+            Perturb(RandomizedResponse(1.0, ["a", "b"])),
+            LocalClusterer(2, mechanism=None),
+        ):
+            assert type(other).__name__ in other._repr_html_()

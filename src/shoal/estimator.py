@@ -3,16 +3,19 @@
 ``fit`` opens a page of the ledger and hands a ``Spending`` to ``spend``, where the method is.
 """
 
+import html
 import math
+import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import Any, ClassVar, Literal, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
+from sklearn.utils import estimator_html_repr
 
 from shoal.domain import Box, Partition, Schema, SparseCounts, View, ViewedCells
 from shoal.engine import Rows, is_rows, rows_of
@@ -37,6 +40,7 @@ from shoal.randomness import Randomness, Seed
 __all__ = [
     "ROW_COUNT_SHARE",
     "WAVE_ROW_COUNT_SHARE",
+    "NotebookDisplay",
     "PrivateEstimator",
     "Spending",
     "box_of",
@@ -57,7 +61,25 @@ WAVE_ROW_COUNT_SHARE = Fraction(1, 100)
 Integers = NDArray[np.int64]
 
 
-class PrivateEstimator(BaseEstimator, ABC):  # type: ignore[misc]
+_FOR_THE_HOLDER = {
+    "labels_": "Call predict(X) for the labels of rows that you hold.",
+    "inertia_": "Call -score(X) for the inertia on rows that you hold.",
+}
+
+
+class NotebookDisplay:
+    """Mixin that shows an estimator in a notebook with its promise, and without a warning."""
+
+    def _html_repr(self) -> str:
+        with warnings.catch_warnings():
+            # Our docstrings have a section on the guarantee, which scikit-learn does not know.
+            warnings.filterwarnings("ignore", "Unknown section")
+            shown = str(estimator_html_repr(self))
+        promise = getattr(self, "guarantee_", None)
+        return shown if promise is None else f"{shown}<p>{html.escape(str(promise))}</p>"
+
+
+class PrivateEstimator(NotebookDisplay, BaseEstimator, ABC):  # type: ignore[misc]
     """Base class of private estimators: ``fit`` opens a ledger page, ``spend`` runs the method.
 
     A subclass names these parameters in its own ``__init__`` and writes ``spend``.
@@ -128,8 +150,22 @@ class PrivateEstimator(BaseEstimator, ABC):  # type: ignore[misc]
         seed = page.compute_seed if self.random_state is None else None
         rng = Randomness(self.random_state, compute_seed=seed)
         self.spend(Spending(rows, page, page.budget, rng))
+        names = rows.domain.names if isinstance(rows.domain, Box) else rows.domain.columns
+        self.n_features_in_, self.feature_names_in_ = len(names), np.array(names, dtype=object)
         self.guarantee_ = page.total()
         return self
+
+    if not TYPE_CHECKING:  # type checkers know which attributes there are
+
+        def __getattr__(self, name: str) -> Any:
+            """Say why what depends on single rows is not an attribute, and what to call instead."""
+            kind = type(self).__name__
+            if name in _FOR_THE_HOLDER:
+                raise AttributeError(
+                    f"{kind} has no {name}: it would tell of single rows, and everything that "
+                    f"ends in an underscore may be published. {_FOR_THE_HOLDER[name]}"
+                )
+            raise AttributeError(f"{kind!r} object has no attribute {name!r}")
 
     @abstractmethod
     def spend(self, spending: "Spending") -> Self:

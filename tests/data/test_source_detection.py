@@ -69,6 +69,7 @@ IN_MEMORY = {
     "arrow data set": lambda: ds.dataset(TABLE),
     "columns": TABLE.to_pydict,
     "relation": lambda: duckdb.connect().from_arrow(TABLE),
+    "lazy frame": lambda: pl.LazyFrame(X, schema=NAMES),
 }
 IN_FILES = ["t.csv", "t.csv.gz", "t.tsv", "t.tsv.gz", "t.parquet", "parts", "*.csv"]
 
@@ -132,7 +133,6 @@ REFUSED = {
     "cube": (X[None], DimensionMismatch),
     "no columns": (X[:, :0], DimensionMismatch),
     "empty frame": (pd.DataFrame(), DimensionMismatch),
-    "lazy frame": (pl.LazyFrame({"a": [1]}), UnreadableTable),
     "number": (3, UnreadableTable),
     "nothing": (None, UnreadableTable),
     "columns of different length": ({"a": [1], "b": [1, 2]}, UnreadableTable),

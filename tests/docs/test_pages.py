@@ -5,6 +5,7 @@ import re
 from pathlib import Path
 
 import pytest
+import yaml
 
 import shoal
 from shoal import mechanisms
@@ -15,7 +16,7 @@ METHODS = sorted((DOCS / "methods").glob("*.md"))
 GUIDE = DOCS / "guides" / "which-mechanism.md"
 SNIPPETS = sorted((DOCS / "snippets").glob("*.md"))
 NAV = (DOCS.parent / "mkdocs.yml").read_text()
-SECTION = NAV[NAV.index("- Local mechanisms:") : NAV.index("- Known gaps:")]
+SECTION = NAV[NAV.index("- Local mechanisms:") : NAV.index("- Decisions:")]
 LOCAL = [page for page in METHODS if f"methods/{page.name}" in SECTION]
 NEVER = (
     *("anonymous", "anonymised", "cannot be identified", "safe", "safely", "secure", "verified"),
@@ -94,3 +95,21 @@ def test_a_picture_is_there_described_and_small(snippet):
     assert len(words) > 80
     assert words.split(". ")[0].replace("'", "&#x27;") in picture
     assert len(picture) < 120_000
+
+
+def test_the_navigation_names_every_page_once_and_folds_by_task():
+    nav = yaml.safe_load(NAV)["nav"]
+    named = [*pages_of(nav)]
+    there = {str(page.relative_to(DOCS)) for page in DOCS.rglob("*.md")}
+    assert sorted(named) == sorted(page for page in there if not page.startswith("snippets/"))
+    assert [*dict.fromkeys(name for part in nav for name in part)] == [
+        "Start", "Find groups", "Hand over a table", "Check a claim", "How it works"
+    ]  # fmt: skip
+
+
+def pages_of(nav):
+    if isinstance(nav, str):
+        yield nav
+        return
+    for part in nav.values() if isinstance(nav, dict) else nav:
+        yield from pages_of(part)

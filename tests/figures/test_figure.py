@@ -33,3 +33,13 @@ def test_without_plotly_the_extra_is_named_and_pictures_are_drawn_all_the_same(m
     with pytest.raises(MissingPart, match="plotly") as caught:
         figure.plotly()
     assert "shoal[plotly]" in str(caught.value)
+
+
+def test_notebooks_show_the_picture_with_its_words():
+    given = dots(10, 24)
+    words = "Ten of a hundred & after that 24."
+    shown = Dots(title="Odds <before>", alt=words, data=given.data, note="a < b")._repr_html_()
+    assert "<figcaption>a &lt; b</figcaption>" in shown
+    assert 'src="data:image/svg+xml;base64,' in shown
+    assert 'alt="Ten of a hundred &amp; after that 24."' in shown
+    assert "<script" not in shown

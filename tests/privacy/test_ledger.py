@@ -17,6 +17,7 @@ from dataclasses import dataclass
 from multiprocessing import get_context
 from pathlib import Path
 
+import numpy as np
 import pytest
 from joblib import Parallel, delayed
 from sklearn.base import BaseEstimator, clone
@@ -558,3 +559,13 @@ def test_a_damaged_ledger_is_said_to_be_damaged(tmp_path):
 def test_the_first_mistakes_of_a_newcomer_are_named(call):
     with pytest.raises(InvalidSetting, match="; got "):
         call()
+
+
+def test_notebooks_show_entries_totals_and_the_limit():
+    ledger = Ledger(limit=PureDP(3))
+    page = ledger.open(PureDP(1), by="<me>", of="counts & more")
+    page.release(Geometric(page.budget), np.array([1]), Randomness(1).noise, of="counts")
+    shown = ledger._repr_html_()
+    for text in ("&lt;me&gt;", "counts &amp; more", "PureDP(epsilon=1", "limit PureDP(epsilon=3)"):
+        assert text in shown
+    assert "nothing" in Ledger()._repr_html_()

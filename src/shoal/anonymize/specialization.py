@@ -37,6 +37,7 @@ from shoal.anonymize.table import AnyTable, Table, table_of
 from shoal.domain import Taxonomy
 from shoal.engine.entry import by_engine
 from shoal.errors import InvalidPolicy, InvalidSetting
+from shoal.estimator import NotebookDisplay
 from shoal.files.scratch import scratch
 
 __all__ = ["OutputSettings", "SearchSettings", "TopDownSpecialization"]
@@ -138,7 +139,7 @@ class OutputSettings(_Settings):
     intervals: Literal["label", "bounds", "midpoint"] = "label"
 
 
-class TopDownSpecialization(TransformerMixin, BaseEstimator):  # type: ignore[misc]
+class TopDownSpecialization(NotebookDisplay, TransformerMixin, BaseEstimator):  # type: ignore[misc]
     r"""Generalise quasi-identifiers so that each published combination is shared by k people.
 
     Guarantee

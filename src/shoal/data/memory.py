@@ -1,10 +1,12 @@
 """Tables already in memory as sources: arrays, Arrow tables, data frames, DuckDB relations."""
 
 from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
 from shoal.data.column_names import join_names
@@ -235,6 +237,8 @@ class DatasetSource:
 class RelationSource:
     """A DuckDB relation as a source; its query runs again for every pass.
 
+    For plain scans of files: any other relation is read once, see ``shoal.data.read_once``.
+
     Parameters
     ----------
     relation
@@ -260,6 +264,19 @@ class RelationSource:
         for batch in _read_batches(_reader(chosen, size)):
             for start in range(0, batch.num_rows, size):
                 yield batch.slice(start, size)
+
+    def write(self, path: Path) -> None:
+        """Run the query once and write its rows to a Parquet file.
+
+        Parameters
+        ----------
+        path
+            The file.
+        """
+        reader = _reader(_projected(self._relation, self.names, self.names), BATCH_ROWS)
+        with pq.ParquetWriter(path, reader.schema) as writer:
+            for batch in _read_batches(reader):
+                writer.write_batch(batch)
 
 
 def _projected(relation: Any, names: Sequence[str], columns: Sequence[str]) -> Any:

@@ -16,6 +16,7 @@ from shoal.data.memory import (
     ReaderSource,
     RelationSource,
 )
+from shoal.data.read_once import PlanSource, is_file_scan, lazy_source
 from shoal.data.source import Source
 from shoal.domain.value_text import column_to_text
 from shoal.errors import DimensionMismatch, NotNumeric, UnreadableTable
@@ -31,8 +32,9 @@ def source_of(X: Any, names: Sequence[str] | None = None) -> Source:
     X
         A NumPy array, list of rows or mapping of columns; a pandas, polars or other eager frame
         narwhals knows; an Arrow table, batch, dataset or reader (a reader is read once); a DuckDB
-        relation; the path of a CSV, CSV.gz, TSV or Parquet file, of a folder of Parquet files, or
-        a glob pattern. A lazy frame is refused: collect it, or pass its file, which streams.
+        relation, polars LazyFrame or ibis table, read once into a file of your own unless it is a
+        plain scan of files by DuckDB; the path of a CSV, CSV.gz, TSV or Parquet file, of a folder
+        of Parquet files, or a glob pattern.
     names
         Column names for an array or list of rows, else ``x0, x1, ...``. Tables that name their
         own columns keep their names.
@@ -54,7 +56,7 @@ def source_of(X: Any, names: Sequence[str] | None = None) -> Source:
     if isinstance(X, Mapping):
         return ArrowSource(_table_of(X))
     # In this order: each of the later tests imports one more library.
-    return _arrow(X) or _duckdb(X) or _frame(X) or _refuse(X)
+    return _arrow(X) or _duckdb(X) or _frame(X) or lazy_source(X) or _refuse(X)
 
 
 def _arrow(X: Any) -> Source | None:
@@ -72,7 +74,12 @@ def _arrow(X: Any) -> Source | None:
 def _duckdb(X: Any) -> Source | None:
     import duckdb
 
-    return RelationSource(X) if isinstance(X, duckdb.DuckDBPyRelation) else None
+    if not isinstance(X, duckdb.DuckDBPyRelation):
+        return None
+    scan = RelationSource(X)
+    if is_file_scan(X.sql_query()):
+        return scan  # the files are read again for every pass, as they are by their path
+    return PlanSource(scan.names, scan.write)
 
 
 def _frame(X: Any) -> Source | None:
@@ -107,11 +114,6 @@ def _refuse(X: Any) -> Source:
     if kind.startswith("scipy.sparse"):
         raise NotNumeric(
             "Sparse matrices are not supported.", "Pass X.toarray(), if it fits in memory."
-        )
-    if hasattr(X, "collect"):
-        raise UnreadableTable(
-            f"Lazy frames are not supported ({kind}).",
-            "Call .collect() first, or pass the file's path.",
         )
     raise UnreadableTable(
         f"A {kind} is not a table that can be read.",

@@ -1,5 +1,7 @@
 """The base class of figures: title, alt text, numbers, and a picture drawn from them."""
 
+import base64
+import html
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -53,6 +55,16 @@ class Figure(ABC):
     @abstractmethod
     def plotly(self) -> Any:
         """Return the same numbers as an interactive figure; needs ``shoal[plotly]``."""
+
+    def _repr_html_(self) -> str:
+        """Return the picture for notebooks, as an image so that its style stays its own."""
+        code = base64.b64encode(self.svg().encode()).decode()
+        image = (
+            f'<img src="data:image/svg+xml;base64,{code}" alt="{html.escape(self.alt)}" '
+            'style="width:100%;max-width:640px">'
+        )
+        note = f"<figcaption>{html.escape(self.note)}</figcaption>" if self.note else ""
+        return f"<figure>{image}{note}</figure>"
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain values, from which ``shoal.figures.figure_of`` draws it again."""

@@ -18,6 +18,7 @@ from shoal.domain.box import Matrix
 from shoal.engine.entry import by_engine
 from shoal.engine.table import FrameTable
 from shoal.errors import DimensionMismatch, InvalidSetting, UnknownColumn, setting
+from shoal.estimator import NotebookDisplay
 from shoal.mechanisms import NDLaplace
 from shoal.mechanisms.local.laplace.remaps import needs_all_reports
 from shoal.mechanisms.local.reports import Remap, Reports
@@ -35,7 +36,7 @@ from shoal.randomness import Randomness, Seed
 __all__ = ["Perturb"]
 
 
-class Perturb(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]
+class Perturb(NotebookDisplay, OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]
     """Report every row of a table through a local mechanism.
 
     A Spark frame is reported where its rows are, in a Spark frame.

@@ -5,6 +5,7 @@ Ledger ── open(promise) ──► Page ── release(mechanism, value, rng)
 """
 
 import atexit
+import html
 import json
 import os
 import secrets
@@ -207,6 +208,20 @@ class Ledger:
             for number, entry in enumerate(self._store.entries(), start=1)
         ]
         return pa.Table.from_pylist(rows, schema=_schema())
+
+    def _repr_html_(self) -> str:
+        """Return the entries and totals as a table for notebooks."""
+        heads = {"at": "When", "by": "Who", "what": "What", "guarantee": "Promise"}
+        lines = [
+            "".join(f"<td>{html.escape(str(entry[name]))}</td>" for name in heads)
+            for entry in self.entries().to_pylist()
+        ]
+        head = "".join(f'<th scope="col">{text}</th>' for text in heads.values())
+        body = "".join(f"<tr>{line}</tr>" for line in lines)
+        limits = ", ".join(map(str, self.limits)) or "none"
+        totals = ", ".join(map(str, self.totals())) or "nothing"
+        sums = html.escape(f"In all {totals}; limit {limits}.")
+        return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table><p>{sums}</p>"
 
     def _write(self, made: Guarantee, by: str, what: str, record: Record | None) -> None:
         """Append one entry, refused if it would exceed a limit."""

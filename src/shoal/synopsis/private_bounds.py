@@ -115,7 +115,7 @@ class PrivateBounds(PrivateEstimator):
         noisy_counts = spending.release(noise, counts, of="counts between powers of two")  # [P3]
         starts = np.cumsum([len(each) - 1 for each in edges])[:-1]
         parts = np.split(noisy_counts, starts)
-        self.threshold_ = _threshold(len(noisy_counts), noise.step)
+        self.threshold_ = _threshold(len(noisy_counts), float(noise.step))
         self.edges_ = dict(zip(box.names, edges, strict=True))
         self.noisy_counts_ = dict(zip(box.names, parts, strict=True))
         self.bounds_ = dict(self._occupied())
@@ -207,4 +207,4 @@ def _threshold(buckets: int, step: float) -> int:
 
     One does with probability a^t / (1 + a), a = e^-step, of which a^t is more.
     """
-    return max(1, math.ceil(math.log(buckets / _FALSE_BUCKETS) / float(step)))
+    return max(1, math.ceil(math.log(buckets / _FALSE_BUCKETS) / step))

@@ -1,5 +1,6 @@
 import hashlib
 import json
+from pathlib import Path
 
 import pytest
 from typer.testing import CliRunner
@@ -7,6 +8,7 @@ from typer.testing import CliRunner
 from shoal.cli.main import app
 from shoal.data.catalogue import BUNDLED
 from shoal.data.known_files import FILES, DataFile
+from shoal.domain import Schema
 
 CONTENT = b"x,y\n1,2\n"
 
@@ -78,3 +80,13 @@ def test_without_a_folder_the_option_is_named():
 
 def test_help_teaches_by_example():
     assert "shoal data fetch seeds --to data" in run("fetch", "--help").stdout
+
+
+def test_a_table_to_try_is_made_with_its_domain(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    words = ["data", "make", "trips", "--rows", "50"]
+    assert CliRunner().invoke(app, words).exit_code == 0
+    assert Schema.load("trips.yaml").geo == ("lat", "lon")
+    assert len(Path("trips.csv").read_text().splitlines()) == 51
+    assert CliRunner().invoke(app, words).exit_code == 2
+    assert CliRunner().invoke(app, [*words, "--overwrite"]).exit_code == 0

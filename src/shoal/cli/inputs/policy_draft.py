@@ -220,7 +220,7 @@ def _whole_width(span: float) -> int:
     >>> _whole_width(100), _whole_width(500_000)
     (1, 500)
     """
-    steps = (digit * 10**power for power in count() for digit in (1, 2, 5))
+    steps: Iterator[int] = (digit * 10**power for power in count() for digit in (1, 2, 5))
     return next(step for step in steps if span <= _LEAVES * step)
 
 

@@ -39,7 +39,7 @@ def table_file(table: str, numbers: "NumberStyle | None" = None) -> Iterator[str
         How its numbers are written; if given, a nameless file with plain numbers is yielded.
     """
     if numbers is not None:
-        with table_file(table) as path, _plain_file(path, numbers) as plain:
+        with table_file(table) as written, _plain_file(written, numbers) as plain:
             yield plain
         return
     if table != "-":

@@ -1,7 +1,7 @@
 """``shoal data``: the public data sets that shoal knows by name, and how to get them."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
@@ -17,7 +17,7 @@ __all__ = ["data_app"]
 data_app = typer.Typer(
     no_args_is_help=True,
     rich_markup_mode="markdown",
-    help="List the public data sets shoal knows by name, or fetch one.",
+    help="List public data sets by name, fetch one, or make up a table to try things on.",
 )
 
 
@@ -92,6 +92,50 @@ def fetch_set(
         Line("To load", f"SHOAL_DATA={path.parent} and shoal.data.load({name!r})", is_literal=True),
     ]
     Output(json, quiet).result(document, *lines)
+
+
+@data_app.command("make")
+def make_set(
+    name: Annotated[
+        Literal["students", "visits", "trips"],
+        typer.Argument(metavar="NAME", help="students, visits or trips.", show_default=False),
+    ],
+    rows: Annotated[
+        int, typer.Option(min=1, envvar="SHOAL_ROWS", help="How many rows to make up.")
+    ] = 10_000,
+    seed: Annotated[int, typer.Option(envvar="SHOAL_SEED", help="Makes another table.")] = 0,
+    overwrite: Annotated[
+        bool, typer.Option("--overwrite", envvar="SHOAL_OVERWRITE", help="Replace older files.")
+    ] = False,
+    json: Json = False,
+    quiet: Quiet = False,
+) -> None:
+    """Make up a table to try things on, with its domain file: NAME.csv and NAME.yaml.
+
+    Nobody is in it, and the same seed makes the same rows anywhere.
+
+    **Examples**
+
+        shoal data make students
+        shoal data make visits --rows 1000
+    """
+    import yaml
+
+    from shoal.data import write_table
+    from shoal.data.made_up import MADE_UP
+    from shoal.files import atomic_file
+
+    made = MADE_UP[name]
+    table, domain = Path(f"{name}.csv"), Path(f"{name}.yaml")
+    with atomic_file(domain, overwrite) as part:
+        text = yaml.safe_dump(made.domain.to_dict(), sort_keys=False, default_flow_style=None)
+        part.write_text(text, encoding="utf-8")
+        write_table(made.table(rows, seed), table, overwrite)
+    Output(json, quiet).result(
+        {"table": str(table), "domain": str(domain), "rows": rows},
+        Line("Table", str(table), is_literal=True),
+        Line("Domain", str(domain), is_literal=True),
+    )
 
 
 def _source(file: "DataFile | None") -> dict[str, Any]:

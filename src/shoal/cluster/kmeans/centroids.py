@@ -82,6 +82,17 @@ class CentroidClusterer(TransformerMixin, PrivateEstimator):  # type: ignore[mis
         names = [f"distance{i}" for i in range(len(kernel.centers))]
         return rows_of(X, self.box).map(kernel, names).like_input()
 
+    def get_feature_names_out(self, input_features: Any = None) -> NDArray[Any]:
+        """The columns of ``transform``, for ``set_output`` and pipelines.
+
+        Parameters
+        ----------
+        input_features
+            Ignored; scikit-learn's pipelines pass it.
+        """
+        check_is_fitted(self)
+        return np.array([f"distance{i}" for i in range(self.n_clusters_)], dtype=object)
+
     def score(self, X: Any, y: None = None) -> float:
         """Minus the squared distances to the nearest centres, summed: for the holder.
 
@@ -152,6 +163,7 @@ class CentroidClusterer(TransformerMixin, PrivateEstimator):  # type: ignore[mis
         model.rows_told_ = bool(model.rows_told_)
         model.synopsis_ = synopsis_of(tables) if {CELLS, DOCUMENT} <= tables.keys() else None
         model.n_features_in_ = domain.d
+        model.feature_names_in_ = np.array(domain.names, dtype=object)
         return model
 
     @abstractmethod

@@ -47,6 +47,7 @@ from shoal.engine.entry import by_engine
 from shoal.engine.rows import Mapper
 from shoal.engine.table import FrameTable
 from shoal.errors import InvalidSetting
+from shoal.estimator import NotebookDisplay
 from shoal.mechanisms import Prior, RandomizedResponse, Reports
 from shoal.mechanisms.local.laplace.prior import laplace_of
 from shoal.mechanisms.local.scaling import Scaling
@@ -61,7 +62,7 @@ __all__ = [
 ]
 
 
-class LocalClusterer(BaseEstimator):  # type: ignore[misc]
+class LocalClusterer(NotebookDisplay, BaseEstimator):  # type: ignore[misc]
     r"""Learn cluster centres from reports and the law of their noise.
 
     Each client then labels its own record by the nearest centre.

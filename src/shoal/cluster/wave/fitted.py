@@ -285,6 +285,7 @@ class FittedWave(PrivateEstimator):
         self.threshold_, self.tree_ = clustering.threshold, clustering.tree
         self.n_clusters_ = int(clustering.labels.max(initial=-1)) + 1
         self.n_features_in_ = grid.box.d
+        self.feature_names_in_ = np.array(grid.box.names, dtype=object)
         sizes = self._sizes(clustering.labels, transform)
         order = np.argsort(-sizes, kind="stable")  # the largest first
         self.cell_labels_ = np.append(np.argsort(order), -1)[clustering.labels]
