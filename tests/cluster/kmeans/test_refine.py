@@ -120,6 +120,13 @@ def test_all_but_few_rows_lie_within_the_reach_and_it_is_not_much_wider():
     assert pick_reach(summed, spending(PureDP(100)), of="reach") < 0.2
 
 
+@pytest.mark.parametrize("epsilon", [0.02, 0.05, 0.2])
+def test_however_little_is_paid_a_reach_of_next_to_nothing_does_not_win(epsilon):
+    summed = rings(rng.uniform(-1, 1, (6_000, 2)), [[0.0, 0.0]])
+    picks = [pick_reach(summed, spending(PureDP(epsilon), seed), of="reach") for seed in range(40)]
+    assert min(picks) > 0.3
+
+
 def test_a_row_moves_no_count_beyond_a_radius_down_nor_by_more_than_one():
     X = rng.uniform(-1, 1, (100, 2))
     before = rings(X, [[0.2, 0.1]]).rows_beyond()

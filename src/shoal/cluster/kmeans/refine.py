@@ -45,8 +45,10 @@ Integers = NDArray[np.int64]
 MOST = Fraction(5, 8)  # of the rows
 _HALVED_AXES = 4  # of a view: far groups that one small cluster has together lie apart in it
 _FAR = 4  # times the radius to which offsets are cut
-# What twice the reach must hold more: at least and at most of the rows, and in scales of noise.
-_LEAST_MORE, _MOST_MORE, _MORE_SCALES = 0.01, 0.1, 4
+# What twice the reach must hold more: at least and at most of the rows, and in scales of noise. So
+# many doublings are charged: half of the rows at most, or a radius of next to nothing would win.
+_LEAST_MORE, _MOST_MORE, _MORE_SCALES = 0.01, 1 / 16, 4
+_DOUBLINGS = 8
 _THRIFT = 1 / 8  # of the rows: what the guess must hold more than next to no radius
 
 
@@ -308,7 +310,8 @@ def pick_reach(rings: Rings, spending: Spending, *, of: str) -> float:
     best, n_rows = NoisyBest(spending.budget, 1, one_way=True), spending.n_rows
     more = min(max(_LEAST_MORE * n_rows, _MORE_SCALES * best.scale), _MOST_MORE * n_rows)
     edges = ring_edges(rings.reach)
-    public = np.rint(more * np.log2(edges / edges[-1])).astype(np.int64)
+    doublings = np.maximum(np.log2(edges / edges[0]) + _DOUBLINGS, 0)
+    public = np.rint(more * doublings).astype(np.int64)
     scores = -rings.rows_beyond() - public  # [P5]
     return float(edges[spending.release(best, scores, of=of)[0]])
 
