@@ -76,17 +76,19 @@ def restore(kind: Any, content: Mapping[str, Any], parts: Mapping[str, Any]) -> 
         content["settings"] | {"entity": None, "max_rows_per_person": None}, None
     )  # type: ignore[arg-type]
     model = kind(**settings | {"domain": domain})
-    released, kept = content["released"], parts[RELEASED]
+    released, parts_released = content["released"], parts[RELEASED]
     p = len(model.columns.numbers)
     model._prototypes = Prototypes(
-        _floats(kept["prototypes"]["numbers"]).reshape(-1, p),
-        np.asarray(kept["prototypes"]["codes"], dtype=np.int64).reshape(
+        _floats(parts_released["prototypes"]["numbers"]).reshape(-1, p),
+        np.asarray(parts_released["prototypes"]["codes"], dtype=np.int64).reshape(
             -1, len(model.columns.categories)
         ),
     )
-    model.synopsis_ = MixedSynopsis.of_dict(kept["synopsis"], domain)
+    model.synopsis_ = MixedSynopsis.of_dict(parts_released["synopsis"], domain)
     model.synopsis_.guarantee_ = guarantee_of(content["guarantee"])
-    model._publish(_profiles_of_dict(kept["profiles"], p), released["n_rows_"], released["level_"])
+    model._publish(
+        _profiles_of_dict(parts_released["profiles"], p), released["n_rows_"], released["level_"]
+    )
     return model
 
 
