@@ -263,6 +263,8 @@ class Store(ABC):
         Unavailable
             If nothing could be written.
         """
+        results: list[Accepted] = []
+        parts: dict[int, list[int]] = {}
         with self._transaction() as cursor:
             self._lock_rounds(cursor, shared=True)
             problems = self._problems(cursor, arrivals)
@@ -270,7 +272,6 @@ class Store(ABC):
             # One sorted insert for all requests: two workers can never wait for each other.
             whos = sorted({who for arrival in good for who in arrival.whos})
             new = self._insert_new(cursor, whos)  # [P1]
-            results, parts = [], dict[int, list[int]]()
             for arrival, problem in zip(arrivals, problems, strict=True):
                 codes = _take_new(arrival, new) if problem is None else []
                 parts.setdefault(arrival.round, []).extend(codes)
