@@ -41,7 +41,11 @@ version: 1
 input: {path: visits.csv, null_values: ["", NA]}
 attributes:
   name: {role: identifier}
-  age: {role: quasi, type: int, domain: [0, 110], hierarchy: {kind: binary, min_width: 5}}
+  age:
+    role: quasi
+    type: int
+    domain: [0, 110]
+    hierarchy: {kind: binary, min_width: 5}
   town:
     role: quasi
     hierarchy: {tree: {"*": {north: [York, Leeds], south: [Bath, Dover]}}}
