@@ -174,14 +174,14 @@ def values(of: dict[str, Any]) -> str:
         if several in of:
             kinds = [values(each) for each in of[several] if each.get("type") != "null"]
             return " or ".join(dict.fromkeys(kinds))
-    words = {
+    kinds = {
         "integer": "whole number",
         "number": "number",
         "string": "text",
         "boolean": "yes or no",
     }
     kind = of.get("type", "any")
-    return {"array": "list", "object": "mapping"}.get(kind) or words.get(kind, "any value")
+    return {"array": "list", "object": "mapping"}.get(kind) or kinds.get(kind, "any value")
 
 
 def example(key: str, of: dict[str, Any]) -> str:

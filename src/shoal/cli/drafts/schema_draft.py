@@ -205,13 +205,13 @@ def next_command(
     numbers
         How numbers are written in the table, if not like 1234.5.
     """
-    words = ["shoal", "cluster", table, "-k", "2-8", "--epsilon", "1", "--domain", domain]
+    arguments = ["shoal", "cluster", table, "-k", "2-8", "--epsilon", "1", "--domain", domain]
     if draft.has_categories:
         words += ["--columns", ",".join(draft.numbers)]
-    words += ["--drop"] * draft.drops_rows
-    words += [] if numbers is None else ["--numbers", numbers]
-    words += [] if ledger is None else ["--ledger", ledger]
-    return shlex.join(words)
+    arguments += ["--drop"] * draft.drops_rows
+    arguments += [] if numbers is None else ["--numbers", numbers]
+    arguments += [] if ledger is None else ["--ledger", ledger]
+    return shlex.join(arguments)
 
 
 def columns_to_estimate(draft: SchemaDraft) -> Iterator[str]:
