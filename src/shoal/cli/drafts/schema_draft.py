@@ -207,7 +207,7 @@ def next_command(
     """
     arguments = ["shoal", "cluster", table, "-k", "2-8", "--epsilon", "1", "--domain", domain]
     if draft.has_categories:
-        words += ["--columns", ",".join(draft.numbers)]
+        arguments += ["--columns", ",".join(draft.numbers)]
     arguments += ["--drop"] * draft.drops_rows
     arguments += [] if numbers is None else ["--numbers", numbers]
     arguments += [] if ledger is None else ["--ledger", ledger]
