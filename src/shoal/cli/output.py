@@ -127,9 +127,9 @@ def _render_table(table: Table) -> "RenderableType":
 
 
 def _column_width(name: str, heads: Sequence[str], rows: Sequence[Sequence[str]]) -> int:
-    """Return the width of the longest cell of a column."""
+    """Return the width of the longest cell of a column; a row may end before it."""
     at = heads.index(name)
-    return max((len(row[at]) for row in rows), default=1)
+    return max((len(row[at]) for row in rows if len(row) > at), default=1)
 
 
 def _narrowest(heads: Sequence[str], rows: Sequence[Sequence[str]], left: Set[str]) -> int:
@@ -147,7 +147,7 @@ def _render_records(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> "Tex
     lines = []
     for first, *cells in rows:
         lines.append(f"{heads[0]} {first}".strip())
-        lines += [f"  {name}: {cell}" for name, cell in zip(heads[1:], cells, strict=True) if cell]
+        lines += [f"  {name}: {cell}" for name, cell in zip(heads[1:], cells, strict=False) if cell]
     return Text("\n".join(lines))
 
 
