@@ -8,7 +8,8 @@ DEV := $(VENV)/.dev
 FULL := $(VENV)/.full
 PIP := -m pip install --quiet --disable-pip-version-check
 INSTALL := $(BIN)/python $(PIP) --constraint constraints.txt --editable
-PYTEST := $(BIN)/python -m pytest -n 2 --dist loadgroup
+# One thread a process: two workers with a thread for each core wait for one another.
+PYTEST := OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 --dist loadgroup
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -25,7 +26,7 @@ $(DEV): $(CORE)
 	@touch $(DEV)
 
 $(FULL): $(DEV)
-	$(INSTALL) '.[dev,docs,spark,attack,plotly]'
+	$(INSTALL) '.[dev,docs,spark,attack,plotly,collector]'
 	@touch $(FULL)
 
 demo: $(CORE) ## the main job on built-in data; leaves shoal-demo/report.html
@@ -46,12 +47,12 @@ lowest: ## quick tests with the lowest versions that pyproject.toml allows
 	$(PYTHON) -m venv --clear .venv-lowest
 	$(PYTHON) tools/lowest.py > .venv-lowest/constraints.txt
 	.venv-lowest/bin/python $(PIP) --constraint .venv-lowest/constraints.txt --editable '.[dev,spark,attack,plotly]'
-	.venv-lowest/bin/python -m pytest -n 2 --dist loadgroup --quick
+	$(subst $(VENV),.venv-lowest,$(PYTEST)) --quick
 
 newest: ## quick tests with the newest versions that pyproject.toml allows
 	$(PYTHON) -m venv --clear .venv-newest
 	.venv-newest/bin/python $(PIP) --editable '.[dev,spark,attack,plotly]'
-	.venv-newest/bin/python -m pytest -n 2 --dist loadgroup --quick
+	$(subst $(VENV),.venv-newest,$(PYTEST)) --quick
 
 audit: $(FULL) ## audit all we ship and every broken twin; writes docs/audit.md
 	$(BIN)/python bench/audit.py

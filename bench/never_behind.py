@@ -188,6 +188,7 @@ def main(wanted: list[str]) -> None:
                     row["ARX"] = ARX.get((k, how), "") if name == "adult" else ""
                     row["smallest class"] = smallest_class(out, list(hierarchies))
                     rows.append(row)
+                    print(*row.values(), flush=True)
     write("never-behind", rows)
 
 

@@ -45,6 +45,12 @@ def pytest_addoption(parser):
     )
 
 
+def pytest_ignore_collect(collection_path, config):
+    """Do not even import the folders that --quick leaves out whole; else let others decide."""
+    is_long = _module(collection_path.relative_to(config.rootpath)).startswith(LONG_FOLDERS)
+    return True if is_long and config.getoption("--quick") else None
+
+
 def pytest_collection_modifyitems(config, items):
     """Leave out what --quick has no time for."""
     if not config.getoption("--quick"):
@@ -55,12 +61,15 @@ def pytest_collection_modifyitems(config, items):
     config.hook.pytest_deselected(items=left_out)
 
 
+def _module(path):
+    return ".".join(path.with_suffix("").parts)
+
+
 def _is_long(item, heavy):
     file, _, name = item.nodeid.partition("::")
-    module = file.removesuffix(".py").replace("/", ".")
+    module = _module(Path(file))
     return (
-        module.startswith(LONG_FOLDERS)
-        or "spark" in module
+        "spark" in module
         or bool(ENGINES & {*getattr(item, "fixturenames", ())})
         or item.get_closest_marker("slow") is not None
         or f"{module}::{name.partition('[')[0]}" in heavy

@@ -36,6 +36,7 @@ HOLDS = {
     "pages": "what each kind of result says, as data",
     "experiments": "one file a paper",
     "spark_ml": "stages of pyspark.ml pipelines",
+    "collector": "reports from devices",
     "cli": "the command line",
 }
 SIDES = {

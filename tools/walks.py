@@ -6,6 +6,7 @@ python tools/walks.py kmeans      (or: wave, table, command)
 """
 
 import argparse
+import signal
 import sys
 import tempfile
 from collections.abc import Callable
@@ -122,6 +123,7 @@ def _command(folder: Path, rows: np.ndarray) -> list[str]:
 
 def _run(words: list[str]) -> None:
     before, sys.argv = sys.argv, words
+    on_sigterm = signal.getsignal(signal.SIGTERM)
     try:
         shoal_command()
     except SystemExit as left:
@@ -129,6 +131,8 @@ def _run(words: list[str]) -> None:
             raise
     finally:
         sys.argv = before
+        # The command's own way to end would stay, and processes forked later might not end.
+        signal.signal(signal.SIGTERM, on_sigterm)
 
 
 def main() -> None:

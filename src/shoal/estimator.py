@@ -18,7 +18,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils import estimator_html_repr
 
 from shoal.domain import Box, Partition, Schema, SparseCounts, View, ViewedCells
-from shoal.engine import Rows, rows_of
+from shoal.engine import Rows, is_rows, rows_of
 from shoal.engine.rows import Kernel, Terms
 from shoal.errors import (
     ConflictingSettings,
@@ -203,12 +203,9 @@ class PrivateEstimator(NotebookDisplay, BaseEstimator, ABC):  # type: ignore[mis
 
     def _rows(self, X: Any) -> Rows:
         entity, limit = entity_and_limit(self.domain)
-        # The domain itself is kept where rows were made for it: they would be refused for another.
-        box = self.box  # refuses categories, whatever came
-        domain = self.domain if isinstance(X, Rows) and X.domain == self.domain else box
         rows = rows_of(
             X,
-            domain,
+            self._row_domain(X),
             nonfinite=self.nonfinite,
             entity=entity,
             max_rows_per_person=limit,
@@ -227,6 +224,13 @@ class PrivateEstimator(NotebookDisplay, BaseEstimator, ABC):  # type: ignore[mis
                 "Pass reader.read_all(), or the file it reads.",
             )
         return rows
+
+    def _row_domain(self, X: Any) -> Box | Schema:
+        """Return the domain that rows are read for: the box of the numbers."""
+        # The domain itself is kept where rows were made for it: they would be refused for another.
+        box = self.box  # refuses categories, whatever came
+        made_for_domain = is_rows(X) and X.domain == self.domain
+        return self.domain if made_for_domain and self.domain is not None else box
 
     def _with_row_count(
         self, spending: "Spending", share: Fraction = ROW_COUNT_SHARE

@@ -13,8 +13,9 @@ from shoal.audit import lower_bound_of
 from shoal.audit.twins import twins
 from shoal.cluster import PrivateKMeans
 from shoal.cluster.kmeans.kernels import LATTICE, Cube, Nearest
+from shoal.cluster.kmeans.noisy_best import NoisyBest
 from shoal.cluster.kmeans.published import ClusterSums
-from shoal.cluster.kmeans.refine import NoisyBest, longest_move, read_rings
+from shoal.cluster.kmeans.refine import longest_move, read_rings
 from shoal.domain import Box
 from shoal.engine import rows_of
 from shoal.estimator import Spending
@@ -121,6 +122,27 @@ def test_the_instrument_sees_some_of_what_a_radius_spends():
 
 def test_a_radius_for_an_eighth_of_the_noise_is_caught():
     assert picked(NoisyBest(PureDP(8), 1)).verdict == "violated"
+
+
+def reached(mechanism, draws=40_000):
+    """Radii that leave few of ten rows out, and with one more far from the centre."""
+    near, rng = column(*[-0.6] * 10), Randomness(4).noise
+    told = []
+    for X in (near, np.vstack([near, [[0.9]]])):
+        scores = -rings(X, centers=[[-0.5]]).rows_beyond() - np.arange(48, 0, -1) // 4
+        told.append(mechanism.release(np.tile(scores, (draws, 1)), rng))
+    return lower_bound_of(*told, claim=1.0, alpha=ALPHA)
+
+
+def test_a_reach_certifies_no_more_than_epsilon_with_half_the_noise():
+    assert reached(NoisyBest(PureDP(1), 1, one_way=True)).verdict == "consistent"
+
+
+def test_half_the_noise_where_scores_move_both_ways_is_caught_by_its_exact_loss():
+    twin, before, after = NoisyBest(PureDP(1), 1, one_way=True), [[0, 0]], [[1, -1]]
+    assert twin.worst_ratio(np.array(before), np.array(after)) > 1.05
+    honest = NoisyBest(PureDP(1), 1)
+    assert honest.worst_ratio(np.array(before), np.array(after)) <= 1
 
 
 # --- Lloyd's iterations ---------------------------------------------------------------------------

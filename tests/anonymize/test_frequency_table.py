@@ -7,6 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from shoal.anonymize import Policy, count_combinations
+from shoal.anonymize.search.portfolio import find_outcome
 from shoal.errors import (
     EntityMissing,
     HierarchyInvalid,
@@ -190,3 +191,49 @@ def test_the_class_column_of_label_gain_splits_lines():
     problem = count_combinations(wanted, {"q": ["a", "a", "a"], "y": ["1", "2", "1"]}).problem
     assert sorted(problem.n.tolist()) == [1, 2]
     assert len(set(problem.target.tolist())) == 2
+
+
+DISTANT = {"*": {"EU": ["DE", "FR"], "other": ["US", "JP", "BR"]}}
+
+
+def with_distances(distances):
+    return Policy.of(
+        {
+            "version": 1,
+            "privacy": {"k": 2, "suppression": 0},
+            "attributes": {
+                "c": {
+                    "role": "quasi",
+                    "hierarchy": {"tree": DISTANT},
+                    "distances": distances,
+                }
+            },
+        }
+    )
+
+
+def test_stated_distances_are_what_labels_lose():
+    problem = count_combinations(with_distances({"EU": 0.2, "*": 0.9}), {"c": ["DE", "FR"]}).problem
+    assert problem.costs[0].tolist() == [0.9, 0.2, 0, 0, 0.5, 0, 0, 0]
+
+
+def test_a_listed_child_lifts_an_unlisted_parent_and_no_child_exceeds_its_parent():
+    problem = count_combinations(with_distances({"US": 0.6, "*": 0.7}), {"c": ["DE", "FR"]}).problem
+    assert problem.costs[0].tolist() == [0.7, 0.25, 0, 0, 0.6, 0.6, 0, 0]
+
+
+@pytest.mark.parametrize("distances", [{"EU": 0.5, "*": 0.4}, {"Mars": 0.1}])
+def test_distances_that_no_tree_can_have_are_refused(distances):
+    with pytest.raises(InvalidPolicy, match="distances"):
+        count_combinations(with_distances(distances), {"c": ["DE", "FR"]})
+
+
+@pytest.mark.parametrize("far", [0.0, 0.6])
+def test_the_loss_of_a_release_is_counted_by_stated_distances(far):
+    rows = {"c": ["DE", "FR"] * 3 + ["US", "JP"] * 3, "d": (["x"] * 3 + ["y"] * 3) * 2}
+    tree = {"role": "quasi", "hierarchy": {"tree": {"*": ["x", "y"]}}}
+    of = with_distances({"EU": far, "other": far}).attributes["c"]
+    content = {"version": 1, "privacy": {"k": 3, "suppression": 0}}
+    policy = Policy.of(content | {"attributes": {"c": of, "d": tree}})
+    outcome = find_outcome(policy, count_combinations(policy, rows))
+    assert outcome.metrics.ncp == pytest.approx(far / 2)

@@ -12,6 +12,7 @@ from shoal.mechanisms import (
     KNorm,
     Mixed,
     NDLaplace,
+    ProductNorm,
     RandomizedResponse,
 )
 from shoal.privacy import PureDP
@@ -35,6 +36,7 @@ def test_whole_numbers_and_vectors_get_copies_too():
     assert outputs(Geometric(PureDP(1)), 7).shape == (5,)
     assert outputs(Geometric(PureDP(1)), np.array([7, 8])).shape == (5, 2)
     assert outputs(KNorm(PureDP(1), 10), np.zeros(3, dtype=int)).shape == (5, 3)
+    assert outputs(ProductNorm(PureDP(1), (1, 2)), np.zeros(3, dtype=int)).shape == (5, 3)
 
 
 def test_other_mechanisms_release_once_for_each_output():

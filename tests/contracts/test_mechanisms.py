@@ -42,6 +42,10 @@ CASES = {
         np.arange(6).reshape(2, 3),
     ),
     "KNorm": (lambda e: mechanisms.KNorm(PureDP(e), 9), np.arange(6).reshape(2, 3)),
+    "ProductNorm": (
+        lambda e: mechanisms.ProductNorm(PureDP(e), (1, 2), (9, 1)),
+        np.arange(6).reshape(2, 3),
+    ),
     "NDLaplace": (mechanisms.NDLaplace, ROWS),
     "PlanarLaplace": (mechanisms.PlanarLaplace, ROWS),
     "SphericalLaplace": (mechanisms.SphericalLaplace, np.zeros((2, 3))),

@@ -267,6 +267,10 @@ class Place:
         return self.folder / "out"
 
     @property
+    def page(self):
+        return self.folder / "page.html"
+
+    @property
     def policy_here(self):
         """The policy, with this case's table, hierarchy and output."""
         path = self.folder / "policy-here.yaml"
@@ -301,6 +305,8 @@ ROLES = {
     "second": "rows.csv",
     "population": "rows.csv",
 }
+CENTRAL = ("--trust", "central")
+TO_PLAN = (*CENTRAL, "--shape", "clear", "--columns", "age", "--domain")
 PRIVATE = ("--epsilon", "1", "--seed", "1")
 NUMBERS = ("--columns", "age,visits", "--domain")
 SMALL = ("--rows", "160", "--shadows", "1", "--repeats", "1")
@@ -509,6 +515,23 @@ VERBS = {
             ("table",),
             lambda at: ["anonymize", "init", at.table, "-o", at.folder / "draft.yaml"],
         )
+    ],
+    ("anonymize", "explore"): [
+        (
+            "anonymize explore",
+            ("table", "policy", "place"),
+            lambda at: (
+                ["anonymize", "explore", "--policy", at.policy_here, "-k", 2, "-o", at.page]
+            ),
+        )
+    ],
+    ("plan",): [
+        (
+            "plan",
+            ("domain",),
+            lambda at: ["plan", "-k", 2, "--rows", 60, "--epsilon", 1, *TO_PLAN, at.domain],
+        ),
+        ("plan a model", ("model",), lambda at: ["plan", at.model, "--epsilon", 1, *CENTRAL]),
     ],
     ("attack", "membership"): [
         (

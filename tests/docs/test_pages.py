@@ -48,8 +48,8 @@ def test_a_page_has_picture_promise_use_error_example_and_proof(page):
     assert "-promise.md" in text or "## What is promised, and to whom" in text
 
 
-CENTRAL = {"Choices", "Exponential", "Gaussian", "Geometric", "Intervals", "KNorm", "Splits",
-           "TreeCounts", "TreeSplits"}  # fmt: skip
+CENTRAL = {"Choices", "Exponential", "Gaussian", "Geometric", "Intervals", "KNorm",
+           "ProductNorm", "Splits", "TreeCounts", "TreeSplits"}  # fmt: skip
 
 
 def test_every_mechanism_has_a_page():

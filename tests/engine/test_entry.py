@@ -3,8 +3,8 @@ import pandas as pd
 import pytest
 
 from shoal.domain import Box, Grid, Schema
-from shoal.engine import rows_of
-from shoal.engine.entry import by_engine, frame_table, unbounded_box
+from shoal.engine import Rows, rows_of
+from shoal.engine.entry import by_engine, frame_table, is_rows, unbounded_box
 from shoal.errors import (
     DimensionMismatch,
     InvalidDomain,
@@ -138,3 +138,13 @@ def test_a_frame_is_handed_on_behind_the_verbs_of_a_table(spark):
 def test_what_is_no_frame_is_refused_where_a_frame_belongs():
     with pytest.raises(InvalidSetting, match="needs a Spark DataFrame; got a list"):
         frame_table([[1.0]])
+
+
+def test_a_frame_that_claims_every_attribute_is_not_taken_for_rows():
+    parts = {
+        "__module__": "pyspark.sql.connect.dataframe",
+        "__getattr__": lambda frame, name: name,
+    }
+    frame = type("DataFrame", (), parts)()
+    assert isinstance(frame, Rows)  # as its attributes alone tell
+    assert not is_rows(frame)

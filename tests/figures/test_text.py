@@ -2,7 +2,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from shoal.figures.svg import nice_ticks
-from shoal.figures.text import format_number, format_ticks, replace_controls, shorten
+from shoal.figures.text import (
+    format_number,
+    format_ticks,
+    letters_wide,
+    replace_controls,
+    shorten,
+    shorten_to_width,
+)
 
 
 def test_characters_that_reorder_words_are_shown_as_replaced():
@@ -57,3 +64,8 @@ def test_no_two_ticks_read_alike(low, width, about):
     assert len(set(words)) == len(ticks)
     for tick, shown in zip(ticks, words, strict=True):
         assert abs(float(shown.replace(",", "")) - tick) <= 1e-6 * width + 1e-9
+
+
+def test_wide_letters_are_cut_sooner_than_narrow_ones():
+    assert len(shorten_to_width("w" * 50, 10)) < len(shorten_to_width("i" * 50, 10))
+    assert all(letters_wide(shorten_to_width(c * 50, 10)) <= 10 for c in "wai")

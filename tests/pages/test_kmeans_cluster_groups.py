@@ -4,14 +4,18 @@ import numpy as np
 import pytest
 
 from shoal.cluster import PrivateKMeans
+from shoal.cluster.intervals.result import Intervals
 from shoal.domain import Box, Schema
-from shoal.pages.kmeans import KMeansGroups, _with_noise
+from shoal.pages.kmeans import KMeansGroups, _with_interval
 from shoal.privacy import PureDP
 
 BOX = Box(age=(0, 110), visits=(0, 20))
 
 
-def groups(n_rows=1_000, **people):
+HALVES = np.array([[3.81, 0.703], [7.0, 1.0]])
+
+
+def groups(n_rows=1_000, unstable=False, **people):
     model = PrivateKMeans(2, epsilon=1, domain=Schema.of_box(BOX, **people))
     model.cluster_centers_ = np.array([[30.0, 4.0], [70.0, 14.0]])
     model.expected_error_ = np.array([0.1, 0.2])
@@ -19,15 +23,29 @@ def groups(n_rows=1_000, **people):
     model.n_rows_, model.n_rows_within_ = n_rows, 35
     model.groups_told_ = np.array([True, n_rows > 700])
     model.guarantee_ = PureDP(1, rows=people.get("max_rows_per_person") or 1)
+    centers, sizes = model.cluster_centers_, model.cluster_weights_
+    halves, of_sizes = HALVES.copy(), np.array([40.2, 30.0])
+    if unstable:
+        halves[1], of_sizes[1] = np.nan, np.nan
+    found = Intervals(
+        centers - halves, centers + halves, sizes - of_sizes, sizes + of_sizes, 965.0, 1_035.0
+    )
+    model._intervals = centers, found
     return KMeansGroups(model)
 
 
-def test_noise_is_told_in_each_columns_own_units():
-    """An error of e half sides in all is e / sqrt(d) a column, and a side is two halves."""
-    share = 0.1 / math.sqrt(2) / 2
-    assert groups().relative[0] == pytest.approx(share)
-    np.testing.assert_allclose(groups().reach[0], [110 * share, 20 * share])
+def test_half_an_interval_stands_beside_each_number_in_its_own_units_rounded_up():
+    assert groups().relative[0] == pytest.approx(0.703 / 20)
+    np.testing.assert_allclose(groups().reach, HALVES)
     assert groups().center_text(0) == ["30.0 ± 3.9", "4.00 ± 0.71"]
+
+
+def test_an_unstable_group_is_called_so_instead_of_an_interval():
+    shown = groups(unstable=True)
+    assert shown.center_text(0) == ["30.0 ± 3.9", "4.00 ± 0.71"]
+    assert shown.center_text(1) == ["70 (unstable)", "14 (unstable)"]
+    assert shown.size_text(1) == "400 (unstable)"
+    assert not shown.reach[1].any()
 
 
 def test_whole_numbers_of_groups_add_up_to_the_headline():
@@ -36,7 +54,10 @@ def test_whole_numbers_of_groups_add_up_to_the_headline():
 
 
 def test_a_group_that_may_be_nobody_is_marked():
-    assert [groups(690).size_text(i) for i in (0, 1)] == ["600", "90 (uncertain)"]
+    assert [groups(690).size_text(i) for i in (0, 1)] == [
+        "600 (560 to 641)",
+        "90 (59 to 120) (uncertain)",
+    ]
 
 
 def test_few_people_a_group_are_called_weak():
@@ -53,13 +74,15 @@ def test_people_are_counted_only_where_each_is_known_and_has_one_row():
 @pytest.mark.parametrize(
     ("value", "noise", "side", "shown"),
     [
-        (8.7001, 0.0151, 120, "8.700 ± 0.015"),
-        (123_456.7, 2_345.6, 1e6, "123,500 ± 2,300"),
+        (8.7001, 0.0151, 120, "8.700 ± 0.016"),
+        (123_456.7, 2_345.6, 1e6, "123,500 ± 2,400"),
         (-0.5, 0.1, 2, "-0.50 ± 0.10"),
+        (8.7001, 0.0156, 120, "8.700 ± 0.016"),
+        (0.5, 0.0991, 2, "0.500 ± 0.100"),
         (3.0, 1e-16, 30, "3"),
         (1 / 3, 0.0, 1, "0.3333"),
         (5.0, math.inf, 10, "5"),
     ],
 )
 def test_numbers_show_the_digits_that_noise_leaves(value, noise, side, shown):
-    assert _with_noise(value, noise, side) == shown
+    assert _with_interval(value, noise, side) == shown

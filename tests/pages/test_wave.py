@@ -91,7 +91,10 @@ def test_json_has_the_box_and_the_noise_of_each_group():
     assert shown["simulation"] is True
     assert len(shown["groups"]) == shown["n_clusters"] == 2
     group = shown["groups"][0]
-    assert set(group) == {"box", "cells", "rows_about", "noise_deviation", "told", "noise_reach"}
+    assert set(group) == {
+        "box", "cells", "rows_about", "rows_interval", "stable", "noise_deviation", "told",
+        "noise_reach",
+    }  # fmt: skip
     assert set(group["box"]) == {"age", "visits"}
     assert json.loads(json.dumps(shown)) == shown
 

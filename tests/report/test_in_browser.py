@@ -8,7 +8,7 @@ import subprocess
 import numpy as np
 import pytest
 
-from shoal.figures import cell_map, class_sizes, detail_bars
+from shoal.figures import before_after, cell_map, class_sizes, detail_bars, icicle
 from shoal.privacy import KAnonymity, Public, PureDP, Released, Result
 from shoal.report import findings, render
 
@@ -91,6 +91,30 @@ def probed(tmp_path, page, *flags, width=1280):
     wait = "--virtual-time-budget=3000"
     dom = chromium(tmp_path, frame, wait, *flags, name="frame.html").stdout
     return re.search(r'data-probe="([^"]*)"', dom)[1].split("|")
+
+
+def a_table_page(words):
+    leaves = 40
+    labels = ["*", *(f"{words} {i}" for i in range(leaves))]
+    spans = [(0, leaves), *((i, i + 1) for i in range(leaves))]
+    shares = [0.0, *[1 / leaves] * leaves]
+    figures = [
+        icicle(labels, [-1, *[0] * leaves], spans, shares, title=words),
+        icicle([words] * 3, [-1, 0, 0], [(0, 2), (0, 1), (1, 2)], [0, 0.5, 0.5], title=words),
+        before_after([words, "F"], [0.9, 0.1], [0.001, 0.999], title=words),
+        class_sizes([[s, 10] for s in (1, 3, 7, 15, 30, 70, 150, 900, 2014)], k=5, title=words),
+    ]
+    released = {"figures": Released(figures)}
+    return render(findings(Result("test", KAnonymity(5), {"title": Public(words)}, released)))
+
+
+@pytest.mark.parametrize("words", ["Married-civ-spouse", "w" * 200])
+@pytest.mark.parametrize("width", [1280, 390])
+def test_words_in_the_pictures_of_a_table_do_not_collide(tmp_path, width, words):
+    badly, _, scroll, _, small, _, _ = probed(tmp_path, a_table_page(words), width=width)
+    assert badly == ""
+    assert int(scroll) <= width
+    assert small == "0"
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from shoal.domain import SparseCounts
-from shoal.mechanisms import Exponential, Gaussian, Geometric, KNorm, TreeSplits
+from shoal.mechanisms import Exponential, Gaussian, Geometric, KNorm, ProductNorm, TreeSplits
 from shoal.mechanisms.central.exponential import Choices, Intervals
 from shoal.mechanisms.central.tree_splits import TreeCounts
 from shoal.privacy import ApproxDP, PureDP
@@ -117,6 +117,17 @@ def test_k_norm_noise_on_so_coarse_a_lattice_that_rounding_shows(m):
     for output, (seen, error) in often_drawn(many_vectors(noise), value, other, 100_000).items():
         stated = noise.log_ratio(np.array(output), value, other)
         assert stated - slack - ERRORS * error < seen < stated + ERRORS * error
+
+
+def test_block_noise():
+    noise, value, other = (
+        ProductNorm(PureDP(1), (1, 2), (3, 2)),
+        np.zeros(3, int),
+        np.array([3, 1, 1]),
+    )
+    for output, (seen, error) in often_drawn(many_vectors(noise), value, other, 100_000).items():
+        stated = noise.log_ratio(np.array(output), value, other)
+        assert stated - 2 - ERRORS * error < seen < stated + ERRORS * error
 
 
 def test_gaussian_noise():

@@ -34,6 +34,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from shoal.anonymize.frequency_table import FrequencyTable, count_combinations
     from shoal.anonymize.hierarchies import Hierarchy, read_hierarchy, write_arx
+    from shoal.anonymize.label_finder import LabelFinder
     from shoal.anonymize.policy import Policy, read_policy
     from shoal.anonymize.release.result import RunResult
     from shoal.anonymize.release.run import run_policy
@@ -49,6 +50,7 @@ _MODULE_OF = {
     "RunResult": "release.run",
     "FrequencyTable": "frequency_table",
     "Hierarchy": "hierarchies",
+    "LabelFinder": "label_finder",
     "OutputSettings": "specialization",
     "Policy": "policy",
     "SearchSettings": "specialization",
@@ -65,6 +67,7 @@ __all__ = [
     "AchievedPrivacy",
     "FrequencyTable",
     "Hierarchy",
+    "LabelFinder",
     "OutputSettings",
     "Policy",
     "RunResult",

@@ -45,7 +45,7 @@ def advise(policy: Policy, problem: Problem, outcome: Outcome) -> list[Advice]:
     """Return what the holder could change, and what that would give.
 
     Other settings are tried on tables of moderate size only, briefly, so a full run may reach a
-    little less loss than is said.
+    little less loss than is said; beside further models of the policy they are not tried.
 
     Parameters
     ----------
@@ -73,7 +73,7 @@ def advise(policy: Policy, problem: Problem, outcome: Outcome) -> list[Advice]:
     if outcome.method == KEPT_CUT:
         return []
     found = [*_empty_columns(problem, outcome), *_huge_class(problem, outcome)]
-    if problem.codes.size <= _MOST_CELLS:
+    if problem.codes.size <= _MOST_CELLS and not policy.privacy.models:
         found += [*_local(policy, problem, outcome), *_more_suppression(policy, problem, outcome)]
     return found
 

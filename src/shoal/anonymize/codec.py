@@ -269,8 +269,9 @@ def published_names(policy: Policy, name: str) -> tuple[str, ...]:
     name
         The quasi-identifier.
     """
-    numeric = getattr(policy.attributes[name].hierarchy, "kind", "") in ("interval", "binary")
-    if numeric and policy.output.intervals == "bounds":
+    of = policy.attributes[name]
+    numeric = getattr(of.hierarchy, "kind", "") in ("interval", "binary")
+    if numeric and of.publish == "label" and policy.output.intervals == "bounds":
         return f"{name}_low", f"{name}_high"
     return (name,)
 

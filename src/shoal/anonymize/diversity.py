@@ -128,9 +128,17 @@ class LineCounter:
         """
         if not self.by_person:
             return self.rows(lines, groups, size)
+        lines, groups = self._of_rows(lines, groups)
         if self.adds_up:
             return _sums(self._people, lines, groups, size)
         return self._distinct(lines, groups, size)
+
+    def _of_rows(self, lines: Lines, groups: Ints) -> tuple[Lines, Ints]:
+        """Leave out lines of a population, which belong to nobody in the table."""
+        if self.problem.population is None:
+            return lines, groups
+        live = self.problem.n[lines] > 0
+        return lines[live], groups[live]
 
     def values(self, column: SensitiveColumn, lines: Lines, groups: Ints, size: int) -> Ints:
         """Count each sensitive value in each group, nulls in the last column.
@@ -153,6 +161,8 @@ class LineCounter:
         int64 (size, column.size + 1).
         """
         width = column.size + 1
+        if self.by_person:
+            lines, groups = self._of_rows(lines, groups)
         code = column.codes[lines]
         cells = groups * width + np.where(code < 0, column.size, code)
         if not self.by_person:

@@ -19,7 +19,7 @@ from shoal.anonymize.policy import Policy
 from shoal.anonymize.problem import Outcome, Problem
 from shoal.anonymize.release.manifest import policy_hash
 from shoal.anonymize.risk.reidentification import Risk
-from shoal.anonymize.search.portfolio import run_search
+from shoal.anonymize.search.portfolio import find_outcome
 from shoal.errors import AlreadyExists, InvalidSetting, StartFails, TooFewRows
 from shoal.files import atomic_file
 from shoal.files.scratch import private_file
@@ -292,7 +292,7 @@ def _tried(policy: Policy, X: Any, settings: Sequence[TrialSetting]) -> Iterator
         try:
             rules = policy_with(policy, setting)
             frequency = frequency_of(rules, counted, by_person)
-            yield _trial(setting, frequency, run_search(rules, frequency.problem))
+            yield _trial(setting, frequency, find_outcome(rules, frequency))
         except (StartFails, TooFewRows) as refused:
             yield Trial(*setting, refusal=refused.message)
 

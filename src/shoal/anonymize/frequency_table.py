@@ -24,6 +24,7 @@ from shoal.anonymize.policy import Policy
 from shoal.anonymize.problem import Cut, Problem, SensitiveColumn
 from shoal.anonymize.table import AnyTable, table_of
 from shoal.anonymize.table_check import check_columns, check_people, check_tokens
+from shoal.domain.value_text import value_to_text
 from shoal.engine.duckdb import OWNER
 from shoal.errors import (
     HierarchyInvalid,
@@ -45,9 +46,11 @@ __all__ = [
     "count_combinations",
     "frequency_of",
     "problem_of_remote_lines",
+    "stated_costs",
 ]
 
 Ints = NDArray[np.int64]
+Floats = NDArray[np.float64]
 _TARGET = "<target>"
 
 
@@ -359,12 +362,66 @@ def _problem(policy: Policy, codec: Codec, lines: _Lines, by_person: bool) -> Pr
 
 def _costs(policy: Policy, codec: Codec) -> tuple[NDArray[np.float64], ...]:
     every = []
-    for hierarchy in codec.hierarchies.values():
-        costs = hierarchy.costs()
+    for name, hierarchy in codec.hierarchies.items():
+        costs = stated_costs(name, hierarchy, policy.attributes[name].distances or {})
         if hierarchy.null is not None and policy.privacy.nulls == "as_root":
             costs[-1] = 1.0
         every.append(costs)
     return tuple(every)
+
+
+def stated_costs(name: str, hierarchy: Hierarchy, distances: Mapping[Any, float]) -> Floats:
+    """Return what publishing each node loses: as stated, else by the values it covers.
+
+    A label that is not listed loses at most what the nearest listed one above it loses, and at
+    least what a listed one below it does, so that a child never loses more than its parent.
+
+    Parameters
+    ----------
+    name
+        The column.
+    hierarchy
+        Its hierarchy.
+    distances
+        What labels lose, by label.
+
+    Raises
+    ------
+    InvalidPolicy
+        If a label is unknown, or loses more than one above it.
+
+    Examples
+    --------
+    >>> from shoal.anonymize.hierarchies.files import hierarchy_from_tree
+    >>> tree = hierarchy_from_tree({"*": {"EU": ["DE", "FR"], "other": ["US", "JP"]}}, "", True)
+    >>> stated_costs("country", tree, {"EU": 0.1}).round(2).tolist()
+    [1.0, 0.1, 0.0, 0.0, 0.33, 0.0, 0.0]
+    """
+    costs, nodes = hierarchy.costs(), hierarchy.taxonomy.nodes
+    stated = {value_to_text(label): float(far) for label, far in distances.items()}
+    unknown = len(stated.keys() - {node.label for node in nodes})
+    if unknown:
+        raise InvalidPolicy(
+            f"attributes.{name}.distances names {quantity(unknown, 'label')} that its hierarchy "
+            "does not have.",
+            "Use the labels of the hierarchy, as they would be published.",
+        )
+    for place, node in enumerate(nodes):
+        costs[place] = stated.get(node.label, costs[place])
+    for place in range(len(nodes) - 1, 0, -1):  # a listed child lifts an unlisted parent
+        parent = nodes[place].parent
+        if nodes[parent].label not in stated and nodes[place].label in stated:
+            costs[parent] = max(costs[parent], costs[place])
+            stated[nodes[parent].label] = float(costs[parent])
+    for place in range(1, len(nodes)):
+        above = costs[nodes[place].parent]
+        if nodes[place].label in stated and costs[place] > above:
+            raise InvalidPolicy(
+                f"attributes.{name}.distances gives a label more than the one above it.",
+                "What a label loses must not grow on the way down.",
+            )
+        costs[place] = min(costs[place], above)
+    return costs
 
 
 def _starting_cut(policy: Policy, codec: Codec) -> Cut | None:

@@ -10,7 +10,6 @@ from typing import Annotated, Any, Literal
 
 from pydantic import (
     BaseModel,
-    ConfigDict,
     Discriminator,
     Field,
     PrivateAttr,
@@ -22,9 +21,22 @@ from pydantic import (
 )
 
 from shoal.anonymize.policy_check import check_consistency, describe_problem
+from shoal.anonymize.policy_rules import (
+    KMapRule,
+    LRule,
+    Name,
+    Number,
+    PolicyPart,
+    PopulationSpec,
+    Positive,
+    PresenceRule,
+    TransformSpec,
+    TRule,
+    UniquenessRule,
+)
 from shoal.documents import read_yaml
 from shoal.errors import InvalidDomain, InvalidPolicy, InvalidSetting
-from shoal.privacy import KAnonymity
+from shoal.privacy import KAnonymity, KMap
 
 __all__ = [
     "AnyPolicy",
@@ -43,18 +55,8 @@ __all__ = [
     "read_policy",
 ]
 
-Name = Annotated[StrictStr, Field(min_length=1)]
-Number = Annotated[float, Field(strict=True, allow_inf_nan=False)]
-Positive = Annotated[float, Field(strict=True, gt=0, allow_inf_nan=False)]
 
-
-class _Strict(BaseModel):
-    """Base of the parts of a policy, which refuses unknown keys."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-
-class FileSpec(_Strict):
+class FileSpec(PolicyPart):
     """A hierarchy in a file.
 
     Parameters
@@ -72,7 +74,7 @@ class FileSpec(_Strict):
     labels: Literal["intervals", "opaque"] = "intervals"
 
 
-class TreeSpec(_Strict):
+class TreeSpec(PolicyPart):
     """A hierarchy written into the policy: ``{tree: {root: {parent: [leaf, ...]}}}``.
 
     Parameters
@@ -87,7 +89,7 @@ class TreeSpec(_Strict):
     labels: Literal["intervals", "opaque"] = "intervals"
 
 
-class IntervalSpec(_Strict):
+class IntervalSpec(PolicyPart):
     """A hierarchy of intervals of one width or between breaks, merged ``fanout`` at a time.
 
     Parameters
@@ -108,7 +110,7 @@ class IntervalSpec(_Strict):
     fanout: Annotated[StrictInt, Field(ge=2)] = 2
 
 
-class BinarySpec(_Strict):
+class BinarySpec(PolicyPart):
     """A hierarchy that halves the domain, at midpoints or at medians learnt from the rows.
 
     Parameters
@@ -126,7 +128,7 @@ class BinarySpec(_Strict):
     min_width: Positive = 1
 
 
-class PrefixSpec(_Strict):
+class PrefixSpec(PolicyPart):
     """A hierarchy of the first characters of a code, fewer at each level.
 
     Parameters
@@ -144,7 +146,7 @@ class PrefixSpec(_Strict):
     values: Annotated[list[Any], Field(min_length=1)] | None = None
 
 
-class DateSpec(_Strict):
+class DateSpec(PolicyPart):
     """A hierarchy of ever longer periods of days.
 
     Parameters
@@ -164,7 +166,7 @@ class DateSpec(_Strict):
     format: Literal["iso", "dd/mm/yyyy", "mm/dd/yyyy"] = "iso"
 
 
-class OrderSpec(_Strict):
+class OrderSpec(PolicyPart):
     """A hierarchy of neighbours in a public, ordered list of values.
 
     Parameters
@@ -182,7 +184,7 @@ class OrderSpec(_Strict):
     fanout: Annotated[StrictInt, Field(ge=2)] = 2
 
 
-class FrequencySpec(_Strict):
+class FrequencySpec(PolicyPart):
     """A hierarchy of values that are about equally common in public.
 
     Parameters
@@ -222,40 +224,7 @@ HierarchySpec = Annotated[
 ]
 
 
-class LRule(_Strict):
-    """An l-diversity rule of a sensitive column.
-
-    Parameters
-    ----------
-    kind
-        How diversity is measured: see ``shoal.anonymize.problem.Diversity``.
-    value
-        The l of the rule.
-    c
-        The c of a recursive rule.
-    """
-
-    kind: Literal["distinct", "entropy", "recursive"] = "distinct"
-    value: Number
-    c: Number = 3.0
-
-
-class TRule(_Strict):
-    """A t-closeness rule of a sensitive column.
-
-    Parameters
-    ----------
-    kind
-        How distances are measured: see ``shoal.anonymize.problem.Closeness``.
-    value
-        The t of the rule.
-    """
-
-    kind: Literal["equal", "ordered", "hierarchical"] = "equal"
-    value: Number
-
-
-class Attribute(_Strict):
+class Attribute(PolicyPart):
     """The role of one column, and how it may be published.
 
     Parameters
@@ -272,6 +241,13 @@ class Attribute(_Strict):
         Of a quasi-identifier in the mean loss.
     max_level
         The most general level that may be published.
+    distances
+        What publishing a label loses, from 0 to 1, in place of its share of the values.
+    publish
+        Whether a quasi-identifier is published as its label or, if it is a number, as the mean or
+        median of its group (micro-aggregation).
+    transform
+        How numbers and rare values of an ``other`` column are changed.
     action
         Whether an identifier is dropped or replaced by an HMAC pseudonym.
     key_env
@@ -294,6 +270,9 @@ class Attribute(_Strict):
     hierarchy: HierarchySpec | None = None
     weight: Number = 1.0
     max_level: Annotated[StrictInt, Field(ge=0)] | None = None
+    distances: dict[Any, Annotated[float, Field(ge=0, le=1)]] | None = None
+    publish: Literal["label", "mean", "median"] = "label"
+    transform: TransformSpec | None = None
     action: Literal["drop", "hmac"] = "drop"
     key_env: Name | None = None
     key_file: Name | None = None
@@ -303,7 +282,7 @@ class Attribute(_Strict):
     force: StrictBool = False
 
 
-class Input(_Strict):
+class Input(PolicyPart):
     """The table to read, and the spellings of nulls in it.
 
     Parameters
@@ -318,28 +297,49 @@ class Input(_Strict):
     null_values: list[StrictStr] = Field(default_factory=lambda: [""])
 
 
-class Privacy(_Strict):
+class Privacy(PolicyPart):
     """The promise of a release.
 
     Parameters
     ----------
     k
-        How many people share each combination.
+        How many people share each combination; 1 only beside ``k_map``.
     suppression
         The share of rows that may be left out.
     entity
         The column that says whose a row is.
     nulls
         How missing quasi-identifiers are treated.
+    population
+        The people the table was drawn from.
+    k_map
+        How many people of the population share each combination.
+    presence
+        How likely someone of the population is in the table.
+    average_risk
+        The greatest mean chance of picking somebody's record.
+    uniqueness
+        The greatest share of unique people.
     """
 
     k: StrictInt
     suppression: Number = 0.02
     entity: Name | None = None
     nulls: Literal["own_value", "suppress", "as_root"] = "own_value"
+    population: PopulationSpec | None = None
+    k_map: KMapRule | None = None
+    presence: PresenceRule | None = None
+    average_risk: Annotated[float, Field(strict=True, gt=0, le=1)] | None = None
+    uniqueness: UniquenessRule | None = None
+
+    @property
+    def models(self) -> tuple[str, ...]:
+        """The names of the models asked for besides k, l and t."""
+        names = ("k_map", "presence", "average_risk", "uniqueness")
+        return tuple(name for name in names if getattr(self, name) is not None)
 
 
-class Search(_Strict):
+class Search(PolicyPart):
     """How the release is searched for; see ``SearchSettings``.
 
     Parameters
@@ -372,7 +372,7 @@ class Search(_Strict):
     seed: Annotated[StrictInt, Field(ge=0)] = 1
 
 
-class Output(_Strict):
+class Output(PolicyPart):
     """Where the release is written, and in what form.
 
     Parameters
@@ -405,7 +405,7 @@ class Output(_Strict):
     overwrite: StrictBool = False
 
 
-class Policy(_Strict):
+class Policy(PolicyPart):
     """All settings of a run: roles and hierarchies of columns, promise, search and files.
 
     Make one with ``Policy.of(mapping)`` or ``read_policy(path)``; both report all problems at once,
@@ -553,8 +553,11 @@ def _policy_error(findings: list[str], content: Mapping[str, Any]) -> InvalidPol
     )
 
 
-def guarantee_of(policy: Policy) -> KAnonymity:
+def guarantee_of(policy: Policy) -> KAnonymity | KMap:
     """Return what a release under a policy promises; of several l or t rules, the weakest.
+
+    With k = 1 the promise is that of k-map, which says nothing to whoever is known to be in the
+    table.
 
     Parameters
     ----------
@@ -568,6 +571,8 @@ def guarantee_of(policy: Policy) -> KAnonymity:
     >>> guarantee_of(policy)
     KAnonymity(k=5)
     """
+    if policy.privacy.k == 1 and policy.privacy.k_map is not None:
+        return KMap(policy.privacy.k_map.k, policy.privacy.entity)
     rules = [policy.attributes[name] for name in policy.names("sensitive")]
     least = [of.l.value for of in rules if of.l]
     far = [of.t.value for of in rules if of.t]

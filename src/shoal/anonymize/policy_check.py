@@ -16,15 +16,23 @@ __all__ = ["check_consistency", "describe_problem", "nearest_spelling", "parse_d
 _KEYS: dict[str, tuple[str, ...]] = {
     "": ("version", "input", "attributes", "privacy", "search", "output"),
     "input": ("path", "null_values"),
-    "privacy": ("k", "suppression", "entity", "nulls"),
+    "privacy": (
+        "k", "suppression", "entity", "nulls", "population", "k_map", "presence", "average_risk",
+        "uniqueness",
+    ),
+    "population": ("path", "size"),
+    "k_map": ("k", "significance"),
+    "presence": ("most", "least"),
+    "uniqueness": ("most", "within"),
     "search": (
         "score", "objective", "recoding", "local", "loss_unit", "target", "restarts", "seed",
     ),
     "output": ("path", "suppressed", "intervals", "mapping", "manifest", "report", "overwrite"),
     "attributes": (
-        "role", "type", "domain", "hierarchy", "weight", "max_level", "action", "key_env",
-        "key_file", "l", "t", "order", "force",
+        "role", "type", "domain", "hierarchy", "weight", "max_level", "distances", "publish",
+        "transform", "action", "key_env", "key_file", "l", "t", "order", "force",
     ),
+    "transform": ("top", "bottom", "round", "rare"),
     "l": ("kind", "value", "c"),
     "t": ("kind", "value"),
     "FileSpec": ("file", "format", "labels"),
@@ -37,10 +45,10 @@ _KEYS: dict[str, tuple[str, ...]] = {
     "FrequencySpec": ("kind", "counts", "fanout"),
 }  # fmt: skip
 _ONLY = {
-    "quasi": ("weight", "max_level"),
+    "quasi": ("weight", "max_level", "distances", "publish"),
     "identifier": ("action", "key_env", "key_file"),
     "sensitive": ("l", "t", "order"),
-    "other": ("force",),
+    "other": ("force", "transform"),
 }
 _PERIODS = ("day", "month", "quarter", "year", "decade")
 
@@ -126,7 +134,7 @@ def check_consistency(policy: "Policy") -> tuple[list[str], list[str]]:
     wrong = [f for name, of in policy.attributes.items() for f in _attribute(name, of)]
     if not policy.names("quasi"):
         wrong.append("no column has the role quasi, so there is nothing to generalise")
-    wrong += [*_column_references(policy), *_name_clashes(policy)]
+    wrong += [*_column_references(policy), *_name_clashes(policy), *_models(policy)]
     return settings, wrong
 
 
@@ -144,6 +152,30 @@ def _column_references(policy: "Policy") -> Iterator[str]:
         yield "search.target, a column, and the score label-gain must be given together"
 
 
+def _models(policy: "Policy") -> Iterator[str]:
+    """Yield problems of models whose population is missing, or that do not go together."""
+    privacy, of = policy.privacy, policy.privacy.population
+    if of is not None and (of.path is None) == (of.size is None):
+        yield "privacy.population needs either path or size"
+    if privacy.k_map is not None and of is None:
+        yield "privacy.k_map needs privacy.population, with path or size"
+    if privacy.presence is not None and (of is None or of.path is None):
+        yield "privacy.presence needs privacy.population.path, a table of the population"
+    if privacy.presence is not None and policy.search.recoding == "local":
+        yield "privacy.presence needs `recoding: global`: labels that overlap make no one class"
+    unique = privacy.uniqueness
+    if unique is not None and unique.within == "population" and of is None:
+        yield "privacy.uniqueness within the population needs privacy.population"
+    if privacy.presence is not None and privacy.presence.least > privacy.presence.most:
+        yield "privacy.presence.least must not exceed privacy.presence.most"
+    of_population = privacy.k_map is not None or privacy.presence is not None
+    means = [name for name in policy.names("quasi") if policy.attributes[name].publish != "label"]
+    if of_population and of is not None and of.path is not None and means:
+        yield f"attributes.{means[0]}.publish must be label: nobody of a population has a mean"
+    if privacy.models and policy.output.suppressed == "star":
+        yield f"output.suppressed must be drop beside privacy.{privacy.models[0]}"
+
+
 def _name_clashes(policy: "Policy") -> Iterator[str]:
     if policy.output.intervals != "bounds":
         return
@@ -154,8 +186,8 @@ def _name_clashes(policy: "Policy") -> Iterator[str]:
 
 
 def _settings(policy: "Policy") -> Iterator[str]:
-    if policy.privacy.k < 2:
-        yield "privacy.k must be at least 2"
+    if policy.privacy.k < (2 if policy.privacy.k_map is None else 1):
+        yield "privacy.k must be at least 2, or 1 beside k_map"
     if not 0 <= policy.privacy.suppression < 1:
         yield "privacy.suppression must be at least 0 and below 1"
     for name, of in policy.attributes.items():
@@ -185,6 +217,15 @@ def _attribute(name: str, of: "Attribute") -> Iterator[str]:
         yield from _closeness(where, of)
     if of.order is not None:
         yield from _order_problems(where, of.order)
+    if of.transform is not None:
+        yield from _transform_problems(where, of.transform)
+
+
+def _transform_problems(where: str, spec: Any) -> Iterator[str]:
+    if not spec.changes_numbers and spec.rare is None:
+        yield f"{where}.transform is empty; give top, bottom, round or rare"
+    if None not in (spec.top, spec.bottom) and spec.bottom >= spec.top:
+        yield f"{where}.transform.bottom must be below top"
 
 
 def _closeness(where: str, of: "Attribute") -> Iterator[str]:
@@ -218,6 +259,8 @@ def _quasi(where: str, of: "Attribute") -> Iterator[str]:
     elif kind == "date":
         yield from _dates(where, of)
     yield from _listed_values(where, spec)
+    if of.publish != "label" and of.type not in ("int", "float"):
+        yield f"{where}.publish is {of.publish}; set `type: int` or `type: float`"
     if kind in ("file", "prefix", "order", "frequency") and of.domain is not None:
         yield f"{where}.domain belongs to hierarchies of numbers and dates"
 

@@ -9,13 +9,16 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from shoal.anonymize.tree import Tree, leaf_count_costs
 from shoal.domain import Taxonomy
+
+if TYPE_CHECKING:
+    from shoal.anonymize.models import DeltaPresence, KMap
 
 __all__ = [
     "KEPT_CUT",
@@ -156,7 +159,8 @@ class Problem:
         int32 (F, d): leaf codes, never -1. Rows to be suppressed whatever happens (nulls, if so
         asked) are not among the lines: the reader counts them in ``lost``.
     n
-        int64 (F,): how many rows each line stands for, at least 1.
+        int64 (F,): how many rows each line stands for, at least 1; 0 for a line that stands for
+        people of the population alone.
     k
         At least so many people (or rows) a class.
     suppression
@@ -178,6 +182,10 @@ class Problem:
     levels
         Of each QID int32 (levels, leaves): the place of the node above each leaf at each level as
         written, the leaves first; the steps below the root if empty.
+    population
+        int64 (F,) or None: how many people of a population each line stands for.
+    class_models
+        What each class must keep besides k, l and t, given its people and the population's.
     """
 
     names: tuple[str, ...]
@@ -194,6 +202,8 @@ class Problem:
     entities: NDArray[np.int64] | None = field(default=None, repr=False)
     target: NDArray[np.int32] | None = field(default=None, repr=False)
     levels: tuple[NDArray[np.int32], ...] = field(default=(), repr=False)
+    population: NDArray[np.int64] | None = field(default=None, repr=False)
+    class_models: "tuple[KMap | DeltaPresence, ...]" = ()
 
     def __post_init__(self) -> None:
         if not self.weights:

@@ -172,7 +172,7 @@ def _people(table: AnyTable, name: str) -> tuple[int, int, int]:
 
 
 def _check_others(policy: Policy, table: AnyTable) -> None:
-    names = [name for name in policy.names("other") if not policy.attributes[name].force]
+    names = _unguarded_columns(policy)
     if not names:
         return
     entity = policy.privacy.entity
@@ -214,9 +214,21 @@ def find_identifying_columns(policy: Policy, table: AnyTable) -> dict[str, float
     >>> find_identifying_columns(policy, table)
     {'case': 1.0}
     """
-    names = [name for name in policy.names("other") if not policy.attributes[name].force]
+    names = _unguarded_columns(policy)
     shares = {name: _share_of_rare_rows(policy, table, name) for name in names}
     return {name: share for name, share in shares.items() if share > _RARE}
+
+
+def _unguarded_columns(policy: Policy) -> list[str]:
+    """Return published columns that nobody vouched for and whose rare values stay."""
+    k, entity = policy.privacy.k, policy.privacy.entity
+
+    def hides_rare(name: str) -> bool:  # rare values are counted in rows, and not in people
+        spec = policy.attributes[name].transform
+        return entity is None and spec is not None and spec.rare is not None and spec.rare >= k
+
+    columns = policy.names("other")
+    return [n for n in columns if not policy.attributes[n].force and not hides_rare(n)]
 
 
 def _share_of_rare_rows(policy: Policy, table: AnyTable, name: str) -> float:

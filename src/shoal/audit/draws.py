@@ -9,7 +9,16 @@ from typing import Any
 import numpy as np
 
 from shoal.errors import InvalidSetting
-from shoal.mechanisms import Gaussian, Geometric, KNorm, LocalGrid, Mixed, NDLaplace, Restrict
+from shoal.mechanisms import (
+    Gaussian,
+    Geometric,
+    KNorm,
+    LocalGrid,
+    Mixed,
+    NDLaplace,
+    ProductNorm,
+    Restrict,
+)
 from shoal.mechanisms.local.bounded.base import Bounded
 from shoal.mechanisms.local.categories.base import Categorical
 
@@ -123,7 +132,7 @@ def _check_count(outputs: Any, n: int) -> Any:
 
 
 def _takes_copies(mechanism: Any, x: Any) -> bool:
-    if isinstance(mechanism, Geometric | KNorm | Gaussian):
+    if isinstance(mechanism, Geometric | KNorm | ProductNorm | Gaussian):
         return isinstance(x, int | np.integer | np.ndarray | list)
     records = Bounded | Categorical | NDLaplace | Restrict | LocalGrid | Mixed
     return isinstance(mechanism, records)

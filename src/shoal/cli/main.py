@@ -27,6 +27,7 @@ from shoal.cli.verbs.anonymize import anonymize_app
 from shoal.cli.verbs.attack import attack_app
 from shoal.cli.verbs.audit import audit
 from shoal.cli.verbs.cluster import cluster
+from shoal.cli.verbs.collect import collect_app
 from shoal.cli.verbs.data import data_app
 from shoal.cli.verbs.demo import demo
 from shoal.cli.verbs.evaluate import evaluate
@@ -85,6 +86,7 @@ app.command()(cluster)
 app.command()(evaluate)
 app.command()(perturb)
 app.command()(learn)
+app.add_typer(collect_app, name="collect")
 app.add_typer(anonymize_app, name="anonymize")
 app.command()(audit)
 app.add_typer(attack_app, name="attack")

@@ -6,6 +6,8 @@ private, plain
     A private estimator adds noise and promises a guarantee; a plain one promises nothing.
 centre
     The point that stands for a cluster; a row or record belongs to its nearest centre.
+prototype
+    What stands for a group of a table with categories: means of numbers, modes of categories.
 cell
     A box of a public grid; counts of cells with noise are what most private methods read.
 row
@@ -38,12 +40,16 @@ if TYPE_CHECKING:
     from shoal.cluster.local import LocalClusterer
     from shoal.cluster.local.distributed_frames import FrameReports
     from shoal.cluster.model_folder import load_model
+    from shoal.cluster.prototypes.estimator import PrivateKPrototypes
+    from shoal.cluster.prototypes.plain import KPrototypes
     from shoal.cluster.wave import WaveCluster
 
 _MODULE_OF = {
     "FrameReports": "local.distributed_frames",
+    "KPrototypes": "prototypes.plain",
     "LocalClusterer": "local",
     "PrivateKMeans": "kmeans.estimator",
+    "PrivateKPrototypes": "prototypes.estimator",
     "WaveCluster": "wave",
     "load_model": "model_folder",
     "without_data": "control",
@@ -51,8 +57,10 @@ _MODULE_OF = {
 
 __all__ = [
     "FrameReports",
+    "KPrototypes",
     "LocalClusterer",
     "PrivateKMeans",
+    "PrivateKPrototypes",
     "WaveCluster",
     "choose",
     "load_model",

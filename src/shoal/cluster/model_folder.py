@@ -26,7 +26,9 @@ __all__ = ["MODELS", "Savable", "check_replaceable", "load_model", "save_model",
 
 SCHEMA = "shoal.model/1"
 MODEL = "model.json"
-MODELS = dict.fromkeys(("LocalClusterer", "PrivateKMeans", "WaveCluster"), "shoal.cluster")
+MODELS = dict.fromkeys(
+    ("LocalClusterer", "PrivateKMeans", "PrivateKPrototypes", "WaveCluster"), "shoal.cluster"
+)
 PAGES = {f"report{mark}.{kind}" for mark in ("", "-simulation") for kind in ("html", "json")}
 # What reading a damaged document may raise.
 _DAMAGED = (KeyError, TypeError, ValueError, AttributeError, IndexError, OverflowError)
@@ -170,6 +172,8 @@ def check_replaceable(folder: str | Path) -> None:
 
 def _domain_document(domain: Box | Schema | None) -> dict[str, Any] | None:
     """Return the bounds of a domain as JSON values; the entity is among the settings."""
+    if isinstance(domain, Schema) and domain.categories:
+        return domain.to_dict()
     box = domain.box if isinstance(domain, Schema) else domain
     return None if box is None else box.to_dict()
 

@@ -3,7 +3,7 @@
 No cell changes what another one means, so one odd row cannot change how others are read.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Literal
 
 import numpy as np
@@ -46,7 +46,10 @@ _ODD_CELLS = {
 
 
 def encode_numbers(
-    batch: pa.RecordBatch, names: Sequence[str], text: Literal["refuse", "missing"] = "refuse"
+    batch: pa.RecordBatch,
+    names: Sequence[str],
+    text: Literal["refuse", "missing"] = "refuse",
+    lenient: Collection[str] = (),
 ) -> NDArray[np.float64]:
     """Return these columns as float64, one row each; a missing value is NaN.
 
@@ -61,6 +64,8 @@ def encode_numbers(
     text
         What a cell of text that is no number does: raise ``NotNumeric`` ("refuse"), or count as
         "missing".
+    lenient
+        Columns in which such a cell is missing whatever ``text`` says.
 
     Examples
     --------
@@ -75,7 +80,7 @@ def encode_numbers(
         column = _decoded(batch.column(at))
         if _is_number(column.type) or _is_text(column.type):
             row[:] = _floats(column)
-        odd = _non_numbers(column, row, text)
+        odd = _non_numbers(column, row, "missing" if name in lenient else text)
         if odd:
             wrong[name] = odd
     if wrong:

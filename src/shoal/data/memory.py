@@ -77,9 +77,11 @@ class ArraySource:
         """Return columns of some rows, one a line, turned a few rows at a time to stay in cache."""
         rows = self._array[start:stop]
         columns = np.empty((len(at), len(rows)), self._dtype)
+        # All columns in order are a view: chosen ones would be copied twice.
+        chosen = slice(None) if list(at) == list(range(rows.shape[1])) else list(at)
         for first in range(0, len(rows), _ROWS_IN_CACHE):
             part = rows[first : first + _ROWS_IN_CACHE]
-            columns[:, first : first + len(part)] = part.T[at]
+            columns[:, first : first + len(part)] = part.T[chosen]
         return columns
 
 

@@ -4,12 +4,12 @@ All problems of a schema are found at once and named by the keys of the file.
 """
 
 import difflib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache, reduce
 from operator import getitem
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from shoal.documents import read_yaml
 from shoal.domain.box import Box
@@ -22,7 +22,7 @@ __all__ = [
 ]
 
 _KEYS = ("version", "columns", "entity", "max_rows_per_person", "geo")
-_COLUMN_KEYS = ("low", "high", "values", "other", "weight")
+_COLUMN_KEYS = ("low", "high", "values", "levels", "other", "missing", "weight")
 _GEO_KEYS = ("latitude", "longitude")
 
 
@@ -37,7 +37,7 @@ class Schema:
     bounds
         The lowest and highest value of each numeric column.
     categories
-        The public list of each column of categories.
+        The public list of each column of categories, those of ``ordered`` columns among them.
     weights
         How much each column counts in distances between rows.
     entity
@@ -46,6 +46,11 @@ class Schema:
         How many rows of each person are kept.
     geo
         The columns of latitude and longitude, if the table has them.
+    ordered
+        The columns of categories whose list is an order, from low to high (``levels`` in a file).
+    missing
+        What a missing value of a numeric or ordered column becomes, where it is not refused: its
+        "middle", or the middle and a mark beside it ("flag").
 
     Examples
     --------
@@ -64,6 +69,8 @@ class Schema:
     entity: str | None = None
     max_rows_per_person: int | None = None
     geo: tuple[str, str] | None = field(default=None)
+    ordered: tuple[str, ...] = ()
+    missing: dict[str, Literal["middle", "flag"]] = field(default_factory=dict)
 
     @classmethod
     def load(cls, path: str | Path) -> "Schema":
@@ -135,16 +142,32 @@ class Schema:
         return cls(
             columns=tuple(columns),
             bounds={n: (c["low"], c["high"]) for n, c in columns.items() if "low" in c},
-            categories={
-                n: Categories(c["values"], c.get("other", "refuse"))
-                for n, c in columns.items()
-                if "values" in c
-            },
+            categories={n: _categories(c) for n, c in columns.items() if "low" not in c},
             weights={n: float(c.get("weight", 1)) for n, c in columns.items()},
             entity=content.get("entity"),
             max_rows_per_person=content.get("max_rows_per_person"),
             geo=(geo["latitude"], geo["longitude"]) if geo else None,
+            ordered=tuple(n for n, c in columns.items() if "levels" in c),
+            missing={
+                n: c["missing"]
+                for n, c in columns.items()
+                if c.get("missing", "refuse") != "refuse"
+            },
         )
+
+    def select(self, names: Sequence[str]) -> "Schema":
+        """Return the schema of some columns, in the order of this one.
+
+        Parameters
+        ----------
+        names
+            The columns; latitude and longitude only together.
+        """
+        content = self.to_dict()
+        content["columns"] = {n: c for n, c in content["columns"].items() if n in names}
+        if self.geo is not None and not {*self.geo} & {*names}:
+            del content["geo"]
+        return Schema.of(content)
 
     @property
     def numbers(self) -> tuple[str, ...]:
@@ -162,6 +185,11 @@ class Schema:
         named = {name: self.bounds[name] for name in self.numbers}
         return Box.geo(**named) if self.geo else Box(**named)
 
+    @property
+    def flagged(self) -> tuple[str, ...]:
+        """The numeric columns in which a missing value is marked, in the order of ``numbers``."""
+        return tuple(name for name in self.numbers if self.missing.get(name) == "flag")
+
     def to_dict(self) -> dict[str, Any]:
         """Return plain values laid out like the file, which ``Schema.of`` takes."""
         content: dict[str, Any] = {
@@ -177,15 +205,26 @@ class Schema:
         return content
 
     def _column(self, name: str) -> dict[str, Any]:
+        missing = {"missing": self.missing[name]} if name in self.missing else {}
         if name in self.bounds:
             low, high = self.bounds[name]
-            return {"low": low, "high": high, "weight": self.weights[name]}
+            return {"low": low, "high": high, "weight": self.weights[name]} | missing
         listed = self.categories[name]
+        if name in self.ordered:
+            return {"levels": list(listed.values), "weight": self.weights[name]} | missing
         return {
             "values": list(listed.values),
             "other": listed.other,
             "weight": self.weights[name],
         }
+
+
+def _categories(column: Mapping[str, Any]) -> Categories:
+    """Return the list of a column; missing levels that are not refused are one more code."""
+    if "levels" not in column:
+        return Categories(column["values"], column.get("other", "refuse"))
+    refused = column.get("missing", "refuse") == "refuse"
+    return Categories(column["levels"], "refuse" if refused else "bucket")
 
 
 def schema_problems(content: Any) -> list[str]:
@@ -262,10 +301,14 @@ def _value_problems(content: Mapping[str, Any]) -> Iterator[str]:
 
 def _column(where: str, column: Mapping[str, Any]) -> Iterator[str]:
     bounded = [key for key in ("low", "high") if column.get(key) is not None]
-    if "values" in column:
+    listed = [key for key in ("values", "levels") if key in column]
+    if len(listed) > 1:
+        yield f"{where} has values and levels; levels are values in their order: give one of them"
+    if listed:
         if bounded:
-            yield f"{where} has bounds and values; a column is numeric or a category, not both"
-        yield from _category_problems(where, column["values"])
+            yield f"{where} has bounds and {listed[0]}; a column is numeric or a category, not both"
+        yield from _category_problems(f"{where}.{listed[0]}", column[listed[0]])
+        yield from _list_problems(where, column)
         return
     if len(bounded) < 2:
         lacks = " and ".join(key for key in ("low", "high") if key not in bounded)
@@ -283,26 +326,42 @@ def _order_problems(where: str, low: float, high: float) -> Iterator[str]:
         yield f"{where} needs two finite numbers with low below high"
 
 
+def _list_problems(where: str, column: Mapping[str, Any]) -> Iterator[str]:
+    """Yield what does not fit a column of categories, or one of levels."""
+    if "values" in column and "missing" in column:
+        yield f"{where}.missing belongs to a number or levels; categories have `other: bucket`"
+    if "levels" in column:
+        if "other" in column:
+            yield f"{where}.other belongs to a column with values; levels have `missing`"
+        levels = column["levels"]
+        if isinstance(levels, list | tuple) and len(levels) == 1:
+            yield f"{where}.levels needs two or more, from low to high"
+
+
 def _category_problems(where: str, values: Any) -> Iterator[str]:
     if not isinstance(values, list | tuple):
         return  # said by pydantic
     if any(isinstance(value, bool) for value in values):
         yield (
-            f"{where}.values holds truth values: YAML reads yes, no, on and off as such; put "
+            f"{where} holds truth values: YAML reads yes, no, on and off as such; put "
             "them in quotes"
         )
         return
     try:
         Categories(values)
     except InvalidDomain as error:
-        yield f"{where}.values: {error.message[0].lower()}{error.message[1:].rstrip('.')}"
+        yield f"{where}: {error.message[0].lower()}{error.message[1:].rstrip('.')}"
 
 
 def _geo_problems(geo: Any, columns: Mapping[str, Any]) -> Iterator[str]:
     if not isinstance(geo, Mapping) or not all(isinstance(geo.get(k), str) for k in _GEO_KEYS):
         return  # absent, or said by pydantic
     named = [geo[key] for key in _GEO_KEYS]
-    numeric = [n for n, c in columns.items() if isinstance(c, Mapping) and "values" not in c]
+    numeric = [
+        n
+        for n, c in columns.items()
+        if isinstance(c, Mapping) and not c.keys() & {"values", "levels"}
+    ]
     if sorted(named) != sorted(map(str, numeric)):
         # Kilometres on two axes and other units on a third make no distance.
         yield "geo must name exactly the two numeric columns"
@@ -319,7 +378,7 @@ def _model() -> Any:
 
     Defaults only mark a key as optional; a null is no value for any of them.
     """
-    from typing import Annotated, Literal
+    from typing import Annotated
 
     from pydantic import BaseModel, ConfigDict, Field, StrictInt, StrictStr
 
@@ -333,7 +392,9 @@ def _model() -> Any:
         low: number = 0.0
         high: number = 1.0
         values: list[Any] = Field(default_factory=list)
+        levels: list[Any] = Field(default_factory=list)
         other: Literal["refuse", "bucket"] = "refuse"
+        missing: Literal["refuse", "middle", "flag"] = "refuse"
         weight: Annotated[float, Field(strict=True, gt=0, allow_inf_nan=False)] = 1.0
 
     class Geo(Strict):

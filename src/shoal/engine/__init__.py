@@ -13,7 +13,7 @@ The words of this package:
   the two kinds apart.
 """
 
-from shoal.engine.entry import rows_of
+from shoal.engine.entry import is_rows, rows_of
 from shoal.engine.rows import Block, Rows
 
-__all__ = ["Block", "Rows", "rows_of"]
+__all__ = ["Block", "Rows", "is_rows", "rows_of"]

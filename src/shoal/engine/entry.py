@@ -1,7 +1,7 @@
 """Turn any table into ``Rows``, and choose the engine that fits it."""
 
 from collections.abc import Callable, Iterable
-from typing import TYPE_CHECKING, Any, Literal, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, TypeGuard, TypeVar
 
 from shoal.data import source_of
 from shoal.data.source import find_columns
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 __all__ = [
     "by_engine",
     "frame_table",
+    "is_rows",
     "is_spark_frame",
     "rows_of",
     "unbounded_box",
@@ -79,7 +80,7 @@ def rows_of(
         from shoal.engine.spark.rows import SparkRows
 
         return SparkRows(X, domain, terms)
-    if isinstance(X, Rows):
+    if is_rows(X):
         return _checked_rows(X, domain, terms)
     columns = domain.names if isinstance(domain, Box) else domain.columns
     source = source_of(X, names=columns)
@@ -122,6 +123,22 @@ def frame_table(X: Any) -> "SparkTable":
     from shoal.engine.spark.table import SparkTable  # loaded for a frame alone
 
     return X if isinstance(X, SparkTable) else SparkTable(X)
+
+
+def is_rows(X: object) -> TypeGuard[Rows]:
+    """Whether this is ``Rows`` already; a frame of Spark Connect claims to have any attribute.
+
+    Parameters
+    ----------
+    X
+        Anything.
+
+    Examples
+    --------
+    >>> is_rows(rows_of([[31.0]], Box(age=(0, 110)))), is_rows([[31.0]])
+    (True, False)
+    """
+    return isinstance(X, Rows) and not is_spark_frame(X)
 
 
 def is_spark_frame(X: object) -> bool:

@@ -250,7 +250,7 @@ class LocalRows:
         held = ExitStack()
         weakref.finalize(self, held.close)
         folder = held.enter_context(scratch())
-        screen_batch = people.LimitedRows(len(self._screen.numbers), len(self._screen.categories))
+        screen_batch = people.LimitedRows(len(self._screen.numbers), self._screen.n_codes)
         schema = people.owned_rows_schema(screen_batch.numbers, screen_batch.codes)
         batches = self._first_pass(partial(people.owned_rows, schema))
         path = folder / "kept.parquet"

@@ -43,7 +43,8 @@ class Block:
     numbers
         One row each, the domain's numeric columns in order: finite and inside the box.
     codes
-        One row each, the codes of the schema's categories in order; no columns for a box.
+        One row each, the codes of the schema's categories in order, then 1 where a number of a
+        column with ``missing: flag`` was missing; no columns for a box.
     """
 
     numbers: NDArray[np.float64]

@@ -88,9 +88,14 @@ class Screen:
         entity = () if self.terms.entity is None else (self.terms.entity,)
         return tuple(dict.fromkeys((*self.numbers, *self.categories, *entity)))
 
+    @property
+    def n_codes(self) -> int:
+        """How many columns of codes a block has: categories, then marks of missing numbers."""
+        return len(self.categories) + len(self._flagged)
+
     def empty(self) -> Block:
         """Return a block of no rows."""
-        codes = np.empty((0, len(self.categories)), dtype=np.int32)
+        codes = np.empty((0, self.n_codes), dtype=np.int32)
         return Block(np.empty((0, len(self.numbers))), codes)
 
     def __call__(self, batch: pa.RecordBatch) -> ScreenedBatch:
@@ -101,9 +106,13 @@ class Screen:
             "missing" if self.terms.nonfinite == "drop" else "refuse"
         )
         numbers = (
-            encode.encode_numbers(batch, self.numbers, text) if self.numbers else np.empty((n, 0))
+            encode.encode_numbers(batch, self.numbers, text, self._filled)
+            if self.numbers
+            else np.empty((n, 0))
         )
         codes = encode.encode_codes(batch, self.categories)
+        if self._filled:
+            codes = np.hstack([codes, self._fill_missing(numbers)])
         entity = (
             None if self.terms.entity is None else encode.encode_owners(batch, self.terms.entity)
         )
@@ -118,6 +127,27 @@ class Screen:
             numbers, codes = numbers[admitted], codes[admitted]
             entity = None if entity is None else entity.filter(pa.array(admitted))
         return ScreenedBatch(Block(numbers, codes), tally, entity)
+
+    @property
+    def _filled(self) -> tuple[str, ...]:
+        """The numeric columns whose missing values are filled; a box has none."""
+        missing = {} if isinstance(self.domain, Box) else self.domain.missing
+        return tuple(name for name in self.numbers if name in missing)
+
+    @property
+    def _flagged(self) -> tuple[str, ...]:
+        return () if isinstance(self.domain, Box) else self.domain.flagged
+
+    def _fill_missing(self, numbers: NDArray[np.float64]) -> NDArray[np.int32]:
+        """Put the middle of the bounds where a number is missing, in place; return the marks."""
+        marks = {}
+        for name in self._filled:
+            axis = self.numbers.index(name)
+            absent = ~np.isfinite(numbers[:, axis])
+            numbers[absent, axis] = (self.box.low[axis] + self.box.high[axis]) / 2
+            marks[name] = absent.astype(np.int32)
+        flags = [marks[name] for name in self._flagged]
+        return np.column_stack(flags) if flags else np.empty((len(numbers), 0), dtype=np.int32)
 
     def refuses(self, tally: Tally) -> bool:
         """Whether the terms refuse a table with these counts.

@@ -15,12 +15,15 @@ The words of this package:
 - *palette*: colours by *role* (ink, card, shade-1, ...), in light and in dark.
 """
 
+from shoal.figures.charts.before_after import BeforeAfter, before_after
 from shoal.figures.charts.budget_curve import BudgetCurve, budget_curve
 from shoal.figures.charts.class_sizes import ClassSizes, class_sizes
 from shoal.figures.charts.count_curve import CountCurve, count_curve
 from shoal.figures.charts.detail_bars import DetailBars, detail_bars
 from shoal.figures.charts.dots import Dots, dots
 from shoal.figures.charts.error_band import ErrorBand, error_band
+from shoal.figures.charts.group_profile import GroupProfile, ProfileRow, group_profile
+from shoal.figures.charts.icicle import Icicle, icicle
 from shoal.figures.charts.noise import (
     NoiseBars,
     NoiseHistogram,
@@ -39,6 +42,7 @@ from shoal.figures.maps.mosaic import Mosaic, bars, mosaic, raster_of_cells, ras
 
 __all__ = [
     "Area",
+    "BeforeAfter",
     "BudgetCurve",
     "CellMap",
     "ClassSizes",
@@ -48,14 +52,18 @@ __all__ = [
     "Dots",
     "ErrorBand",
     "Figure",
+    "GroupProfile",
+    "Icicle",
     "Mosaic",
     "NoiseBars",
     "NoiseHistogram",
     "NoiseMap",
+    "ProfileRow",
     "RocCurve",
     "ScoreMarks",
     "VerdictFigure",
     "bars",
+    "before_after",
     "budget_curve",
     "cell_map",
     "class_sizes",
@@ -66,6 +74,8 @@ __all__ = [
     "dots",
     "error_band",
     "figure_of",
+    "group_profile",
+    "icicle",
     "mosaic",
     "noise_bars",
     "noise_histogram",
@@ -81,6 +91,7 @@ __all__ = [
 _KINDS: dict[str, type[Figure]] = {
     kind.kind: kind
     for kind in (
+        BeforeAfter,
         BudgetCurve,
         CellMap,
         ClassSizes,
@@ -89,6 +100,8 @@ _KINDS: dict[str, type[Figure]] = {
         DetailBars,
         Dots,
         ErrorBand,
+        GroupProfile,
+        Icicle,
         Mosaic,
         NoiseBars,
         NoiseHistogram,

@@ -8,8 +8,17 @@ import unicodedata
 from collections.abc import Sequence
 from math import floor, log10
 
-__all__ = ["count_decimals", "format_number", "format_ticks", "replace_controls", "shorten"]
+__all__ = [
+    "count_decimals",
+    "format_number",
+    "format_ticks",
+    "letters_wide",
+    "replace_controls",
+    "shorten",
+    "shorten_to_width",
+]
 
+_WIDE, _NARROW = set("mwMWGOQ@%"), set("ijlIft.,:;'|!()[]- ")
 _CONTROL_CATEGORIES = {"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"}
 _ALLOWED_CONTROLS = {
     "\n",
@@ -60,6 +69,46 @@ def shorten(text: str, at: int) -> str:
     """
     shown = replace_controls(text)
     return shown if len(shown) <= at else shown[: at - 1].rstrip() + "…"
+
+
+def letters_wide(text: str) -> float:
+    """Return about how many letters of middle width a text is as wide as.
+
+    Parameters
+    ----------
+    text
+        The text.
+
+    Examples
+    --------
+    >>> letters_wide("aaa"), letters_wide("www"), letters_wide("ill")
+    (3.0, 4.5, 1.5)
+    """
+    return sum(1.5 if c in _WIDE else 0.5 if c in _NARROW else 1.0 for c in text)
+
+
+def shorten_to_width(text: str, letters: float) -> str:
+    """Clean text and cut it to the width of so many letters, with an ellipsis.
+
+    Parameters
+    ----------
+    text
+        Text from outside.
+    letters
+        The width, in letters of middle width.
+
+    Examples
+    --------
+    >>> shorten_to_width("willow", 6), shorten_to_width("wwwwww", 6)
+    ('willow', 'www…')
+    """
+    shown = replace_controls(text)
+    if letters_wide(shown) <= letters:
+        return shown
+    kept = len(shown)
+    while kept and letters_wide(shown[:kept]) > letters - 1:
+        kept -= 1
+    return shown[:kept].rstrip() + "…"
 
 
 def format_number(value: float, decimals: int | None = None) -> str:

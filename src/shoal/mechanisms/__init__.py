@@ -20,6 +20,7 @@ from shoal.mechanisms.central.exponential import Choices, Exponential, Intervals
 from shoal.mechanisms.central.gaussian import Gaussian
 from shoal.mechanisms.central.geometric import Geometric
 from shoal.mechanisms.central.k_norm import KNorm
+from shoal.mechanisms.central.product_norm import ProductNorm
 from shoal.mechanisms.central.tree_splits import Splits, TreeCounts, TreeSplits
 from shoal.mechanisms.local.bounded.duchi import Duchi
 from shoal.mechanisms.local.bounded.harmony import Harmony
@@ -55,6 +56,7 @@ __all__ = [
     "PlanarLaplace",
     "Prior",
     "PrivUnit",
+    "ProductNorm",
     "RandomizedResponse",
     "Reports",
     "Restrict",

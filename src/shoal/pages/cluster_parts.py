@@ -32,14 +32,14 @@ __all__ = [
 
 
 def release_settings(
-    box: "Box", guarantee: "Guarantee", publisher: str | None, **own: str
+    box: "Box | None", guarantee: "Guarantee", publisher: str | None, **own: str
 ) -> dict[str, str]:
     """Return the settings that private clusterings share, and a method's own, for a page.
 
     Parameters
     ----------
     box
-        Public bounds.
+        Public bounds; None where a method says itself what is public.
     guarantee
         The promise.
     publisher
@@ -50,9 +50,10 @@ def release_settings(
     source = "from a seed" if guarantee.simulation else "cryptographic source"
     shared = {
         "holder": "the holder of the table, and nobody else",
-        "bounds": f"public, fixed beforehand: {bounds_text(box)}",
         "noise": f"on whole numbers, {source}",
     }
+    if box is not None:
+        shared["bounds"] = f"public, fixed beforehand: {bounds_text(box)}"
     return own | shared | ({"publisher": publisher} if publisher else {})
 
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from shoal.figures import detail_bars
 from shoal.pages.page import Line, Table, VerdictPage
-from shoal.pages.table import chance_text
+from shoal.pages.table_risk import chance_text
 from shoal.report import Detail, Verdicts
 
 if TYPE_CHECKING:

@@ -27,6 +27,7 @@ from shoal.pages.cluster_parts import (
 from shoal.pages.page import Fact, Line, Page, Table, name_list
 
 if TYPE_CHECKING:
+    from shoal.cluster.intervals.result import Intervals
     from shoal.domain import Box
     from shoal.figures import CellMap
     from shoal.privacy import Guarantee
@@ -41,9 +42,14 @@ WEAK = (
     "lie far from their rows. Use fewer groups, fewer columns or a larger epsilon."
 )
 NOT_TOLD = "(uncertain): noise alone may count as many where nobody is."
-OWN_NOISE = (
-    "the noise of the last step alone, root mean square. What earlier steps drew can move a centre "
-    "several times as far."
+UNSTABLE = "unstable"
+UNSTABLE_NOTE = (
+    "Between simulated fits an unstable group moves to another place: its centre and size are "
+    "given no interval."
+)
+UNREACHED = (
+    "Where groups have long tails, no gaps between them or few rows, fewer intervals held when "
+    "this was measured."
 )
 LINE_COLUMNS = 8  # columns that fit a line of a terminal
 PAGE_COLUMNS = 12  # columns that fit a page
@@ -53,7 +59,7 @@ _NAMED = 4  # groups named in a map's description
 
 
 class KMeansGroups:
-    """Centres, how far noise may have moved each, and about how many rows belong to it.
+    """Centres and about how many rows belong to each, with their intervals.
 
     Only released numbers of a fitted model are read. Group i is label i - 1 of ``predict``.
 
@@ -75,9 +81,12 @@ class KMeansGroups:
         self.unit = unit_of(model)
         self.sizes: list[int] = whole_shares(model.cluster_weights_, self.n_rows)
         self.certain = [bool(each) for each in model.groups_told_]  # told from nobody
-        # Noise to expect in a centre along a column: as a share of its range, and in its units.
-        self.relative = [float(e) / math.sqrt(self.box.d) / 2 for e in model.expected_error_]
-        self.reach = np.outer(self.relative, self.box.high - self.box.low)
+        self.intervals: Intervals = model.intervals_
+        self.stable = [not each for each in self.intervals.unstable]
+        # Half of each interval, in the column's units; none for a group that is unstable.
+        self.reach = np.nan_to_num(self.intervals.half_widths)
+        # The widest of each group, as a share of its column's range.
+        self.relative = (self.reach / (self.box.high - self.box.low)).max(axis=1).tolist()
 
     @property
     def is_weak(self) -> bool:
@@ -86,17 +95,30 @@ class KMeansGroups:
         return strength(self.n_rows, epsilon, self.box.d, self.k) < WEAK_STRENGTH
 
     def size_text(self, group: int) -> str:
-        """Return about how many belong to a group, marked if it may be empty.
+        """Return about how many belong to a group with its interval, marked if it may be empty.
 
         Parameters
         ----------
         group
             The number of the group, from 0.
         """
-        return f"{self.sizes[group]:,}{'' if self.certain[group] else ' (uncertain)'}"
+        known = self.stable[group]
+        interval = f" ({self.size_interval(group)})" if known else f" ({UNSTABLE})"
+        return f"{self.sizes[group]:,}{interval}{'' if self.certain[group] else ' (uncertain)'}"
+
+    def size_interval(self, group: int) -> str:
+        """Return the ends of the interval of a group's size, rounded outwards.
+
+        Parameters
+        ----------
+        group
+            The number of the group, from 0, which is stable.
+        """
+        low, high = self.intervals.sizes_low[group], self.intervals.sizes_high[group]
+        return f"{math.floor(low):,} to {math.ceil(high):,}"
 
     def center_text(self, group: int) -> list[str]:
-        """Return each number of a centre with its noise, to the digits that noise leaves.
+        """Return each number of a centre with half its interval, to the digits that this leaves.
 
         Parameters
         ----------
@@ -105,15 +127,25 @@ class KMeansGroups:
         """
         sides = self.box.high - self.box.low
         each = zip(self.centers[group], self.reach[group], sides, strict=True)
-        return [_with_noise(float(value), float(noise), float(side)) for value, noise, side in each]
+        if not self.stable[group]:
+            return [f"{format_number(float(value), count_decimals(float(side)) + 1)} ({UNSTABLE})"
+                    for value, _, side in each]  # fmt: skip
+        return [
+            _with_interval(float(value), float(half), float(side)) for value, half, side in each
+        ]
 
 
-def _with_noise(value: float, noise: float, side: float) -> str:
-    """Format ``12.30 ± 0.42``: two digits of the noise, and the value to the same place."""
-    if not side * 1e-6 < noise < math.inf:  # a centre on a single cell, which no noise moves
+def _with_interval(value: float, half: float, side: float) -> str:
+    """Format ``12.30 ± 0.42``: two digits of half a width, and the value to the same place.
+
+    The half is rounded up, so that what is shown is no narrower than the interval.
+    """
+    if not side * 1e-6 < half < math.inf:
         return format_number(value, count_decimals(side) + 4)
-    decimals = 1 - math.floor(math.log10(noise))
-    shown = [f"{round(each, decimals):,.{max(decimals, 0)}f}" for each in (value, noise)]
+    decimals = 1 - math.floor(math.log10(half))
+    step = 10.0**-decimals
+    outwards = math.ceil(half / step - 1e-9) * step
+    shown = [f"{round(each, decimals):,.{max(decimals, 0)}f}" for each in (value, outwards)]
     return " ± ".join(shown)
 
 
@@ -147,7 +179,7 @@ def page(model: Any, *, title: str | None = None, publisher: str | None = None) 
         result=result,
         settings=settings,
         summary=f"{counted} Each centre carries noise, so one {_one(groups)} more or less changes "
-        "little of what you see.",
+        f"little of what you see. {_rate_text(groups)}",
         facts=_facts(groups),
         figures=maps(groups),
         tables=[table],
@@ -171,6 +203,16 @@ def code(model: Any, n_clusters: int) -> str:
     return estimator_code(model, f"{n_clusters}, ", method=method)
 
 
+def _rate_text(groups: KMeansGroups) -> str:
+    """Return the sentence that says what an interval is."""
+    in_ten = round(10 * groups.intervals.rate)
+    number = {9: "Nine"}.get(in_ten, str(in_ten))
+    return (
+        f"{number} in ten of the intervals (±, or from and to) hold what plain k-means of the "
+        "rows would find, as far as fits of made-up rows like the released ones tell."
+    )
+
+
 def _lines(groups: KMeansGroups, counted: str, table: Table) -> list[Line | Table]:
     """Return what a terminal shows: the promise, and the groups."""
     fits = any(groups.certain) and len(groups.names) <= LINE_COLUMNS
@@ -184,14 +226,6 @@ def _lines(groups: KMeansGroups, counted: str, table: Table) -> list[Line | Tabl
 
 def _values(groups: KMeansGroups) -> dict[str, Any]:
     """Return what ``--json`` prints."""
-    each = zip(
-        groups.centers,
-        groups.reach,
-        groups.sizes,
-        groups.certain,
-        groups.model.size_reach_.tolist(),
-        strict=True,
-    )
     return promise_values(groups.guarantee) | {
         "n_clusters": groups.k,
         "groups_told": sum(groups.certain),
@@ -199,12 +233,28 @@ def _values(groups: KMeansGroups) -> dict[str, Any]:
         "rows_about": groups.n_rows,
         "rows_within_95_in_100": groups.rows_within,
         "rows_told": groups.model.rows_told_,
-        "groups": [
-            {"center": dict(zip(groups.names, center.tolist(), strict=True))}
-            | {"expected_error": dict(zip(groups.names, reach.tolist(), strict=True))}
-            | {"rows_about": size, "told": certain, "noise_reach": noise}
-            for center, reach, size, certain, noise in each
-        ],
+        "interval_rate": groups.intervals.rate,
+        "rows_interval": [groups.intervals.total_low, groups.intervals.total_high],
+        "groups": [_group_values(groups, i) for i in range(groups.k)],
+    }
+
+
+def _group_values(groups: KMeansGroups, group: int) -> dict[str, Any]:
+    """Return what ``--json`` prints of a group; no interval of one that is unstable."""
+    model, found, stable = groups.model, groups.intervals, groups.stable[group]
+    last_step = model.expected_error_[group] / math.sqrt(groups.box.d) / 2
+    noise = last_step * (groups.box.high - groups.box.low)
+    ends = np.column_stack([found.centers_low[group], found.centers_high[group]]).tolist()
+    sizes = [float(found.sizes_low[group]), float(found.sizes_high[group])]
+    return {
+        "center": dict(zip(groups.names, groups.centers[group].tolist(), strict=True)),
+        "interval": dict(zip(groups.names, ends, strict=True)) if stable else None,
+        "expected_error": dict(zip(groups.names, noise.tolist(), strict=True)),
+        "rows_about": groups.sizes[group],
+        "rows_interval": sizes if stable else None,
+        "stable": stable,
+        "told": groups.certain[group],
+        "noise_reach": float(model.size_reach_[group]),
     }
 
 
@@ -227,7 +277,24 @@ def _cautions(groups: KMeansGroups) -> list[str]:
         f"{missed} of the {groups.k} groups cannot be told from nobody: noise alone counts as many "
         "in one of 1,000 releases."
     )
-    return [*([uncertain] if missed else []), *([WEAK] if groups.is_weak else [])]
+    return [
+        *([uncertain] if missed else []),
+        *([WEAK] if groups.is_weak else []),
+        *([_unstable_text(groups)] if not all(groups.stable) else []),
+    ]
+
+
+def _unstable_text(groups: KMeansGroups) -> str:
+    """Return which groups are unstable, or that they are too many for the budget."""
+    unstable = [i + 1 for i, stable in enumerate(groups.stable) if not stable]
+    if len(unstable) > groups.k / 2:
+        return (
+            f"{len(unstable)} of the {groups.k} groups are unstable: so many groups are more than "
+            f"this budget can tell apart. {UNSTABLE_NOTE}"
+        )
+    which = "Group" if len(unstable) == 1 else "Groups"
+    verb = "is" if len(unstable) == 1 else "are"
+    return f"{which} {name_list([str(i) for i in unstable])} {verb} unstable. {UNSTABLE_NOTE}"
 
 
 def _one(groups: KMeansGroups) -> str:
@@ -237,7 +304,8 @@ def _one(groups: KMeansGroups) -> str:
 def _facts(groups: KMeansGroups) -> list[Fact]:
     off = f"off by at most {groups.rows_within:,} in 95 of 100 releases"
     worst = 100 * max(groups.relative, default=0.0)
-    noise = "of a column's range: the last step's, in the group least certain"
+    which = "of a column's range: the widest interval of a stable group"
+    value = f"± {format_number(float(f'{worst:.2g}'))} %" if any(groups.stable) else UNSTABLE
     return [
         Fact(
             f"{groups.unit.capitalize()}, about",
@@ -245,7 +313,7 @@ def _facts(groups: KMeansGroups) -> list[Fact]:
             off if groups.rows_within else "known without the rows",
         ),
         Fact("Groups", str(groups.k), "centres, numbered on the map"),
-        Fact("Noise in a centre", f"± {format_number(float(f'{worst:.2g}'))} %", noise),
+        Fact("Centres", value, which if any(groups.stable) else "no interval can be given"),
     ]
 
 
@@ -255,7 +323,7 @@ def _table(groups: KMeansGroups) -> Table:
         [f"Group {i + 1}", *groups.center_text(i)[: len(shown)], groups.size_text(i)]
         for i in range(groups.k)
     ]
-    note = f"± is {OWN_NOISE}"
+    note = _rate_text(groups)
     if not all(groups.certain):
         note += f" {NOT_TOLD}"
     if len(shown) < len(groups.names):
@@ -271,10 +339,11 @@ def _table(groups: KMeansGroups) -> Table:
 def _limits(groups: KMeansGroups) -> list[str]:
     """Return what the centres do not say, and how far they may be off."""
     model = groups.model
-    worst = max(range(groups.k), key=lambda i: groups.relative[i])
+    worst = max(range(groups.k), key=lambda i: (not groups.stable[i], groups.relative[i]))
     where = zip(groups.names[:4], groups.center_text(worst), strict=False)
     limits = [
         f"Least certain is group {worst + 1}: {', '.join(f'{n} {v}' for n, v in where)}.",
+        UNREACHED,
         "Other people in the table would have moved the centres too.",
         "A pale cell that stands alone may hold nobody: empty cells carry noise as well.",
     ]
@@ -359,4 +428,4 @@ def _description(groups: KMeansGroups, at: list[int]) -> str:
         place = ", ".join(f"{n} {texts[j]}" for n, j in zip(names, at, strict=True))
         each.append(f"{place} (group {i + 1})")
     which = "Centres" if groups.k <= _NAMED else f"The {_NAMED} largest groups' centres"
-    return f"{which}: {'; '.join(each)}. Rings show how far noise may have moved a centre."
+    return f"{which}: {'; '.join(each)}. Rings show the intervals."

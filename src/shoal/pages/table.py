@@ -18,6 +18,16 @@ from shoal.anonymize.risk.reidentification import (
 from shoal.errors import quantity
 from shoal.figures import class_sizes, detail_bars
 from shoal.pages.page import Fact, Line, Page, Summary, Table, labelled_lines
+from shoal.pages.table_figures import hierarchy_figures, risk_histogram
+from shoal.pages.table_risk import (
+    chance_text,
+    model_texts,
+    risk_lines,
+    special_table,
+    unique_lines,
+    wp216_lines,
+)
+from shoal.pages.table_utility import association_table, change_figures
 from shoal.privacy import Protected, Released, Result
 from shoal.report import findings, promise, texts
 
@@ -33,12 +43,10 @@ __all__ = [
     "TableContext",
     "advice_lines",
     "advice_texts",
-    "chance_text",
     "check_summary",
     "page",
     "page_files",
     "rare_lines",
-    "risk_lines",
 ]
 
 EVIDENCE = "counted again in the file as written; run.proof.md and those it names"
@@ -97,11 +105,12 @@ def page(finished: "RunResult", context: TableContext | None = None) -> Page:
     population = _population(finished, context)
     risk, k = _risk(finished, population), finished.policy.privacy.k
     outsider = risk_lines(risk, k, _unit(finished), population)
+    wp216 = wp216_lines(finished.policy, finished.produced.achieved)
     result = Result(
         "k-anonymous table",
         guarantee_of(finished.policy),
         released={
-            "outsider": Released(outsider),
+            "outsider": Released([*outsider, *wp216]),
             "metrics": Released(finished.manifest["metrics"]),
         },
         protected={
@@ -159,6 +168,7 @@ def check_summary(policy: "Policy", achieved: "AchievedPrivacy", broken: list[st
         "l": achieved.l,
         "t": achieved.t,
         "greatest_share": achieved.share,
+        **({"models": achieved.models} if achieved.models else {}),
         "rows": achieved.rows,
         "classes": achieved.classes,
         "counted": of,
@@ -183,6 +193,7 @@ def _check_lines(achieved: "AchievedPrivacy", broken: list[str], of: str) -> lis
         ),
         *(Line("l", f"{name}: {reached:.4g}") for name, reached in achieved.l.items()),
         *(Line("t", f"{name}: {distance:.4g}") for name, distance in achieved.t.items()),
+        *(Line("Model", f"{name}: {reached:.4g}") for name, reached in achieved.models.items()),
         *(
             Line("Worst", f"In some group {100 * share:.3g} in 100 {of} share one {name}.")
             for name, share in achieved.share.items()
@@ -199,48 +210,6 @@ def _lines(finished: "RunResult") -> list[Line]:
         Line("Found", _outcome(finished)),
         *labelled_lines("Cost", _costs(finished)),
     ]
-
-
-def risk_lines(risk: Risk, k: int, of: str, population: "Population | None") -> list[str]:
-    """Return a sentence for each of the three attackers.
-
-    Parameters
-    ----------
-    risk
-        The risk.
-    k
-        The k of the promise.
-    of
-        What is counted: people or rows.
-    population
-        The population, if one is known.
-    """
-    known = "Without a population table this is the prosecutor's chance."
-    if population is not None:
-        known = "Counted in a table of the population."
-    return [
-        f"Prosecutor, who knows that you are in it: {chance_text(risk.prosecutor)} at most; over "
-        f"all {of}, {chance_text(risk.prosecutor_mean)} on average.",
-        f"Journalist, who does not know that: {chance_text(risk.journalist)} at most. {known}",
-        f"Marketer, who matches everyone: about {chance_text(risk.marketer)} of the matches right.",
-        f"{_percent(risk.exposed)} of all {of} are in groups smaller than k = {k}.",
-    ]
-
-
-def chance_text(value: float) -> str:
-    """Format a probability as "1 in 12", rounded up.
-
-    Parameters
-    ----------
-    value
-        The probability.
-
-    Examples
-    --------
-    >>> chance_text(1.0), chance_text(0.26), chance_text(1 / 12)
-    ('1 in 1', '1 in 3', '1 in 12')
-    """
-    return f"1 in {int(1 / value + 1e-9):,}" if value > 0 else "none"
 
 
 def rare_lines(rare: Mapping[str, float], k: int) -> list[str]:
@@ -305,8 +274,7 @@ def _settings(finished: "RunResult", context: TableContext) -> dict[str, Any]:
     learnt = manifest["learnt"]
     bounds = f"learnt from the rows: {', '.join(learnt)}" if learnt else "none learnt from rows"
     settings = {
-        "title": context.title
-        or f"A table in which {policy.privacy.k} people share each combination",
+        "title": context.title or _title(policy),
         "method": "Local recoding" if manifest["cut"] is None else "Top-down specialization",
         "holder": "the holder of the table, and nobody else",
         "bounds": f"hierarchies and domains stated in the policy; {bounds}",
@@ -322,6 +290,13 @@ def _settings(finished: "RunResult", context: TableContext) -> dict[str, Any]:
     return settings | ({"publisher": context.publisher} if context.publisher else {})
 
 
+def _title(policy: "Policy") -> str:
+    if policy.privacy.k == 1 and policy.privacy.k_map is not None:
+        k = policy.privacy.k_map.k
+        return f"A table in which {k} people of the population share each combination"
+    return f"A table in which {policy.privacy.k} people share each combination"
+
+
 def _promise_context(finished: "RunResult") -> dict[str, Any]:
     policy, share = finished.policy, finished.produced.achieved.share
     rules = []
@@ -330,7 +305,9 @@ def _promise_context(finished: "RunResult") -> dict[str, Any]:
         kinds = {"l": of.l and of.l.model_dump(), "t": of.t and of.t.model_dump()}
         rules.append({"column": name, **kinds, "share": share[name]})
     basis = finished.manifest["people"]["basis"]
-    return {"columns": policy.names("quasi"), "rules": rules, "earlier": basis}
+    models = model_texts(policy, finished.produced.achieved.models)
+    names = policy.names("quasi")
+    return {"columns": names, "rules": rules, "earlier": basis, "models": models}
 
 
 def _outcome(finished: "RunResult") -> str:
@@ -349,7 +326,8 @@ def _outcome(finished: "RunResult") -> str:
 
 def _facts(finished: "RunResult") -> list[Fact]:
     achieved, metrics = finished.produced.achieved, finished.outcome.metrics
-    promised = f"{_unit(finished)}; at least {finished.policy.privacy.k} were promised"
+    k = finished.policy.privacy.k
+    promised = _unit(finished) + (f"; at least {k} were promised" if k > 1 else "")
     allowed = f"{_percent(finished.policy.privacy.suppression)} were allowed"
     share = metrics.suppressed / max(finished.frequency.problem.N, 1)
     detail = "of what the grouped columns say, over all rows"
@@ -367,6 +345,7 @@ def _figures(finished: "RunResult") -> list["Figure"]:
     return [
         class_sizes(sizes, k=k, of=of, title=f"Group sizes, and the share of {of} in each"),
         detail_bars(detail, title="Detail kept in each column", axis="Detail kept"),
+        *hierarchy_figures(finished),
     ]
 
 
@@ -387,10 +366,12 @@ def _column_table(finished: "RunResult") -> Table:
 
 def _costs(finished: "RunResult") -> list[str]:
     metrics = finished.outcome.metrics
+    alike = metrics.dm / max(finished.frequency.problem.N, 1)
     return [
         f"Certainty penalty {metrics.ncp:.3f} on a scale from 0 (nothing lost) to 1.",
         f"A group is {metrics.aecs:.3g} times as large as k on average.",
-        f"A row tells {metrics.entropy:.3g} bits about its group. Discernibility: {metrics.dm:,}.",
+        f"A row looks like {alike:,.4g} rows on average, one left out like all (discernibility).",
+        f"A row tells {metrics.entropy:.3g} bits about its group.",
     ]
 
 
@@ -403,6 +384,7 @@ def _protected(
 ) -> dict[str, Any]:
     problem, of = finished.frequency.problem, _unit(finished)
     sizes = leaf_class_sizes(problem)
+    special, special_rows = special_table(finished)
     risk, bits = Risk.of(sizes, problem.k), leaf_entropy(problem)
     share = finished.outcome.metrics.entropy / bits if bits else 1.0
     title = f"Before, at the leaves: group sizes, and the share of {of} in each"
@@ -414,6 +396,8 @@ def _protected(
         f"{quantity(finished.outcome.compared, 'candidate release')} compared; the one with "
         f"{_OBJECTIVES[finished.policy.search.objective]} was kept ({finished.outcome.method}).",
         *finished.outcome.curator_notes,
+        *unique_lines(sizes, _population_size(finished, population)),
+        special,
         *([_short_text(short)] if short else []),
         *rare_lines(context.rare, problem.k),
         *advice_texts(context.advice),
@@ -427,8 +411,16 @@ def _protected(
     return {
         "facts": [fact._asdict() for fact in facts],
         "lines": lines,
-        "figures": [class_sizes(sizes, k=problem.k, of=of, title=title)],
-        "tables": [_suppression_table(finished).to_dict()],
+        "figures": [
+            class_sizes(sizes, k=problem.k, of=of, title=title),
+            risk_histogram(finished, sizes),
+            *change_figures(finished),
+        ],
+        "tables": [
+            special_rows.to_dict(),
+            association_table(finished).to_dict(),
+            _suppression_table(finished).to_dict(),
+        ],
     }
 
 
@@ -449,9 +441,20 @@ def _suppression_table(finished: "RunResult") -> Table:
 
 
 def _population(finished: "RunResult", context: TableContext) -> "Population | None":
-    if context.population is None:
+    of, source = finished.policy.privacy.population, context.population
+    if source is None and of is not None and of.path is not None:
+        source = finished.policy.path(of.path)
+    if source is None:
         return None
-    return population_of(finished.frequency, finished.produced.release, str(context.population))
+    return population_of(finished.frequency, finished.produced.release, str(source))
+
+
+def _population_size(finished: "RunResult", population: "Population | None") -> int | None:
+    """Return how many people the population has, stated or counted below the release's labels."""
+    of = finished.policy.privacy.population
+    if of is not None and of.size is not None:
+        return of.size
+    return None if population is None else max(population.size, int(population.members.sum()))
 
 
 def _risk(finished: "RunResult", population: "Population | None" = None) -> Risk:

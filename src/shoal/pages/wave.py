@@ -27,6 +27,7 @@ from shoal.pages.cluster_parts import (
 from shoal.pages.page import Fact, Line, Page, Table, name_list
 
 if TYPE_CHECKING:
+    from shoal.cluster.intervals.result import Intervals
     from shoal.domain import Box
     from shoal.figures import ClusterMap
     from shoal.privacy import Guarantee
@@ -38,6 +39,14 @@ CHOSEN = (
     "all in small groups; and a group of few cells may be noise."
 )
 NOT_TOLD = "(uncertain): noise alone may count as many where nobody is."
+UNSTABLE = "unstable"
+INTERVALS_NOTE = (
+    "Nine in ten of the intervals hold how many lie in the cells of a group, as far as the "
+    "released grid, noised again, tells."
+)
+UNSTABLE_NOTE = (
+    "When the grid is noised again, an unstable group is not found: it may be made of noise."
+)
 PAGE_GROUPS = 40  # listed on a page at most
 PAGE_COLUMNS = 8  # whose two ends fit a page
 LINE_GROUPS = 12  # listed in a terminal at most
@@ -70,6 +79,7 @@ class WaveGroups:
         *self.sizes, self.outside = whole_shares(shares, model.n_rows_)
         self.certain = [bool(each) for each in model.groups_told_]  # told from nobody
         self.cells = [int((model.cell_labels_ == i).sum()) for i in range(self.k)]
+        self.intervals: Intervals = model.intervals_
 
     @property
     def noise(self) -> list[int] | None:
@@ -100,7 +110,9 @@ class WaveGroups:
         ]
 
     def size_text(self, group: int) -> str:
-        """Format ``1,230 ± 45``, or the number alone; marked if the group may be empty.
+        """Format ``1,230 (1,150 to 1,310)``; marked if the group is unstable or may be empty.
+
+        Without intervals, ``1,230 ± 45`` has the noise of its cells, where that is known.
 
         Parameters
         ----------
@@ -108,7 +120,15 @@ class WaveGroups:
             The number of the group, from 0.
         """
         size, mark = f"{self.sizes[group]:,}", "" if self.certain[group] else " (uncertain)"
+        if self.intervals.missing is None:
+            return f"{size} ({self._interval_text(group)}){mark}"
         return f"{size}{mark}" if self.noise is None else f"{size} ± {self.noise[group]:,}{mark}"
+
+    def _interval_text(self, group: int) -> str:
+        low, high = self.intervals.sizes_low[group], self.intervals.sizes_high[group]
+        if math.isnan(low):
+            return UNSTABLE
+        return f"{math.floor(low):,} to {math.ceil(high):,}"
 
 
 def page(model: Any, *, title: str | None = None, publisher: str | None = None) -> Page:
@@ -193,6 +213,8 @@ def _values(groups: WaveGroups) -> dict[str, Any]:
         "rows_about": model.n_rows_,
         "rows_within_95_in_100": model.n_rows_within_,
         "rows_told": model.rows_told_,
+        "interval_rate": groups.intervals.rate,
+        "rows_interval": [groups.intervals.total_low, groups.intervals.total_high],
         "rows_outside_about": groups.outside,
         "cells_an_axis": list(model.grid_.shape),
         "groups": [_group_values(groups, i) for i in range(groups.k)],
@@ -201,10 +223,14 @@ def _values(groups: WaveGroups) -> dict[str, Any]:
 
 def _group_values(groups: WaveGroups, i: int) -> dict[str, Any]:
     low, high = groups.model.boxes_[i].tolist()
+    found, unstable = groups.intervals, bool(groups.intervals.unstable[i])
+    ends = [float(found.sizes_low[i]), float(found.sizes_high[i])]
     return {
         "box": {n: list(ends) for n, *ends in zip(groups.names, low, high, strict=True)},
         "cells": groups.cells[i],
         "rows_about": groups.sizes[i],
+        "rows_interval": None if unstable else ends,
+        "stable": None if found.missing is not None else not unstable,
         "noise_deviation": groups.noise and groups.noise[i],
         "told": groups.certain[i],
         "noise_reach": float(groups.model.size_reach_[i]),
@@ -247,7 +273,11 @@ def _table(groups: WaveGroups) -> Table:
         for i in range(most)
     ]  # fmt: skip
     note = "The smallest box that holds all cells of a group; a group need not fill it."
-    if groups.noise is not None:
+    if groups.intervals.missing is None:
+        note += f" {INTERVALS_NOTE}"
+        if groups.intervals.unstable.any():
+            note += f" {UNSTABLE_NOTE}"
+    elif groups.noise is not None:
         note += " ± is the noise in that many cells, one standard deviation."
     if not all(groups.certain):
         note += f" {NOT_TOLD}"

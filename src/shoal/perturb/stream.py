@@ -145,7 +145,7 @@ class _Kernel:
         if isinstance(self._domain, Box):
             return block.numbers
         named = dict(zip(self._domain.numbers, block.numbers.T, strict=True))
-        named |= dict(zip(self._domain.categories, block.codes.T, strict=True))
+        named |= dict(zip(self._domain.categories, block.codes.T, strict=False))
         return named if isinstance(self.shape, Mixture) else block.codes[:, 0]
 
 

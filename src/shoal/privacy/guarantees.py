@@ -6,6 +6,7 @@
     LocalDP       any two values of one person                    LocalDP
     MetricDP      two values, the closer the better hidden        same metric, unit and scale
     KAnonymity    nothing: it describes a table                   nothing
+    KMap          nothing: a table and its population             nothing
     Unprotected   nothing is promised, and it says why            nothing
 
 ``epsilon`` is kept as the fraction its decimal form names, so shares and sums are exact:
@@ -34,6 +35,7 @@ __all__ = [
     "Budget",
     "Guarantee",
     "KAnonymity",
+    "KMap",
     "LocalDP",
     "MetricDP",
     "PureDP",
@@ -505,6 +507,31 @@ class KAnonymity(Guarantee):
 
 
 @dataclass(frozen=True, repr=False)
+class KMap(Guarantee):
+    """At least ``k`` people of a population share every combination of published quasi-identifiers.
+
+    Weaker than k-anonymity: it says nothing against someone who knows that a person is in the
+    table. Not differential privacy: it spends no budget, and it adds to nothing.
+
+    Parameters
+    ----------
+    k
+        The least number of people of the population who share a combination; from 2 up.
+    entity
+        The column that identifies people; None if every row is another person.
+    """
+
+    k: int
+    entity: str | None = None
+
+    def __post_init__(self) -> None:
+        k = whole_number(self.k)
+        if k is None or k < 2:
+            raise InvalidSetting("k must be a whole number of 2 or more.", "E.g. KMap(10).")
+        object.__setattr__(self, "k", k)
+
+
+@dataclass(frozen=True, repr=False)
 class Unprotected(Guarantee):
     """No guarantee, with the reason why nothing is promised.
 
@@ -522,7 +549,8 @@ class Unprotected(Guarantee):
 
 
 _KINDS: dict[str, type[Guarantee]] = {
-    cls.__name__: cls for cls in (PureDP, ApproxDP, LocalDP, MetricDP, KAnonymity, Unprotected)
+    cls.__name__: cls
+    for cls in (PureDP, ApproxDP, LocalDP, MetricDP, KAnonymity, KMap, Unprotected)
 }
 
 

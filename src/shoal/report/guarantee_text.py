@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 from shoal.errors import InvalidBudget
 from shoal.figures.text import format_number
-from shoal.privacy import ApproxDP, KAnonymity, LocalDP, MetricDP, PureDP
+from shoal.privacy import ApproxDP, KAnonymity, KMap, LocalDP, MetricDP, PureDP
 from shoal.report.amounts import (
     amount,
     at_most,
@@ -38,6 +38,7 @@ __all__ = [
     "TABLE_TERMS",
     "Promise",
     "k_anonymity_promise",
+    "k_map_promise",
     "local_promise",
     "metric_promise",
     "table_promise",
@@ -408,6 +409,7 @@ def k_anonymity_promise(
     columns: Sequence[str] = (),
     rules: Sequence[Mapping[str, Any]] = (),
     earlier: str = "first",
+    models: Sequence[str] = (),
     **_: Any,
 ) -> Promise:
     """Write the guarantee of a k-anonymous table, and what it does not hide.
@@ -423,6 +425,8 @@ def k_anonymity_promise(
     earlier
         Why nobody in the table was in an earlier release: it is the ``first``, people were
         ``compared``, or it was ``stated``.
+    models
+        Sentences about what else every group, or all of them together, keep.
     **_
         Context that other kinds of guarantee need; ignored.
     """
@@ -436,6 +440,7 @@ def k_anonymity_promise(
             f"chance of at most 1 in {guarantee.k}.",
             *(line for rule in rules for line in _rule(rule)),
             *(() if rules else _rules_not_stated(guarantee)),
+            *models,
             *((_STATED,) if "stated" in earlier else ()),
         ),
         exact=f"Every combination of {', '.join(columns) or these} in the published table belongs "
@@ -502,6 +507,52 @@ def _rule(rule: Mapping[str, Any]) -> Iterator[str]:
 
 def _sharing(share: float) -> str:
     return "all share" if share >= 1 else f"{in_100(Decimal(share))} in 100 share"
+
+
+def k_map_promise(
+    guarantee: KMap, columns: Sequence[str] = (), models: Sequence[str] = (), **_: Any
+) -> Promise:
+    """Write the guarantee of a table whose combinations many people of a population share.
+
+    Parameters
+    ----------
+    guarantee
+        What was promised.
+    columns
+        The columns that make up a group.
+    models
+        Sentences about what else the groups keep.
+    **_
+        Context that other kinds of guarantee need; ignored.
+    """
+    these = _join_names(columns) or "the listed columns"
+    return Promise(
+        lead=f"At least {guarantee.k} people of the population share every combination of {these} "
+        "that occurs in the published table.",
+        more=(
+            "Someone who knows these of you, and not whether you are in it, picks your record with "
+            f"a chance of at most 1 in {guarantee.k}.",
+            *models,
+        ),
+        exact=f"Every combination of {', '.join(columns) or these} in the published table belongs "
+        f"to at least k = {guarantee.k} people of the population that was named.",
+        holds=("The written file was counted again, against the population, before it left.",),
+        fails=(
+            "This is not differential privacy, and it adds to no such promise.",
+            "Someone who knows that you are in the table may find your record: you may stand alone "
+            "in it.",
+            "It is as true as the population that was named: people who moved away or died are "
+            "counted, if they are in it.",
+            "A group whose members share a sensitive value gives that value away.",
+        ),
+        name=f"k = {guarantee.k}, k-map",
+        protects=f"one {guarantee.entity or 'row'}",
+        compared="the people of the population with the same values",
+        found="Values are grouped, not noisy: what is shown of a group is true of it.",
+        costs="What the grouping costs",
+        costs_from="Counted over all rows; what was left out counts as lost.",
+        terms=TABLE_TERMS,
+    )
 
 
 def _rules_not_stated(guarantee: KAnonymity) -> Iterator[str]:

@@ -13,6 +13,7 @@ from shoal.privacy import (
     Budget,
     Guarantee,
     KAnonymity,
+    KMap,
     LocalDP,
     MetricDP,
     PureDP,
@@ -22,6 +23,7 @@ from shoal.report.amounts import small_belief_note
 from shoal.report.guarantee_text import (
     Promise,
     k_anonymity_promise,
+    k_map_promise,
     local_promise,
     metric_promise,
     table_promise,
@@ -63,6 +65,7 @@ def promise(guarantee: Guarantee, **context: Any) -> Promise:
         LocalDP: local_promise,
         MetricDP: metric_promise,
         KAnonymity: k_anonymity_promise,
+        KMap: k_map_promise,
         Unprotected: _unprotected,
     }
     return writers[type(guarantee)](guarantee, **context)

@@ -19,6 +19,7 @@ from shoal.estimator import PrivateEstimator
 from shoal.synopsis.adaptive_grid import AdaptiveGrid
 from shoal.synopsis.base import Synopsis
 from shoal.synopsis.cells import Cells
+from shoal.synopsis.mixed import MixedSynopsis
 from shoal.synopsis.priv_tree import PrivTree
 from shoal.synopsis.private_bounds import PrivateBounds, widest_box
 from shoal.synopsis.uniform_grid import UniformGrid
@@ -27,6 +28,7 @@ from shoal.synopsis.weights import weights_of
 __all__ = [
     "AdaptiveGrid",
     "Cells",
+    "MixedSynopsis",
     "PrivTree",
     "PrivateBounds",
     "PrivateEstimator",

@@ -27,6 +27,7 @@ from shoal.privacy.exact import whole_number
 from shoal.randomness import Seed
 from shoal.synopsis.cells import AllCells, Bounded, Cells, Estimates
 from shoal.synopsis.folder import CELLS, DOCUMENT, SCHEMA, load_synopsis, read_box, save_synopsis
+from shoal.synopsis.range_count import RangeCount, count_range, range_of
 from shoal.synopsis.weights import Negative, weights_of
 
 __all__ = [
@@ -219,6 +220,39 @@ class Synopsis(PrivateEstimator):
         else:  # nothing is known but the box
             low, high = self._box.low, self._box.high
         return draw.uniform(low, high, size=(n, self._box.d))
+
+    def range_count(self, bounds: Mapping[str, tuple[float, float]]) -> RangeCount:
+        """Estimate how many rows lie in a range, with an interval, at no further cost.
+
+        The interval holds the noise, and what is not known of where rows lie in the cells that the
+        range cuts; columns in which rows share few values lie worse than it assumes.
+
+        Parameters
+        ----------
+        bounds
+            The two ends of some columns, e.g. ``{"age": (20, 30)}``; others are whole.
+
+        Returns
+        -------
+        The count and the ends of its interval. Of a synopsis that was loaded, or of a sparse one,
+        there is no interval: estimates of dropped cells are not kept.
+
+        Examples
+        --------
+        >>> from shoal.synopsis import UniformGrid
+        >>> rows = np.repeat([[0.1], [0.6]], 500, axis=0)
+        >>> grid = UniformGrid(epsilon=1, domain=Box.unit(1), cells=4, random_state=7).fit(rows)
+        >>> found = grid.range_count({"x0": (0, 0.5)})
+        >>> found.low <= 500 <= found.high
+        True
+        """
+        check_is_fitted(self)
+        if self.view_ is not None:
+            raise InvalidSetting(
+                "The synopsis was counted through a view, so its cells are no ranges of columns.",
+                "Fit a synopsis on the columns themselves.",
+            )
+        return count_range(self._estimates, self.cells_, *range_of(self.box, bounds))
 
     def plot(self, columns: Sequence[str] | None = None) -> Figure:
         """Draw a map of the cells over two columns, or bars over one.

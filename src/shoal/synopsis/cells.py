@@ -171,6 +171,11 @@ class Estimates:
         """Return the lowest and the highest corner of every cell."""
         return self.cells.bounds(np.arange(self.values.size))
 
+    def coarse_values(self) -> Floats:
+        """Return the estimate of every coarse cell: the sum of its fine ones."""
+        assert self.inside is not None
+        return np.add.reduceat(self.values, np.cumsum(self.inside) - self.inside)
+
     def added(self, labels: Integers, n_regions: int) -> RegionSums:
         """Return the sum over each region, a region being all cells of one label.
 

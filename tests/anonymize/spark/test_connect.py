@@ -14,7 +14,7 @@ from pyspark.sql import SparkSession
 from shoal.anonymize import Policy, TopDownSpecialization, run_policy
 from shoal.anonymize.frequency_table import count_combinations
 from shoal.anonymize.search.portfolio import find_outcome
-from shoal.anonymize.spark.search import study_frame
+from shoal.anonymize.spark.search import find_outcome_on_spark
 from shoal.engine.spark.table import SparkTable
 
 builder = SparkSession.builder.remote("local[2]").config("spark.driver.memory", "700m")
@@ -37,7 +37,7 @@ done = run_policy(policy, frame)
 assert rows(pq.read_table(folder / "out.parquet")) == rows(near)
 cut = find_outcome(policy, count_combinations(policy, table)).cut
 for limit in (3, 1):
-    assert study_frame(policy, SparkTable(frame, limit))[1].cut == cut
+    assert find_outcome_on_spark(policy, SparkTable(frame, limit))[1].cut == cut
 assert sorted(path.name for path in folder.iterdir()) == [
     "out.manifest.json", "out.mapping.csv", "out.parquet"]
 session.stop()

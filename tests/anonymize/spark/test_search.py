@@ -4,11 +4,11 @@ import pytest
 
 from shoal.anonymize import Policy, TopDownSpecialization, count_combinations
 from shoal.anonymize.search.portfolio import find_outcome
-from shoal.anonymize.spark.search import MERGED, find_outcome_on_spark
+from shoal.anonymize.spark.search import MERGED, find_outcome_on_spark, refuse_here_only
 from shoal.data import adults as made_adults
 from shoal.data import adults_hierarchies
 from shoal.engine.spark.table import SparkTable
-from shoal.errors import TooLarge, UnknownCategory
+from shoal.errors import InvalidPolicy, TooLarge, UnknownCategory
 
 QIDS = [
     *("sex", "age", "race", "marital-status", "education"),
@@ -200,3 +200,19 @@ def test_the_same_values_in_other_types_give_the_same_cut(spark, kind):
     far = find_outcome_on_spark(asked, SparkTable(frame))[1].cut
     assert far == near
     assert len(near.nodes[0]) > 4
+
+
+@pytest.mark.parametrize(
+    ("privacy", "change"),
+    [({"average_risk": 0.1}, {}), ({}, {"transform": {"rare": 5}})],
+)
+def test_what_runs_on_one_machine_only_is_refused_before_a_row_is_read(privacy, change):
+    policy = Policy.of(
+        {
+            "version": 1,
+            "attributes": {"x": LETTER, "z": {"role": "other", **change}},
+            "privacy": {"k": 2, **privacy},
+        }
+    )
+    with pytest.raises(InvalidPolicy, match="Spark"):
+        refuse_here_only(policy)

@@ -27,6 +27,7 @@ from shoal.mechanisms import (
     NDLaplace,
     Piecewise,
     PrivUnit,
+    ProductNorm,
     RandomizedResponse,
     Restrict,
     SquareWave,
@@ -63,6 +64,10 @@ LAWS = {
     ),
     "geometric": (Geometric(PureDP(1), sensitivity=2), (np.array([5, 2]), np.array([4, 3]))),
     "k-norm": (KNorm(PureDP(1), 1000), (np.array([0, 0]), np.array([600, 800]))),
+    "product-norm": (
+        ProductNorm(PureDP(1), (1, 2), (1000, 1000)),
+        (np.array([0, 0, 0]), np.array([1000, 600, 400])),
+    ),
     "gaussian": (Gaussian(ApproxDP(1, "0.1"), 1000), (np.array([0, 0]), np.array([600, 800]))),
 }
 

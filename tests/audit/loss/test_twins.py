@@ -18,6 +18,15 @@ VERDICTS = {
     "exact number of rows for a public one": ("broken", "another shape"),
     "labels kept": ("broken", "labels_ depends on the rows"),
     "warning about the rows": ("broken", "warnings differ"),
+    "one charge for all histograms of a mixed table": ("violated", "columns can lose"),
+    "true labels of a mixed table kept": ("broken", "labels_ depends on the rows"),
+    "rounds of a mixed table uncounted": ("violated", "sizes of groups can lose"),
+    "an empty group of a mixed table skipped": ("broken", "another shape"),
+    "categories from the rows": ("broken", "another shape"),
+    "weights from the rows": ("broken", "weight_ depends on the rows"),
+    "pairs scored by true counts": ("violated", "pair can lose"),
+    "bins by the exact number of rows": ("broken", "another shape"),
+    "offsets of numbers not cut": ("violated", "groups, part"),
 }
 
 

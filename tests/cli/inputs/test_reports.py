@@ -91,6 +91,13 @@ def test_a_file_beside_that_lacks_a_part_is_refused(folder, part):
         listened("planar.parquet")
 
 
+def test_a_file_beside_with_another_domain_than_the_mechanisms_is_refused(folder):
+    domain = {"columns": {"x": {"low": 0.0, "high": 1.0}}, "distance_unit": "1"}
+    retold("planar.parquet", domain=domain)
+    with pytest.raises(NotAReport, match="does not say"):
+        listened("planar.parquet")
+
+
 @pytest.mark.parametrize("file", [None, "noisy.csv", [], {"sha256": None}])
 def test_a_file_beside_without_a_checksum_is_refused(folder, file):
     retold("planar.parquet", file=file)

@@ -351,3 +351,38 @@ def test_exploring_writes_a_page_and_its_trials_for_the_holder_and_goes_on(folde
 )
 def test_exploring_refuses_settings_that_make_no_sense(folder, wrong):
     shoal("explore", "--policy", "p.yaml", *wrong, code=2)
+
+
+def test_predictions_from_a_release_are_compared_for_the_holder(folder):
+    shoal("--policy", "p.yaml")
+    found = told("utility", "--policy", "p.yaml", "--target", "illness")
+    assert found["original"]["rows"] == 600
+    assert found["released"]["rows"] < 600
+    assert 0.3 < found["majority"] < 0.5
+    assert not found["warnings"]
+    shown = shoal("utility", "--policy", "p.yaml", "--target", "place").output
+    assert "itself a quasi-identifier" in " ".join(shown.split())
+
+
+@pytest.mark.parametrize("wrong", [(), ("--target", "name"), ("--target", "nothing")])
+def test_a_target_that_is_not_published_is_refused(folder, wrong):
+    shoal("--policy", "p.yaml")
+    shoal("utility", "--policy", "p.yaml", *wrong, code=2)
+
+
+def test_a_population_is_promised_and_counted_again(folder):
+    rows = list(csv.DictReader(Path("visits.csv").read_text().splitlines()))
+    with Path("people.csv").open("w", newline="") as file:
+        writer = csv.writer(file)
+        writer.writerow(["age", "place"])
+        writer.writerows([row["age"], row["place"]] for row in rows for _ in range(3))
+    text = Path("p.yaml").read_text()
+    asked = "{k: 1, suppression: 0.05, k_map: {k: 20}, population: {path: people.csv}}"
+    Path("p.yaml").write_text(text.replace("{k: 5, suppression: 0.05}", asked))
+    found = told("--policy", "p.yaml")
+    assert found["manifest"]["models"]["reached"]["k_map"] >= 20
+    page = html.unescape(Path("out.report.html").read_text())
+    assert "At least 20 people of the population share every combination" in page
+    assert "20 people of the population share each combination" in page
+    checked = told("check", "out.csv", "--policy", "p.yaml")
+    assert checked["models"] == found["manifest"]["models"]["reached"]

@@ -9,7 +9,7 @@ from shoal.cli.main import app
 
 DOMAIN = "version: 1\ncolumns:\n  age: {low: 0, high: 110}\n  sex: {values: [F, M]}\n"
 FACTS = ("-k", 2, "--domain", "people.yaml", "--columns", "age", "--rows", 500)
-QUICK = (*FACTS, "--trust", "central", "--shape", "clear", "--epsilon", "0.5,2")
+QUICK = (*FACTS, "--trust", "central", "--shape", "clear", "--epsilon", "0.25,8")
 
 
 @pytest.fixture(autouse=True)
@@ -33,7 +33,7 @@ def test_a_plan_is_shown_as_text():
 def test_scripts_get_the_numbers():
     document = json.loads(run(*QUICK, "--json").stdout)
     bands = document["curves"]["central"]["bands"]
-    assert [band["epsilon"] for band in bands] == [0.5, 2]
+    assert [band["epsilon"] for band in bands] == [0.25, 8]
     assert bands[1]["typical"]["high"] <= bands[0]["typical"]["high"]
     assert document["opened_a_table"] is False
     assert document["file"] is None

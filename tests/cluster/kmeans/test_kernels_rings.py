@@ -1,5 +1,6 @@
 import math
 import pickle
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -95,3 +96,15 @@ def test_the_engine_adds_them_up_and_they_pickle():
     for a, b in zip(whole, sums(block(X)), strict=True):
         assert a.dtype == np.int64
         assert np.array_equal(a, b)
+
+
+def test_parts_of_a_cluster_add_up_to_it_and_lie_on_one_side_of_an_axis():
+    X, whole = rng.uniform(-1, 1, (2_000, 3)), kernel(3, 4)
+    halved = replace(whole, halved_axes=2)
+    counts, sums = whole(block(X))
+    parts, part_sums = halved(block(X))
+    assert parts.shape == (16, RINGS)
+    assert np.array_equal(parts.reshape(4, 4, RINGS).sum(axis=1), counts)
+    assert np.array_equal(part_sums.reshape(4, 4, RINGS, 3).sum(axis=1), sums)
+    upper, _ = halved(block(np.abs(X)))
+    assert upper.reshape(4, 4, RINGS)[:, :3].sum() == 0

@@ -7,12 +7,12 @@ import pytest
 from shoal.cluster.kmeans.kernels import CANDIDATES, LATTICE
 from shoal.cluster.kmeans.plan import Step
 from shoal.cluster.kmeans.refine import (
-    NoisyBest,
     candidate_radii,
     draw_radii,
     longest_move,
     move_to_means,
     pick_radii,
+    pick_reach,
     read_rings,
 )
 from shoal.domain import Box
@@ -94,14 +94,6 @@ def test_a_cluster_that_lies_far_from_its_centre_is_reached():
     assert np.allclose(means.centers[1], 0.9, atol=0.02)
 
 
-def test_the_best_of_noisy_scores_is_the_best_at_a_large_budget_and_any_at_a_small_one():
-    scores = np.array([[0, 5, 3], [9, 1, 2]])
-    noise = Randomness(1).noise
-    assert NoisyBest(PureDP(1_000), 1).release(scores, noise).tolist() == [1, 0]
-    any_of = [NoisyBest(PureDP(0.001), 1).release(scores, noise)[0] for _ in range(200)]
-    assert set(any_of) == {0, 1, 2}
-
-
 @pytest.mark.parametrize("entry", [Fraction(1, 2), Fraction(3, 10)])
 @pytest.mark.parametrize("d", [1, 2, 7])
 def test_a_row_moves_one_vector_by_no_more_than_the_noise_is_for(d, entry):
@@ -118,6 +110,53 @@ def test_a_row_moves_one_vector_by_no_more_than_the_noise_is_for(d, entry):
             assert np.count_nonzero(lengths) == 1
             longest = max(longest, lengths.max())
     assert 0.99 * math.hypot(LATTICE, unit) < longest <= longest_move(d, unit)
+
+
+def test_all_but_few_rows_lie_within_the_reach_and_it_is_not_much_wider():
+    X = np.r_[rng.uniform(-0.1, 0.1, (5_980, 2)), np.full((20, 2), 0.9)]
+    summed = rings(X, [[0.0, 0.0]])
+    reach = [pick_reach(summed, spending(PureDP(1), seed), of="reach") for seed in range(20)]
+    assert 0.1 <= min(reach) <= max(reach) < 0.3
+    assert pick_reach(summed, spending(PureDP(100)), of="reach") < 0.2
+
+
+@pytest.mark.parametrize("epsilon", [0.02, 0.05, 0.2])
+def test_however_little_is_paid_a_reach_of_next_to_nothing_does_not_win(epsilon):
+    summed = rings(rng.uniform(-1, 1, (6_000, 2)), [[0.0, 0.0]])
+    picks = [pick_reach(summed, spending(PureDP(epsilon), seed), of="reach") for seed in range(40)]
+    assert min(picks) > 0.3
+
+
+def test_a_row_moves_no_count_beyond_a_radius_down_nor_by_more_than_one():
+    X = rng.uniform(-1, 1, (100, 2))
+    before = rings(X, [[0.2, 0.1]]).rows_beyond()
+    for row in rng.uniform(-1, 1, (20, 2)):
+        moves = rings(np.vstack([X, row]), [[0.2, 0.1]]).rows_beyond() - before
+        assert set(moves.ravel()) <= {0, 1}
+
+
+def test_far_rows_are_clusters_of_their_own_and_no_row_is_in_two():
+    X = np.r_[rng.normal(-0.5, 0.01, (500, 2)), rng.normal(0.6, 0.01, (60, 2))]
+    summed = rings(X, [[-0.5, -0.5], [0.9, -0.9]])
+    split, picks = summed.split(np.array([14]))
+    assert split.k == 4
+    assert sorted(split.counts.sum(axis=1).tolist()) == [0, 0, 60, 500]
+    means = move_to_means(split, picks, spending(), of="means")
+    assert means.sizes.sum().round() == 560
+    far = means.with_told(2)
+    assert len(far.centers) == 3
+    assert np.allclose(far.centers[2], 0.6, atol=0.05)
+
+
+def test_a_row_moves_one_vector_of_near_and_far_ones():
+    X, centers = rng.uniform(-1, 1, (200, 2)), rng.uniform(-1, 1, (3, 2))
+    unit = LATTICE // 2
+    before, picks = rings(X, centers).split(np.array([9]))
+    for row in rng.uniform(-1, 1, (30, 2)):
+        after, _ = rings(np.vstack([X, row]), centers).split(np.array([9]))
+        lengths = np.linalg.norm(after.clipped(picks, unit) - before.clipped(picks, unit), axis=1)
+        assert np.count_nonzero(lengths) == 1
+        assert lengths.max() <= longest_move(2, unit)
 
 
 def test_an_empty_cluster_is_noised_like_any_other_and_stays_near():

@@ -8,6 +8,7 @@ from shoal.cluster.kmeans.weighted import (
     add_farthest_points,
     gaussian_cell_means,
     pad_points,
+    part_beyond_noise,
     public_points,
     shrink_counts,
     soften_weights,
@@ -98,3 +99,20 @@ def test_counts_that_are_noise_become_even_and_others_stay():
     assert np.allclose(shrink_counts(sure, 1.0), sure, atol=1)
     assert (shrink_counts(np.array([-5.0, -7.0]), 1.0) >= 0).all()
     assert shrink_counts(np.array([3.0]), 1.0).tolist() == [3.0]
+
+
+def test_a_small_count_is_noise_where_all_others_are_none_and_not_where_many_are_small():
+    noise = rng.laplace(0, 5, 400)
+    alone = part_beyond_noise(np.append(noise[:100], 14.0), 5.0)[-1]
+    among = part_beyond_noise(np.append(14.0 + noise, 14.0), 5.0)[-1]
+    assert alone < 0.4
+    assert among > 0.8
+
+
+def test_parts_of_counts_lie_between_none_and_all_and_large_counts_stay():
+    counts = np.append(rng.laplace(0, 5, 200), [500.0, 4_000.0])
+    parts = part_beyond_noise(counts, 5.0)
+    assert parts.min() == 0
+    assert parts[counts <= 0].max() == 0
+    assert parts.max() <= 1
+    assert parts[-2:].min() > 0.8

@@ -41,6 +41,10 @@ __all__ = [
 ]
 
 FORMAT = "shoal.anonymize/1"
+LATER_KEYS = {
+    "population", "k_map", "presence", "average_risk", "uniqueness", "publish", "transform",
+    "distances",
+}  # fmt: skip
 AnyManifest = dict[str, Any] | str | Path
 
 
@@ -89,6 +93,8 @@ def manifest_of(
         "k": {"asked": policy.privacy.k, "reached": achieved.k},
         "l": _rules(policy, "l", achieved.l),
         "t": _rules(policy, "t", achieved.t),
+        **_models(policy, achieved.models),
+        **_changed(policy),
         "entity": policy.privacy.entity,
         "people": dict(people),
         "nulls": policy.privacy.nulls,
@@ -118,8 +124,12 @@ def policy_hash(policy: Policy) -> str:
     policy
         The policy.
     """
-    content = json.dumps(policy.model_dump(mode="json"), sort_keys=True)
-    return hashlib.sha256(content.encode()).hexdigest()
+    content = policy.model_dump(mode="json")
+    parts = [content["privacy"], content["output"], *content["attributes"].values()]
+    for part in parts:  # keys that came later do not change the hash of a policy without them
+        for key in LATER_KEYS & {key for key, value in part.items() if value in (None, "label")}:
+            del part[key]
+    return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
 
 
 def read_manifest(path: str | Path) -> dict[str, Any]:
@@ -211,6 +221,20 @@ def _rules(policy: Policy, letter: str, reached: dict[str, float]) -> dict[str, 
         name: {**getattr(policy.attributes[name], letter).model_dump(), "reached": value}
         for name, value in reached.items()
     }
+
+
+def _models(policy: Policy, reached: dict[str, float]) -> dict[str, Any]:
+    """Return what was asked and reached of further models; nothing without any."""
+    rules = policy.privacy.model_dump(mode="json", include={*policy.privacy.models})
+    return {"models": {"asked": rules, "reached": reached}} if rules else {}
+
+
+def _changed(policy: Policy) -> dict[str, Any]:
+    """Return which columns are published as means or changed; nothing without any."""
+    columns = policy.attributes.items()
+    published: dict[str, Any] = {n: of.publish for n, of in columns if of.publish != "label"}
+    changed = {n: of.transform.model_dump() for n, of in columns if of.transform is not None}
+    return {"published": published | changed} if published or changed else {}
 
 
 def _notes(codec: Codec) -> list[str]:

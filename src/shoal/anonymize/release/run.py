@@ -184,7 +184,9 @@ def write_and_recount(
     parts = parts_of(policy, table, frequency, release, Randomness().noise)  # [P4]
     write_release(parts, private_file(path), private_file(owners_path))
     by_person = policy.privacy.entity is not None
-    achieved = recount(path, policy, owners_path if by_person else None)  # [P1]
+    achieved = recount(  # [P1]
+        path, policy, owners_path if by_person else None, codec=frequency.codec
+    )
     rows = int(problem.n[~release.suppressed].sum())
     refuse_broken(policy, achieved, rows=rows, classes=release.classes().size)  # [P2]
     return WrittenRelease(achieved, release, int(problem.n[release.starred].sum()))

@@ -1,9 +1,10 @@
 """Write the release: each row under the labels of its class, in random order."""
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -19,6 +20,12 @@ from shoal.anonymize.policy import Policy
 from shoal.anonymize.problem import Cut, Outcome, Problem
 from shoal.anonymize.release.pseudonyms import keys_of, pseudonyms
 from shoal.anonymize.release.shuffle import shuffle_rows
+from shoal.anonymize.release.transforms import (
+    ReleaseSummary,
+    cell_changes,
+    needs_summary,
+    summarise_release,
+)
 from shoal.anonymize.search.greedy import find_violations
 from shoal.anonymize.table import Table
 from shoal.data.column_names import join_names
@@ -167,6 +174,10 @@ def parts_of(
         The noise stream: the order of the rows must not be guessed.
     """
     plan = ReleasePlan(policy, table.names, frequency, release)
+    if needs_summary(policy):
+        read = iter(table.batches(table.names))
+        summary = summarise_release(policy, read, plan.finder(), plan.size)
+        plan = ReleasePlan(policy, table.names, frequency, release, summary)
     batches: Iterable[pa.RecordBatch]
     if plan.reads_rows:
         batches = map(plan.marking(), table.batches(table.names))
@@ -189,17 +200,26 @@ class ReleasePlan:
         Its distinct combinations.
     release
         What becomes of each line.
+    summary
+        What the published rows say together, where cells depend on that.
     """
 
     def __init__(
-        self, policy: Policy, names: Sequence[str], frequency: FrequencyTable, release: Release
+        self,
+        policy: Policy,
+        names: Sequence[str],
+        frequency: FrequencyTable,
+        release: Release,
+        summary: ReleaseSummary | None = None,
     ) -> None:
         ids, size = release.classes()
+        self.size, self._summary = size, summary
         self._policy, self._frequency, self._release = policy, frequency, release
         self._places = np.zeros((size, frequency.problem.d), dtype=np.int32)
         self._places[ids[ids >= 0]] = release.labels[ids >= 0]
         self._ids = ids.astype(np.int32)
-        self.columns = ReleaseColumns(policy, names, frequency.codec, self._places)
+        centres = {} if summary is None else summary.centres
+        self.columns = ReleaseColumns(policy, names, frequency.codec, self._places, centres)
         self._shown_as = np.append(self.columns.shown_as, np.int32(-1))  # -1, nowhere, stays
         self.of_line: Ids = self._shown_as[ids]
 
@@ -215,9 +235,14 @@ class ReleasePlan:
 
     def marking(self) -> "RowMarker":
         """Return the kernel that marks rows with their class."""
-        find = _finder(self._frequency, self._release, self._ids, self._places)
         keys, entity = keys_of(self._policy), self._policy.privacy.entity
-        return RowMarker(_as_shown(find, self._shown_as), self.columns.carried, keys, entity)
+        find = _as_shown(self.finder(), self._shown_as)
+        changes = cell_changes(self._policy, self._summary)
+        return RowMarker(find, self.columns.carried, keys, entity, changes)
+
+    def finder(self) -> Finder:
+        """Return the function that finds the class of each row, -1 if it is not published."""
+        return _finder(self._frequency, self._release, self._ids, self._places)
 
 
 @dataclass(frozen=True, eq=False)
@@ -234,19 +259,24 @@ class RowMarker:
         The key of each column that gets pseudonyms.
     entity
         The column that says whose a row is, or None.
+    changes
+        How cells of carried columns are changed.
     """
 
     finder: Finder
     carried: list[str]
     keys: dict[str, bytes] = field(repr=False)
     entity: str | None
+    changes: dict[str, Callable[[Any], Any]] = field(default_factory=dict, repr=False)
 
     def __call__(self, batch: pa.RecordBatch) -> pa.RecordBatch:
         """Return the class of each published row, and the columns it carries along."""
         classes = self.finder(batch)
         arrays = {CLASS: pa.array(classes)}
         for i, name in enumerate(self.carried):
-            arrays[f"c{i}"] = _carried(batch, name, self.keys.get(name))
+            cells = _carried(batch, name, self.keys.get(name))
+            change = self.changes.get(name)
+            arrays[f"c{i}"] = cells if change is None else change(cells)
         if self.entity is not None:
             arrays[OWNER] = encode_owners(batch, self.entity)
         return pa.record_batch(arrays).filter(pa.array(classes >= 0))
@@ -371,10 +401,17 @@ class ReleaseColumns:
         The hierarchies.
     places
         The labels of each class.
+    centres
+        The numbers of each class that are published in place of labels, by column.
     """
 
     def __init__(
-        self, policy: Policy, names: Sequence[str], codec: Codec, places: NDArray[np.int32]
+        self,
+        policy: Policy,
+        names: Sequence[str],
+        codec: Codec,
+        places: NDArray[np.int32],
+        centres: Mapping[str, NDArray[np.float64]] = MappingProxyType({}),
     ) -> None:
         carried = {*policy.names("sensitive"), *policy.names("other"), *keys_of(policy)}
         self.carried = [name for name in names if name in carried]
@@ -383,6 +420,9 @@ class ReleaseColumns:
         for name in names:
             if name in carried:
                 self.by_name[name] = None
+            elif name in centres:
+                numbers = centres[name]
+                self.by_name[name] = pa.array(numbers, mask=np.isnan(numbers))
             elif name in quasi:
                 cells = published_cells(policy, name, codec.hierarchies[name])
                 for column, by_place in cells.items():

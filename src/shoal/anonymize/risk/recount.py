@@ -4,7 +4,7 @@ The counts are SQL queries: on the rows, or on combinations that a cluster count
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -13,9 +13,16 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from shoal.anonymize.classes import number_classes
-from shoal.anonymize.codec import SensitiveValues, find_distinct, number_values, published_names
+from shoal.anonymize.codec import (
+    Codec,
+    SensitiveValues,
+    find_distinct,
+    number_values,
+    published_names,
+)
 from shoal.anonymize.diversity import measure_closeness, measure_diversity
 from shoal.anonymize.policy import AnyPolicy, Policy, policy_of
+from shoal.anonymize.risk.model_recount import broken_models, measure_models
 from shoal.anonymize.table import AnyTable, Table, TableWithOwners, sizes_sql, table_of
 from shoal.data.column_names import missing_columns_error
 from shoal.engine.duckdb import COUNTED, OWNER, plain_names, query_stream
@@ -139,6 +146,9 @@ class AchievedPrivacy:
         For each sensitive column the greatest share of a class that has one value in common.
     sizes
         (sizes, 2): how many people a class may have, ascending, and how many classes have them.
+    models
+        What is reached of each further model of the policy: the least people of the population
+        (``k_map``), the greatest and least ``presence``, ``average_risk`` and ``uniqueness``.
     """
 
     k: int
@@ -149,6 +159,7 @@ class AchievedPrivacy:
     t: dict[str, float] = field(default_factory=dict)
     share: dict[str, float] = field(default_factory=dict)
     sizes: Counts = field(default_factory=lambda: np.zeros((0, 2), np.int64), repr=False)
+    models: dict[str, float] = field(default_factory=dict, repr=False)
 
     def broken(self, policy: Policy) -> list[str]:
         """Return which promises of a policy the table breaks, as sentences.
@@ -167,7 +178,7 @@ class AchievedPrivacy:
             close = policy.attributes[name].t
             if close is not None and far > close.value + _ROUNDING:
                 wrong.append(f"t of {name!r} is {far:.4g}, above {close.value:g}")
-        return wrong
+        return [*wrong, *broken_models(policy, self.models)]
 
 
 def recount(
@@ -177,6 +188,7 @@ def recount(
     *,
     owner: str | None = None,
     by_row: bool = False,
+    codec: Codec | None = None,
 ) -> AchievedPrivacy:
     """Compute the k, l and t that a published table reaches, by their definitions.
 
@@ -193,6 +205,9 @@ def recount(
         The column that says whose each row is, if it is another one.
     by_row
         Take each row for a person of its own, whatever the policy says.
+    codec
+        The hierarchies of the release, for models about a population; built from the policy if
+        not given, which cannot be done where the policy learns them from the rows.
 
     Examples
     --------
@@ -207,7 +222,9 @@ def recount(
     if owner is None and not by_row:
         owner = _owner(policy, table.names, owners_path is not None)
     counted = cache_columns(table, [*labels, *policy.names("sensitive")], owner)
-    return _measure(policy, counted, labels, owner)
+    achieved = _measure(policy, counted, labels, owner)
+    models = measure_models(policy, counted, labels, owner, achieved.sizes, codec)
+    return replace(achieved, models=models)
 
 
 def refuse_broken(policy: Policy, achieved: AchievedPrivacy, *, rows: int, classes: int) -> None:

@@ -12,12 +12,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from shoal.anonymize.classes import count_people, number_classes
-from shoal.anonymize.codec import Codec
 from shoal.anonymize.frequency_table import FrequencyTable
+from shoal.anonymize.population import code_population, count_covered
 from shoal.anonymize.problem import Problem
 from shoal.anonymize.release.writer import Release
-from shoal.anonymize.table import AnyTable, table_of
-from shoal.engine.duckdb import COUNTED
+from shoal.anonymize.table import table_of
 
 __all__ = [
     "Population",
@@ -30,7 +29,6 @@ __all__ = [
 ]  # fmt: skip
 
 Counts = NDArray[np.int64]
-_CHUNK_CELLS = 2**22  # comparisons held at a time
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,10 +44,13 @@ class Population:
         The people of each class in the release.
     people
         The people of each class in the population.
+    size
+        All people of the population, whatever their labels.
     """
 
     members: Counts
     people: Counts
+    size: int = 0
 
     @property
     def short(self) -> int:
@@ -222,29 +223,6 @@ def population_of(frequency: FrequencyTable, release: Release, X: Any) -> Popula
     labels = np.zeros((classes.size, problem.d), dtype=np.int32)
     live = classes.ids >= 0
     labels[classes.ids[live]] = release.labels[live]
-    codes, n = _lines(frequency.codec, table_of(X))
-    return Population(count_people(problem, classes), _covered(problem, labels, codes, n))
-
-
-def _lines(codec: Codec, table: AnyTable) -> tuple[NDArray[np.int32], Counts]:
-    names = list(codec.hierarchies)
-    cells = ", ".join(f"c{i}" for i in range(len(names)))
-    groups = table.query(f"SELECT {cells}, {COUNTED} GROUP BY ALL", names)
-    codes = [codec.leaves(name, groups[f"c{i}"]) for i, name in enumerate(names)]
-    return np.stack(codes, axis=1), groups["n"].to_numpy().astype(np.int64)
-
-
-def _covered(
-    problem: Problem, labels: NDArray[np.int32], codes: NDArray[np.int32], n: Counts
-) -> Counts:
-    """Count people under each combination of labels; labels of local recoding may overlap."""
-    people = np.zeros(len(labels), dtype=np.int64)
-    step = max(_CHUNK_CELLS // max(len(codes), 1), 1)
-    for start in range(0, len(labels), step):
-        part = labels[start : start + step]
-        under = np.ones((len(part), len(codes)), dtype=bool)
-        for q, tree in enumerate(problem.trees):
-            low, high = tree.low[part[:, q]], tree.high[part[:, q]]
-            under &= (codes[:, q] >= low[:, None]) & (codes[:, q] < high[:, None])
-        people[start : start + step] = under @ n
-    return people
+    lines = code_population(frequency.codec, table_of(X))
+    people = count_covered(problem.trees, labels, lines)
+    return Population(count_people(problem, classes), people, int(lines.people.sum()))

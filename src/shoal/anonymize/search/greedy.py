@@ -356,6 +356,10 @@ class SharedCounts:
         hold = people >= self.problem.k
         if self.rules.any:
             hold &= self.rules.hold(lines, groups, size, references)
+        if self.problem.population is not None:
+            outside = np.bincount(groups, self.problem.population[lines], minlength=size)
+            for model in self.problem.class_models:
+                hold &= model.holds(people, outside)
         return hold, people
 
     def hold(self, classes: Classes) -> NDArray[np.bool_]:

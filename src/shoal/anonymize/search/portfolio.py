@@ -15,6 +15,7 @@ from shoal.anonymize.classes import Classes, measure_release, number_classes
 from shoal.anonymize.frequency_table import FrequencyTable
 from shoal.anonymize.local_recoding.recoding import recode
 from shoal.anonymize.policy import Policy
+from shoal.anonymize.population import Models, count_all_people, models_of, without_population
 from shoal.anonymize.problem import KEPT_CUT, Cut, Metrics, Outcome, Problem
 from shoal.anonymize.release.manifest import cut_of
 from shoal.anonymize.search.full_domain import search_full_domain
@@ -26,6 +27,7 @@ from shoal.anonymize.search.greedy import (
     find_violations,
     resolve_score,
 )
+from shoal.anonymize.search.model_search import keep_models, search_with_models
 from shoal.anonymize.search.top_down import TopDownRun
 from shoal.errors import InvalidSetting, StartFails, quantity
 from shoal.randomness import Randomness
@@ -57,9 +59,16 @@ def find_outcome(
     progress
         Called now and then with what is being done and the share of it that is done.
     """
-    if cut is None:
-        return run_search(policy, frequency.problem, progress)
-    return apply_cut(frequency.problem, cut_of(cut, frequency.codec))
+    problem, models = frequency.problem, models_of_frequency(policy, frequency)
+    if cut is not None:
+        applied = apply_cut(problem, cut_of(cut, frequency.codec))
+        outcome = keep_models(problem, models, applied) if models.any else applied
+        if outcome is None:
+            raise _models_broken_error()
+        return outcome
+    if not models.any and models.k == problem.k:
+        return run_search(policy, problem, progress)
+    return search_with_models(problem, models, lambda of: run_search(policy, of, progress))
 
 
 def run_search(policy: Policy, problem: Problem, progress: Progress | None = None) -> Outcome:
@@ -77,6 +86,7 @@ def run_search(policy: Policy, problem: Problem, progress: Progress | None = Non
     settings = policy.search
     report = progress or (lambda what, share: None)
     if settings.recoding == "local":
+        problem = without_population(problem)
         return recode(problem, Randomness(settings.seed).compute, settings.local, report)
     return search_portfolio(
         problem,
@@ -243,6 +253,28 @@ def apply_cut(problem: Problem, cut: Cut) -> Outcome:
     _refuse_over_budget(problem, classes, int(problem.n[suppressed].sum()))
     metrics = measure_release(problem, labels, suppressed)
     return Outcome(labels, suppressed, metrics, cut, method=KEPT_CUT)
+
+
+def models_of_frequency(policy: Policy, frequency: FrequencyTable) -> Models:
+    """Return the models of a policy besides k, l and t, for a table that was counted.
+
+    Parameters
+    ----------
+    policy
+        The policy.
+    frequency
+        The table's distinct combinations.
+    """
+    problem = frequency.problem
+    return models_of(policy, frequency.codec, count_all_people(problem))
+
+
+def _models_broken_error() -> StartFails:
+    return StartFails(
+        "Under the earlier cut the table breaks a model that the policy asks for besides k, l "
+        "and t, and too few rows may be suppressed.",
+        "Collect more rows, or allow more suppression.",
+    )
 
 
 def _refuse_over_budget(problem: Problem, classes: Classes, lost: int) -> None:

@@ -23,8 +23,9 @@ from shoal.anonymize.search.lazy_frontier import specialise_remotely
 from shoal.anonymize.search.portfolio import Progress, apply_cut, find_outcome
 from shoal.anonymize.spark.lines import SparkLines, code_combinations, count_rows
 from shoal.engine.spark.table import PersistedFrame, SparkTable, persist, too_many_error
+from shoal.errors import InvalidPolicy
 
-__all__ = ["MERGED", "Study", "find_outcome_on_spark"]
+__all__ = ["MERGED", "Study", "find_outcome_on_spark", "refuse_here_only"]
 
 Study = tuple[FrequencyTable, Outcome]
 MERGED = (
@@ -32,6 +33,33 @@ MERGED = (
     "over values merged below the published labels, and what is said of the original table "
     "is said of those."
 )
+
+
+def refuse_here_only(policy: Policy) -> None:
+    """Refuse what a policy may ask for on one machine only.
+
+    Parameters
+    ----------
+    policy
+        The policy.
+
+    Raises
+    ------
+    InvalidPolicy
+        If it asks for a model besides k, l and t, or changes cells.
+    """
+    changed = [n for n, of in policy.attributes.items() if of.publish != "label" or of.transform]
+    if changed:
+        raise InvalidPolicy(
+            f"Means, bounds, rounding and rare values (column {changed[0]!r}) are not available on "
+            "Spark.",
+            "Leave `publish` and `transform` out, or run on one machine.",
+        )
+    if policy.privacy.models:
+        raise InvalidPolicy(
+            f"privacy.{policy.privacy.models[0]} is not available on Spark.",
+            "Leave it out, or run on one machine: without `--engine spark`, or on a file.",
+        )
 
 
 def find_outcome_on_spark(
@@ -53,6 +81,7 @@ def find_outcome_on_spark(
     progress
         Called now and then with what is being done and the share of it that is done.
     """
+    refuse_here_only(policy)
     table.known = None
     by_person = check_table(policy, table)
     columns = list(columns_to_count(policy).values())

@@ -27,6 +27,7 @@ from shoal.mechanisms import (
     NDLaplace,
     Piecewise,
     PrivUnit,
+    ProductNorm,
     RandomizedResponse,
     Restrict,
     SquareWave,
@@ -209,6 +210,14 @@ def _(mechanism: Geometric, values: Any, x: Any) -> Vector:
 @log_likelihood.register
 def _(mechanism: KNorm, values: Any, x: Any) -> Vector:
     return np.asarray(-np.linalg.norm(_differences(values, x), axis=1) / float(mechanism.scale))
+
+
+@log_likelihood.register
+def _(mechanism: ProductNorm, values: Any, x: Any) -> Vector:
+    apart = np.abs(_differences(values, x))
+    starts = np.cumsum([0, *mechanism.blocks[:-1]])
+    lengths = np.add.reduceat(apart, starts, axis=1) / np.array([*map(float, mechanism.scales)])
+    return np.asarray(-lengths.max(axis=1))
 
 
 @log_likelihood.register

@@ -34,6 +34,7 @@ from shoal.mechanisms import (
     PlanarLaplace,
     Prior,
     PrivUnit,
+    ProductNorm,
     RandomizedResponse,
     Restrict,
     SphericalLaplace,
@@ -260,6 +261,10 @@ def count_cases() -> Iterator[tuple[str, Case]]:
             f"k-norm d={d}",
             case_with_exact_score(vectors, pair, "apart by the sensitivity", draws=100_000),
         )
+    blocks = ProductNorm(_ONE, (1, 1, 3), (1, 100, 1))
+    pair = np.zeros(5, dtype=np.int64), np.array([1, 100, 1, 0, 0])
+    about = "a row moves a count, a sum and a category"
+    yield "product-norm", case_with_exact_score(blocks, pair, about, draws=100_000)
     normal = Gaussian(ApproxDP(Fraction(1), Fraction(1, 100)), sensitivity=1000)
     pair = np.zeros(2, dtype=np.int64), np.array([600, 800])
     yield "gaussian", case_with_exact_score(normal, pair, "apart by the sensitivity")

@@ -9,13 +9,14 @@ from typing import Any
 import numpy as np
 
 from shoal.audit.finding import Measured
+from shoal.audit.loss.mixed_twins import SCHEMA as MIXED
 from shoal.audit.loss.neighbours import neighbour_pairs, search_worst_row
 from shoal.audit.loss.replay import Replayed, replay
-from shoal.cluster import PrivateKMeans, WaveCluster
+from shoal.cluster import PrivateKMeans, PrivateKPrototypes, WaveCluster
 from shoal.cluster.wave import Percentile
 from shoal.domain import Box, Schema
 from shoal.privacy import ApproxDP, PureDP
-from shoal.synopsis import AdaptiveGrid, PrivateBounds, PrivTree, UniformGrid
+from shoal.synopsis import AdaptiveGrid, MixedSynopsis, PrivateBounds, PrivTree, UniformGrid
 
 __all__ = ["FamilyLoss", "families", "replay_family"]
 
@@ -26,6 +27,7 @@ FORTY = Box.unit(40)  # so many columns that noise with a delta is the smaller o
 FORTY_OF_PEOPLE = Schema.of_box(FORTY, entity="person", max_rows_per_person=2)
 REPLACED = PureDP(Fraction(1), neighbours="replace-one")
 DELTA = Fraction(1, 10**6)
+PUBLIC_ROWS = ((-0.5, -0.5), (-0.4, 0.1), (0.5, 0.4))
 _SHOWN = 6  # faults that are told of an estimator
 _STEPS = 3000  # a public number of rows from which on there are steps after the cells
 
@@ -45,6 +47,11 @@ def _kmeans(method: Any = "auto", k: Any = 2, **settings: Any) -> PrivateKMeans:
 def _wave(**settings: Any) -> WaveCluster:
     model: WaveCluster = _make(WaveCluster, **{"cells": 8, "min_cells": 1} | settings)
     return model
+
+
+def _mixed(**settings: Any) -> PrivateKPrototypes:
+    usual: dict[str, Any] = {"epsilon": 1, "domain": MIXED, "n_init": 2, "n_synthetic": 200}
+    return PrivateKPrototypes(2, **usual | settings)
 
 
 def _kinds(name: str, make: Callable[..., Any], **settings: Any) -> dict[str, Any]:
@@ -68,6 +75,7 @@ families: Mapping[str, Any] = {
     **_kinds("PrivateKMeans", lambda **settings: _kmeans(n_public=_STEPS, **settings)),
     "PrivateKMeans, few rows": _kmeans(),
     "PrivateKMeans, eight columns": _kmeans(domain=EIGHT, n_public=_STEPS),
+    "PrivateKMeans, public rows": _kmeans(init=PUBLIC_ROWS, n_public=_STEPS),
     "PrivateKMeans, choice of k": _kmeans(k=range(2, 5), n_public=_STEPS),
     "PrivateKMeans, adaptive-grid": _kmeans("adaptive-grid"),
     "PrivateKMeans, uniform-grid": _kmeans("uniform-grid"),
@@ -91,6 +99,13 @@ families: Mapping[str, Any] = {
     "WaveCluster, density": _wave(selector="density"),
     "WaveCluster, mass": _wave(selector="mass"),
     "WaveCluster, posterior": _wave(selector=Percentile(rule="posterior")),
+    "MixedSynopsis": MixedSynopsis(epsilon=1, domain=MIXED),
+    "MixedSynopsis, a row replaced": MixedSynopsis(privacy=REPLACED, domain=MIXED),
+    "PrivateKPrototypes, few rows": _mixed(),
+    "PrivateKPrototypes, a profile": _mixed(n_public=300),
+    "PrivateKPrototypes, one step": _mixed(n_public=1000),
+    "PrivateKPrototypes, small groups": _mixed(n_public=_STEPS),
+    "PrivateKPrototypes, a row replaced": _mixed(n_public=_STEPS, epsilon=None, privacy=REPLACED),
 }
 
 
@@ -185,7 +200,7 @@ def replay_family(
             progress(pair.about, number / pairs)
         replayed = replay(model, pair.table, pair.neighbour, random_state=random_state + number)
         replays.append((pair.about, replayed))
-    if search:
+    if search and not getattr(model.domain, "categories", None):
         table = np.random.default_rng(random_state).uniform(
             model.box.low, model.box.high, (20, model.box.d)
         )

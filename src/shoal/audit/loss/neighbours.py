@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from shoal.audit.loss.mixed_tables import mixed_pairs
 from shoal.audit.loss.replay import Replayed, replay
 from shoal.domain import Box, Schema
 from shoal.estimator import entity_and_limit, numeric_box
@@ -65,6 +66,9 @@ def neighbour_pairs(model: Any, pairs: int = 24, random_state: int = 0) -> Itera
     >>> [pair.about for pair in neighbour_pairs(grid, 2)]
     ['0 rows, one at a corner', '1 row, one twice']
     """
+    if isinstance(model.domain, Schema) and model.domain.categories:
+        yield from (Pair(*pair) for pair in mixed_pairs(model, pairs, random_state))
+        return
     box, places = numeric_box(model.domain), dict(PLACES)
     if model.nonfinite != "drop":  # a table with such a row is refused
         del places["not a number"]

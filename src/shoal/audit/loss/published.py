@@ -14,6 +14,8 @@ from shoal.privacy import Guarantee
 __all__ = ["canonical", "different_names", "published"]
 
 Names = Mapping[str, Any]
+# Simulated from the other attributes alone, with a seed made of them: equal where these are.
+_DERIVED = frozenset({"intervals_"})
 
 
 def published(result: Any) -> dict[str, Any]:
@@ -101,7 +103,7 @@ def _fitted_names(model: BaseEstimator) -> list[str]:
         for name in dir(type(model))
         if isinstance(getattr(type(model), name, None), property | cached_property)
     ]
-    fitted = {name for name in (*vars(model), *computed) if name.endswith("_")}
+    fitted = {name for name in (*vars(model), *computed) if name.endswith("_")} - _DERIVED
     return sorted(name for name in fitted if not name.startswith("_") and hasattr(model, name))
 
 

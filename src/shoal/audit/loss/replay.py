@@ -20,7 +20,7 @@ from sklearn.base import BaseEstimator, clone
 from shoal.audit.loss.published import different_names, published
 from shoal.audit.loss.releases import Branch, ForcingLedger, RecordingLedger, StepLoss
 from shoal.domain import Schema
-from shoal.engine import Rows, rows_of
+from shoal.engine import is_rows, rows_of
 from shoal.errors import InvalidSetting
 from shoal.privacy import ApproxDP, Guarantee, PureDP, Unprotected
 from shoal.randomness import Randomness
@@ -281,7 +281,7 @@ def _fit_of(model: Any, privacy: PureDP | ApproxDP | None) -> Fit:
 def _with_known_key(model: Any, table: Any) -> Any:
     """Return the table as rows of which the same ones of a person stay in every fit."""
     domain = getattr(model, "domain", None)
-    if isinstance(table, Rows) or not isinstance(domain, Schema) or domain.entity is None:
+    if is_rows(table) or not isinstance(domain, Schema) or domain.entity is None:
         return table
     return rows_of(table, domain, nonfinite=model.nonfinite, selection_key=_KEY)
 

@@ -10,6 +10,7 @@ from typing import Any, Literal, Self
 
 import numpy as np
 
+from shoal.audit.loss.mixed_twins import mixed_twins
 from shoal.domain import Box, Grid, Schema
 from shoal.engine import Block, Rows
 from shoal.engine.local import LocalRows
@@ -238,7 +239,7 @@ class _CellCounts:
         return (np.bincount(keys, minlength=self._grid.size).astype(np.int64),)
 
 
-twins: Mapping[str, BrokenEstimator] = {
+twins: Mapping[str, PrivateEstimator] = {
     "swapped split": SwappedSplit(),
     "vector noise for half the sensitivity": HalfSensitivity(),
     "Gaussian noise for half the sensitivity": HalfGaussian(
@@ -254,4 +255,5 @@ twins: Mapping[str, BrokenEstimator] = {
     "exact number of rows for a public one": CellsByRowCount(),
     "labels kept": OccupiedCells(),
     "warning about the rows": WarningAboutRows(),
+    **mixed_twins,
 }

@@ -22,6 +22,7 @@ __all__ = ["twins"]
 _FAMILIES = (
     "noise_directions",
     "noise_lengths",
+    "block_noise",
     "remaps",
     "bounded_values",
     "raw_floats",

@@ -25,6 +25,7 @@ __all__ = [
     "Options",
     "WaveOptions",
     "build_kmeans",
+    "build_prototypes",
     "build_wave",
     "flags_of",
     "method_named",
@@ -85,7 +86,7 @@ class Options:
     epsilon
         The budget as it was written.
     box
-        The public bounds.
+        The public bounds of numbers; None where ``schema`` is given.
     n_clusters
         The number of clusters, or a range to choose from.
     choose
@@ -108,11 +109,13 @@ class Options:
         The seed of a simulation.
     waves
         The options of ``--method wave``.
+    schema
+        The public schema of a table with categories, whose rows' owners it names; else None.
     """
 
     method: str
     epsilon: str
-    box: "Box"
+    box: "Box | None"
     n_clusters: range | None = None
     choose: str | None = None
     delta: str | None = None
@@ -124,6 +127,7 @@ class Options:
     ledger: Path | None = None
     seed: int | None = None
     waves: WaveOptions = WaveOptions()
+    schema: "Schema | None" = None
 
     @property
     def work(self) -> dict[str, Any]:
@@ -131,7 +135,9 @@ class Options:
         names = ("method", "epsilon", "choose", "delta", "neighbours", "entity", "n_public", "drop")
         named = {name: getattr(self, name) for name in (*names, "max_rows_per_person")}
         groups = None if self.n_clusters is None else list(self.n_clusters)
-        own = {"domain": self.box.to_dict(), "groups": groups, "waves": self.waves.settings}
+        domain = self.schema if self.box is None else self.box
+        assert domain is not None
+        own = {"domain": domain.to_dict(), "groups": groups, "waves": self.waves.settings}
         return named | own
 
     @property
@@ -150,6 +156,9 @@ class Options:
         from shoal.domain import Schema
         from shoal.engine.rows import Terms
 
+        if self.box is None:
+            assert self.schema is not None
+            return self.schema
         if self.entity is None and self.max_rows_per_person is None:
             return self.box
         Terms(entity=self.entity, max_rows_per_person=self.max_rows_per_person)
@@ -304,6 +313,37 @@ def build_kmeans(method: str, options: Options) -> Any:
     )
 
 
+def build_prototypes(options: Options) -> Any:
+    """Return an unfitted ``PrivateKPrototypes`` with these options.
+
+    Parameters
+    ----------
+    options
+        The options.
+    """
+    from shoal.cluster import PrivateKPrototypes
+    from shoal.domain import Schema
+
+    if options.waves != WaveOptions():
+        raise InvalidSetting(
+            "--variant, --cells, --selector, --level and --wavelet are for --method wave.",
+            "Leave them out; --method wave is for numbers.",
+        )
+    if options.delta is not None or options.choose is not None:
+        raise InvalidSetting(
+            "Groups in a table with categories take no --delta and no --choose.", "Leave them out."
+        )
+    if options.n_clusters is None or len(options.n_clusters) != 1:
+        raise InvalidSetting(
+            "A table with categories needs one number of groups.", "E.g. -k 6.", setting="-k"
+        )
+    common = options.common
+    if options.box is not None:
+        people = {"entity": options.entity, "max_rows_per_person": options.max_rows_per_person}
+        common["domain"] = Schema.of_box(options.box, **people)
+    return PrivateKPrototypes(options.n_clusters[0], **common)
+
+
 def build_wave(options: Options) -> Any:
     """Return an unfitted ``WaveCluster`` with these options.
 
@@ -336,6 +376,11 @@ METHODS: dict[str, Method] = {
     "privtree": _of_kmeans("k-means on a tree of halved cells", "privtree"),
     "lloyd": _of_kmeans("noisy steps of Lloyd's algorithm, a baseline", "lloyd"),
     "hybrid": _of_kmeans("an even grid, then one noisy step, a baseline", "hybrid"),
+    "prototypes": Method(
+        "groups in a table with categories, which kmeans turns to by itself",
+        build_prototypes,
+        "shoal.pages.prototypes",
+    ),
     "wave": Method(
         "groups of any shape: cells that stand out and touch", build_wave, "shoal.pages.wave"
     ),

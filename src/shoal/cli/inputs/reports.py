@@ -205,6 +205,8 @@ def origin_of(table: str, sidecar: Mapping[str, Any]) -> Origin:
     _check_numeric(sidecar)
     try:
         mechanism, box = mechanism_of(sidecar["mechanism"]), read_box(sidecar["domain"])
+        if mechanism.domain is not None and mechanism.domain != box:
+            raise _unknown_sidecar(table)
         guarantee = mechanism.guarantee.simulated(sidecar["simulation"] is not False)
         return Origin(mechanism, _remap(sidecar["remap"]), guarantee, box)
     except (KeyError, TypeError, ValueError, AttributeError):  # an error of ours is a ValueError

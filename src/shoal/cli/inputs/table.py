@@ -19,6 +19,7 @@ __all__ = [
     "budget_of",
     "chosen_columns",
     "is_uri",
+    "mixed_schema_of",
     "schema_of",
     "show_row_count",
     "split_commas",
@@ -157,6 +158,28 @@ def box_of(schema: "Schema", columns: str | None, domain: Path | None) -> "Box":
             setting="--columns",
         )
     return schema.box if schema.geo else schema.box.select(names)
+
+
+def mixed_schema_of(
+    schema: "Schema", columns: str | None, domain: Path | None, method: str
+) -> "Schema | None":
+    """Return the schema of the columns to cluster if there are categories among them, else None.
+
+    Parameters
+    ----------
+    schema
+        What is public about the table.
+    columns
+        The columns asked for, or None.
+    domain
+        The file of public bounds, for errors.
+    method
+        The method asked for: one that is for numbers alone refuses categories by itself.
+    """
+    names = chosen_columns(columns, schema.columns, domain)
+    if method not in ("kmeans", "prototypes") or not any(n in schema.categories for n in names):
+        return None
+    return schema.select(names)
 
 
 def _categories_error(categories: list[str], schema: "Schema") -> InvalidSetting:

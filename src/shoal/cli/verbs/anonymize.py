@@ -323,6 +323,52 @@ def explore(
     say.result({**page.values, "files": files}, *page.lines, *places)
 
 
+@anonymize_app.command()
+def utility(
+    policy: PolicyFile = None,
+    target: Annotated[
+        str | None,
+        typer.Option(
+            envvar="SHOAL_TARGET", help="The column that analysts predict.", show_default=False
+        ),
+    ] = None,
+    engine: Engine = "local",
+    master: Master = None,
+    json: Json = False,
+    quiet: Quiet = False,
+) -> None:
+    """Compare how well a column is predicted from the table and from its release.
+
+    Reads the policy's table and the release it wrote. The answer depends on the original rows: it
+    is for you only.
+
+    **Examples**
+
+        shoal anonymize utility --policy visits.yaml --target outcome
+    """
+    from shoal.anonymize.release.result import paths_of
+    from shoal.anonymize.utility import classification_report
+    from shoal.pages.table_utility import classification_summary
+
+    rules, say = _read(policy), Output(json, quiet)
+    if target is None:
+        raise InvalidSetting(
+            "The column to predict is missing.", "Name it with --target.", setting="--target"
+        )
+    released = paths_of(rules).table
+    if engine != "local" or is_uri(_source(rules)):
+        raise InvalidSetting(
+            "A release is compared with its table on one machine only.",
+            "Copy both here, and leave --engine out.",
+            setting="--engine",
+        )
+    with say.progress(1) as progress:
+        progress.step("Training models")
+        report = classification_report(rules, _source(rules), released, target)
+    summary = classification_summary(report)
+    say.result(summary.values, *summary.lines)
+
+
 def _numbers(flag: str, text: str, kind: Callable[[str], Any]) -> list[Any]:
     """The numbers of a list such as 5,10,50."""
     try:

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -22,7 +22,13 @@ from shoal.cli.inputs.resume import (
     resumed_lines,
     work_description,
 )
-from shoal.cli.inputs.table import box_of, budget_of, schema_of, show_row_count
+from shoal.cli.inputs.table import (
+    box_of,
+    budget_of,
+    mixed_schema_of,
+    schema_of,
+    show_row_count,
+)
 from shoal.cli.options import (
     Cells,
     Choose,
@@ -101,11 +107,12 @@ def cluster(
 ) -> None:
     """Find the groups in a table with differential privacy, and write what may be published.
 
-    Writes a folder: the noisy cells, with `centers.csv` or the group of each cell; `model.json` for
-    `shoal.load_model`; and `report.html`, a page that says what was found and what each person was
-    promised. Everything in it may be published. Files larger than memory are read in pieces. How
-    many rows were left out or moved to the edge of the bounds is for you only: it appears in your
-    terminal and on the page that --curator writes.
+    Writes a folder: the noisy cells, with `centers.csv` or the group of each cell; for a table with
+    categories `profiles.csv`, what is typical of each group; `model.json` for `shoal.load_model`;
+    and `report.html`, a page that says what was found and what each person was promised. Everything
+    in it may be published. Files larger than memory are read in pieces. How many rows were left out
+    or moved to the edge of the bounds is for you only: it appears in your terminal and on the page
+    that --curator writes.
 
     **Examples**
 
@@ -113,6 +120,7 @@ def cluster(
         shoal cluster visits.csv -k 2-12 --epsilon 1 --domain visits.yaml --ledger visits.ledger
         shoal cluster trips.parquet -k 20 --epsilon 1 --domain city.yaml --entity rider
             --max-rows-per-person 10
+        shoal cluster students.csv -k 6 --epsilon 1 --domain students.yaml -o groups
         shoal cluster visits.csv --method wave --epsilon 1 --domain visits.yaml
         zcat visits.csv.gz | shoal cluster - -k 8 --epsilon 0.5 --domain visits.yaml --json
         shoal cluster hdfs:///visits.parquet -k 8 --epsilon 1 --domain visits.yaml --engine spark
@@ -122,6 +130,8 @@ def cluster(
 
         version: 1
         columns: {age: {low: 0, high: 110}, visits: {low: 0, high: 20}}
+
+    and `students.yaml` categories too: `sex: {values: [F, M]}`, `level: {levels: [basic, higher]}`.
     """
     from shoal.cluster.model_folder import check_replaceable, write_model
     from shoal.cluster.totals import ignore_no_groups_warning
@@ -133,10 +143,19 @@ def cluster(
     _check_apart(ledger, output)
     check_curator_page(curator, output, (table, domain, ledger))
     schema = schema_of(domain)
+    mixed = mixed_schema_of(schema, columns, domain, method)
+    if mixed is not None:
+        method, chosen = "prototypes", method_named("prototypes")
+        mixed = replace(
+            mixed,
+            entity=entity or schema.entity,
+            max_rows_per_person=_row_limit(schema, entity, max_rows_per_person),
+        )
     options = Options(
         method=method,
         epsilon=budget,
-        box=box_of(schema, columns, domain),
+        box=None if mixed is not None else box_of(schema, columns, domain),
+        schema=mixed,
         n_clusters=parse_groups(groups),
         choose=choose,
         delta=delta,
@@ -234,7 +253,7 @@ def _rows(source: Any, options: Options, progress: Progress) -> "Rows":
     count = show_row_count(progress)
     rows = rows_of(
         source,
-        options.box,
+        options.schema if options.box is None else options.box,  # type: ignore[arg-type]
         nonfinite="drop" if options.drop else "refuse",
         entity=options.entity,
         max_rows_per_person=options.max_rows_per_person,

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from shoal.pages.page import Page
     from shoal.randomness import Randomness
 
-__all__ = ["learn"]
+__all__ = ["learn", "learn_groups", "write_groups"]
 
 FLAGS = Flags(hints={TooFewRows: "Collect more reports, or ask for fewer groups with -k."})
 
@@ -100,7 +100,7 @@ def learn(
     check_replaceable(output)
     with say.progress(5) as progress, FLAGS.shown(), atomic_folder(output, overwrite) as part:
         with engines.table(reports, progress) if engines.is_distributed else nullcontext() as frame:
-            learnt = _learn(reports, frame, method, n_clusters, rule, seed, progress)
+            learnt = learn_groups(reports, frame, method, n_clusters, rule, seed, progress)
         progress.step("Writing the page")
         shown = page(
             learnt,
@@ -112,7 +112,7 @@ def learn(
             title=title,
             publisher=publisher,
         )
-        files = [output / name for name in _write(learnt.model, shown, part)]
+        files = [output / name for name in write_groups(learnt.model, shown, part)]
     say.result(
         {"report": str(files[0]), "files": [str(file) for file in files], **shown.values},
         *shown.lines,
@@ -121,7 +121,7 @@ def learn(
     )
 
 
-def _learn(
+def learn_groups(
     table: str,
     frame: Any,
     method: str,
@@ -130,7 +130,25 @@ def _learn(
     seed: int | None,
     progress: Progress,
 ) -> "LocalGroups":
-    """The groups, the same without data, and whether noise alone would look like them."""
+    """Return the groups, the same without data, and whether noise alone would look like them.
+
+    Parameters
+    ----------
+    table
+        The path of the reports.
+    frame
+        The same as a frame on Spark, or None.
+    method
+        The method's name.
+    n_clusters
+        How many groups, or from how many to how many.
+    choose
+        The rule that chooses among them.
+    seed
+        The seed of the learner.
+    progress
+        Where steps are shown.
+    """
     from shoal.cluster import LocalClusterer
     from shoal.pages.local import LocalGroups
     from shoal.randomness import Randomness
@@ -195,7 +213,18 @@ def control_size(model: Any, loaded: "LoadedReports") -> int:
     return min(used, MOST_NUMBERS // loaded.box.d) if is_distributed else used
 
 
-def _write(model: Any, page: "Page", folder: Path) -> list[str]:
+def write_groups(model: Any, page: "Page", folder: Path) -> list[str]:
+    """Write a model and its page into a folder; return the names of the files.
+
+    Parameters
+    ----------
+    model
+        The fitted model.
+    page
+        What its page says.
+    folder
+        The folder.
+    """
     from shoal import report
     from shoal.cluster.model_folder import write_model
 

@@ -17,6 +17,7 @@ from shoal.cluster.kmeans.weighted import (
     Clusterer,
     add_farthest_points,
     gaussian_cell_means,
+    part_beyond_noise,
     public_points,
     shrink_counts,
     soften_weights,
@@ -41,6 +42,7 @@ __all__ = [
 
 _JOINING_RUNS = 40  # of k-means on few means: a poor optimum costs most
 _POINTS = 32  # public ones for each cell or cluster, where cells are few
+_LIGHT_AXES = 2  # in more, coarse cells are too few and too wide to tell empty ones by their counts
 _EFFORT = 30_000  # cells times runs of k-means: many runs where they cost little
 
 
@@ -93,9 +95,9 @@ class CellPoints:
         """How many runs of k-means they are worth."""
         return min(20, max(8, _EFFORT // (len(self.weights) + 1)))
 
-    def centers(self, k: int, rng: Randomness) -> Matrix:
-        """``k`` centres, where the points are."""
-        return find_centers(self.points, self.weights, k, rng, self.runs, self.by)
+    def centers(self, k: int, rng: Randomness, runs: int | None = None) -> Matrix:
+        """``k`` centres, where the points are: the best of some runs, or of as many as pay."""
+        return find_centers(self.points, self.weights, k, rng, runs or self.runs, self.by)
 
     @property
     def in_shadow(self) -> bool:
@@ -249,7 +251,14 @@ def weighted_cells(synopsis: Synopsis, plan: Plan, k: int, by: Clusterer) -> Cel
     if plan.cells_an_axis:
         return cell_points(synopsis, deviation=None if plan.micro else DEVIATION, by=by)
     soft = synopsis.negative == "norm-cut" and plan.axes <= FEW_AXES
-    return cell_points(synopsis, soft=soft, by=by)
+    cells = cell_points(synopsis, soft=soft, by=by)
+    estimates = synopsis._estimates
+    if plan.axes > _LIGHT_AXES or estimates is None or estimates.inside is None:
+        return cells
+    # Noise in an empty coarse cell far from all rows would draw a centre to itself.
+    parts = part_beyond_noise(estimates.coarse_values(), 1 / estimates.step)
+    in_cell = np.repeat(parts, estimates.inside)[synopsis.cells_.key]
+    return replace(cells, weights=cells.weights * in_cell)
 
 
 def even_points(synopsis: Synopsis, k: int, by: Clusterer) -> CellPoints:

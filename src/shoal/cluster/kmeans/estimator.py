@@ -26,8 +26,9 @@ from shoal.cluster.kmeans.plan import (
     location_share,
     make_plan,
 )
+from shoal.cluster.kmeans.public_start import clusters_from_public_rows
 from shoal.cluster.kmeans.published import hybrid, lloyd
-from shoal.cluster.kmeans.refine import draw_radii, move_to_means, read_rings
+from shoal.cluster.kmeans.refine import read_rings, take_step
 from shoal.cluster.kmeans.settings import (
     Method,
     check_clusterer,
@@ -58,6 +59,10 @@ from shoal.synopsis import AdaptiveGrid, UniformGrid
 from shoal.synopsis.base import Synopsis
 
 __all__ = ["PrivateKMeans"]
+
+_SMALL_CLUSTER_RUNS = (
+    4  # of k-means: they are many and joined later, so a poor optimum costs little
+)
 
 
 class PrivateKMeans(CentroidClusterer):
@@ -93,6 +98,11 @@ class PrivateKMeans(CentroidClusterer):
         then such an iteration where it will pay). A synopsis that is not fitted, with settings of
         its own, serves as well: the two-level grid as first printed is
         ``method=AdaptiveGrid(consistency=False, negative="zero"), refine=False``.
+    init
+        Public rows to start from, at least one a cluster, with the columns of the domain in its
+        order: last year's open table, a public survey. All of the budget then moves their centres
+        towards the means of the rows; that gains much on small tables, if the public rows are like
+        them. Never give rows of the table itself. None starts from nothing.
     refine
         Take steps towards noisy means where they will pay. Without, centres are those of the
         cells. "lloyd" and "hybrid" have their own steps.
@@ -114,7 +124,8 @@ class PrivateKMeans(CentroidClusterer):
         How far the noise of the last release alone moves each centre, root mean square, in half
         sides of the box; at most its diagonal.
     synopsis_
-        The cells it began with, or None for "lloyd": publishable, and free to use again.
+        The cells it began with, publishable, and free to use again; None for "lloyd" and with
+        ``init``.
     n_rows_, n_rows_within_, n_clusters_
         The noisy or public number of rows, and what noise moves it by at most in 95 of 100
         releases, 0 if it is public; how many clusters.
@@ -151,6 +162,7 @@ class PrivateKMeans(CentroidClusterer):
         privacy: PureDP | ApproxDP | None = None,
         domain: Box | Schema | None = None,
         method: Method | Synopsis = "auto",
+        init: Any = None,
         refine: bool = True,
         choose: Literal["elbow", "silhouette", "gap"] = "elbow",
         spark_kmeans: Clusterer = "sklearn",
@@ -164,6 +176,7 @@ class PrivateKMeans(CentroidClusterer):
         self.privacy = privacy
         self.domain = domain
         self.method = method
+        self.init = init
         self.refine = refine
         self.choose = choose
         self.spark_kmeans = spark_kmeans
@@ -206,7 +219,7 @@ class PrivateKMeans(CentroidClusterer):
 
         # 1. How many rows there are: every rule below reads this number. The first pass measures
         #    them from the middle of the box too.
-        rings = rings_about_middle(spending) if auto else None
+        rings = rings_about_middle(spending) if auto and self.init is None else None
         n_rows, left, row_noise = self._count_rows(spending)  # [P1]
         spending = replace(spending, n_rows=n_rows)
         if self.method == "lloyd":
@@ -216,6 +229,10 @@ class PrivateKMeans(CentroidClusterer):
             self.synopsis_, clusters = hybrid(  # [P3]
                 spending.share(left), counts[0], self.spark_kmeans
             )
+            return self._keep(clusters, n_rows, row_noise)
+        if self.init is not None:
+            clusters = clusters_from_public_rows(spending.share(left), self.init, counts[0])  # [P7]
+            self.synopsis_ = None
             return self._keep(clusters, n_rows, row_noise)
 
         # 2. Where the rows lie, unless they are too few to tell; how the rest is divided.
@@ -240,7 +257,8 @@ class PrivateKMeans(CentroidClusterer):
         cells = weighted_cells(synopsis, plan, k, self.spark_kmeans)
         if not plan.steps:
             return self._keep(centers_of_cells(cells, k, rng), n_rows, row_noise)
-        first = cells.centers(plan.first_clusters(k), rng)
+        runs = _SMALL_CLUSTER_RUNS if plan.micro_clusters else None
+        first = cells.centers(plan.first_clusters(k), rng, runs)
         centers = cells.placed(first)
         labelled_by = Nearest(first) if cells.in_shadow else None
         errors: Matrix | None = None
@@ -248,13 +266,13 @@ class PrivateKMeans(CentroidClusterer):
         # 5. Steps: radii that hold a part of the rows, then the noisy means within them. Small
         #    clusters are joined to those that are wanted.
         for step in plan.steps:  # [P6]
-            rings = read_rings(spending, centers, labelled_by, cells.view)
-            radii = draw_radii(rings, spending, step, radius_guess, errors)
-            for_means = spending.share(step.means, delta=step.means / plan.means)
-            means = move_to_means(rings, radii, for_means, of=f"means of {step.name}")
+            in_parts = step.finds_far_rows
+            rings = read_rings(spending, centers, labelled_by, cells.view, in_parts=in_parts)
+            means = take_step(spending, plan, step, rings, radius_guess, errors)
             centers, errors, labelled_by = means.centers, means.errors, None
             if len(centers) > k:
-                centers, errors = join_small_clusters(means, k, rng), None
+                told = means.with_told(plan.micro_clusters)
+                centers, errors = join_small_clusters(told, k, rng), None
 
         # 6. Centres that the plan left without a step are cells.
         clusters = Clusters.from_means(means)
@@ -303,6 +321,8 @@ class PrivateKMeans(CentroidClusterer):
         params = {name: getattr(self, name) for name in names}
         if isinstance(self.n_clusters, range | tuple):
             params["n_clusters"] = list(self.n_clusters)
+        if self.init is not None:
+            params["init"] = np.asarray(self.init, dtype=np.float64).tolist()
         return dict(
             sorted((params | method_to_settings(self.method) | promise_to_settings(self)).items())
         )

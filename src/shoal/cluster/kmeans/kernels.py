@@ -4,7 +4,6 @@ A row gets the same answer wherever it stands in its table. Workers import this 
 NumPy alone.
 """
 
-import math
 from dataclasses import dataclass
 from typing import Any
 
@@ -35,7 +34,7 @@ Integers = NDArray[np.int64]
 LATTICE = 2**16
 CANDIDATES = 24  # radii from the longest distance down, each 1/sqrt(2) of the one before
 RINGS = 2 * CANDIDATES  # two to a candidate, so that a clip 2^(1/4) above it is an edge too
-_HALF_STEP = math.sqrt(0.5)
+_MANTISSA_BITS, _EXPONENT_OF_ONE = 52, 1023  # of a float64
 _ROW_STEPS = 2.0**22
 _CENTRE_STEPS = 2.0**21
 _LENGTHS = 2**16  # distances of rows to centres that do so while they are compared
@@ -196,6 +195,9 @@ class RingSums:
         The longest distance there can be.
     labelled_in
         Where rows are looked at to be labelled, if not in the cube.
+    halved_axes
+        How many axes of what they are looked at in part each cluster's rows: by their signs, in
+        2^halved_axes parts that follow each other.
     """
 
     cube: Cube
@@ -203,17 +205,20 @@ class RingSums:
     nearest: Nearest
     reach: float
     labelled_in: ViewedCube | None = None
+    halved_axes: int = 0
 
     def __call__(self, block: Block) -> tuple[Integers, Integers]:
-        """Arrays (cluster, ring) and (cluster, ring, axis), on the lattice."""
+        """Arrays (cluster or part, ring) and (cluster or part, ring, axis), on the lattice."""
         columns = self.cube.columns(block.numbers)
         places = columns if self.labelled_in is None else self.labelled_in.columns(block.numbers)
-        labels = self.nearest.labels(places)  # [P1] by the row and what was released
+        labels = parts = self.nearest.labels(places)  # [P1] by the row and what was released
+        for axis in places[: self.halved_axes]:
+            parts = 2 * parts + (axis > 0)
         squares = self._to_offsets(columns, labels)
-        keys = labels * RINGS + ring_numbers(squares, self.reach)  # [P2]
+        keys = parts * RINGS + ring_numbers(squares, self.reach)  # [P2]
         columns *= LATTICE
         np.trunc(columns, out=columns)  # [P3] whole numbers, which floats add exactly up to 2^53
-        k, d = self.centers.shape
+        k, d = len(self.centers) * 2**self.halved_axes, len(columns)
         sums = np.empty((k * RINGS, d), dtype=np.int64)
         for axis, offsets in enumerate(columns):
             sums[:, axis] = np.bincount(keys, offsets, k * RINGS)
@@ -223,24 +228,27 @@ class RingSums:
     def _to_offsets(self, columns: Matrix, labels: LabelArray) -> Matrix:
         """Turn rows into offsets from their centres, in place; the squared lengths."""
         squares = np.zeros(columns.shape[1])
+        alone = len(self.centers) == 1
         for column, middles in zip(columns, self.centers.T, strict=True):  # in one order
-            np.subtract(column, middles.take(labels), out=column)
+            np.subtract(column, middles if alone else middles.take(labels), out=column)
             squares += column * column
         return squares
 
 
 def ring_numbers(squares: Matrix, reach: float) -> Integers:
-    """The ring of each squared distance: floor(4 log2(reach / distance)), from the float's bits.
+    """The ring of each squared distance: floor(4 log2(reach / distance)), from a float's bits.
 
     Examples
     --------
     >>> ring_numbers(np.array([4.0, 1.0, 0.0]), reach=2.0).tolist()
     [0, 4, 47]
     """
-    ratio = reach**2 / np.maximum(squares, reach**2 * 2.0**-CANDIDATES)
-    fraction, exponent = np.frexp(ratio)
-    rings = 2 * (exponent.astype(np.int64) - 1) + (fraction >= _HALF_STEP)
-    return np.clip(rings, 0, RINGS - 1)
+    ratio: Matrix = reach**2 / np.maximum(squares, reach**2 * 2.0**-CANDIDATES)
+    ratio *= ratio  # whose power of two, in the bits of its exponent, is the ring
+    rings: Integers = ratio.view(np.int64)
+    rings >>= _MANTISSA_BITS
+    rings -= _EXPONENT_OF_ONE
+    return np.clip(rings, 0, RINGS - 1, out=rings)
 
 
 def clip_radius(picks: Integers, reach: float) -> Matrix:

@@ -13,6 +13,7 @@ from shoal.cluster.kmeans.refine import (
     candidate_radii,
     move_to_means,
     pick_radii,
+    pick_reach,
     read_rings,
 )
 from shoal.domain import View
@@ -23,10 +24,10 @@ __all__ = ["DEVIATION", "Location", "find_rows", "locate", "rings_about_middle"]
 
 _ENTRY = Fraction(3, 10)  # one cluster: its size is nearly known, so most of the noise may miss it
 _WIDTHS = 2.4  # half a view's side, in spreads along an axis
-_ALMOST_ALL = Fraction(31, 32)
+_MOST_OF_REACH = 2 / 3  # of the radius of all but few rows: that of most
 # Times that radius over d^(1/4): between rows that spread along one column and along all, and
 # wider than either in one or two, as noise may make the radius too small.
-_MARGIN = 2.0
+_MARGIN = 1.6
 DEVIATION = 0.4  # of a coordinate of the rows in a view, if they spread evenly
 _RADIUS, _MEAN = Fraction(1, 6), Fraction(6, 10)  # shares; the rest is for the spread
 
@@ -36,7 +37,7 @@ class Location:
     """A released middle of the rows, and the radii about it that hold most and all but few of them.
 
     ``clip`` is the radius to which rows were cut to find the middle, ``error`` how far noise moves
-    it. The larger radius is released in few columns only.
+    it. The larger radius is released in few columns, where the smaller one is a part of it.
     """
 
     center: Matrix
@@ -138,14 +139,9 @@ def locate(spending: Spending, rings: Rings, guess: float) -> tuple[Location, Ri
 
 
 def _spread_and_reach(rings: Rings, spending: Spending, guess: float) -> tuple[float, float | None]:
-    """The radius that holds most rows, and in few columns the one that holds all but few."""
-    few, radii = rings.centers.shape[1] <= FEW_AXES, candidate_radii(rings.reach)
-    half = spending.share(Fraction(1, 2)) if few else spending
-    pick = pick_radii(rings, half, guess=guess, thrift=True, of="spread of all rows")  # [P4]
-    spread = float(radii[pick[0]])
-    if not few:
-        return spread, None
-    pick = pick_radii(
-        rings, half, guess=spread, trust=1.5, quantile=_ALMOST_ALL, of="reach of all rows"
-    )  # [P5]
-    return spread, float(radii[pick[0]])
+    """In few columns the radius that holds all but few rows, else the one that holds most."""
+    if rings.centers.shape[1] <= FEW_AXES:
+        reach = pick_reach(rings, spending, of="reach of all rows")  # [P4]
+        return _MOST_OF_REACH * reach, reach
+    pick = pick_radii(rings, spending, guess=guess, thrift=True, of="spread of all rows")  # [P5]
+    return float(candidate_radii(rings.reach)[pick[0]]), None

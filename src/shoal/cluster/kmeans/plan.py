@@ -17,6 +17,7 @@ __all__ = [
     "make_plan",
     "own_quantile",
     "plan_of_view",
+    "steps_alone",
     "strength",
     "view_cells_an_axis",
 ]
@@ -27,6 +28,7 @@ _MOST_AXES = 12
 _RADIUS = Fraction(1, 50)  # of the whole budget, for the radius of each step
 _MANY = 2_000  # rows times epsilon, of all rows or of a cluster
 _FEW = 100  # rows times epsilon: even cells tell more than those of a grid that follows the rows
+_TWICE = 15  # how far clusters stand out of the noise before two steps are better than one
 _TOO_FEW = 40  # rows times epsilon: noise would move the middle of the rows by about their spread
 _OWN_RADII = Fraction(2, 50)  # for a radius of each cluster
 
@@ -45,12 +47,15 @@ class Step:
         What of it goes to radii; the rest, ``means``, to noisy means within them.
     quantile
         As in ``Plan``.
+    finds_far_rows
+        Whether rows far beyond the radius are clusters of their own.
     """
 
     name: str
     share: Fraction
     radii: Fraction
     quantile: Fraction | None = None
+    finds_far_rows: bool = False
 
     @property
     def means(self) -> Fraction:
@@ -102,7 +107,8 @@ class Plan:
         last = [_step(name, share, self.quantile) for name, share in named]
         if not self.micro_clusters:
             return tuple(last)
-        return (_step("small clusters", self.micro, None), *last)
+        small = _step("small clusters", self.micro, None)
+        return (replace(small, finds_far_rows=True), *last)
 
     @property
     def means(self) -> Fraction:
@@ -224,7 +230,24 @@ def cells_then_step(left: Fraction, n_rows: int, epsilon: float, d: int, k: int)
         return cells_alone(left, d)
     cells = left * Fraction(6, 10)
     quantile = own_quantile(n_rows * epsilon, d, k)
-    return Plan(d, cells, Fraction(0), 0, _last_steps(left - cells, quantile), k, quantile)
+    # Cells of three and more columns are so wide that a second step, from nearer, pays early.
+    steps = _last_steps(left - cells, quantile, twice=d >= 3 and stands_out > _TWICE)
+    return Plan(d, cells, Fraction(0), 0, steps, k, quantile)
+
+
+def steps_alone(n_rows: int, epsilon: float, d: int, k: int) -> Plan:
+    """All of a budget goes to steps, from centres that are public.
+
+    Parameters
+    ----------
+    n_rows, epsilon, d, k
+        As in ``cells_then_step``, the budget being that of the steps.
+    """
+    quantile = own_quantile(n_rows * epsilon, d, k)
+    twice = strength(n_rows, epsilon, d, k) > _TWICE
+    return Plan(
+        d, Fraction(0), Fraction(0), 0, _last_steps(Fraction(1), quantile, twice), k, quantile
+    )
 
 
 def plan_of_view(left: Fraction, n_rows: int, epsilon: float, d: int, k: int) -> Plan:

@@ -17,30 +17,38 @@ from shoal.cluster.kmeans.kernels import (
     clip_radius,
     ring_edges,
 )
-from shoal.cluster.kmeans.plan import Step
+from shoal.cluster.kmeans.noisy_best import NoisyBest
+from shoal.cluster.kmeans.plan import Plan, Step
 from shoal.cluster.noise_sum import NoiseSum
+from shoal.cluster.totals import CHANCE
 from shoal.domain import View
 from shoal.domain.box import Matrix
 from shoal.estimator import Spending
-from shoal.mechanisms import Gaussian, Geometric, KNorm
-from shoal.mechanisms.exact.whole_numbers import check_vectors
+from shoal.mechanisms import Gaussian, KNorm
 from shoal.privacy import ApproxDP, PureDP
 
 __all__ = [
     "MOST",
     "Means",
-    "NoisyBest",
     "Rings",
     "candidate_radii",
     "draw_radii",
     "longest_move",
     "move_to_means",
     "pick_radii",
+    "pick_reach",
     "read_rings",
+    "take_step",
 ]
 
 Integers = NDArray[np.int64]
 MOST = Fraction(5, 8)  # of the rows
+_HALVED_AXES = 4  # of a view: far groups that one small cluster has together lie apart in it
+_FAR = 4  # times the radius to which offsets are cut
+# What twice the reach must hold more: at least and at most of the rows, and in scales of noise. So
+# many doublings are charged: half of the rows at most, or a radius of next to nothing would win.
+_LEAST_MORE, _MOST_MORE, _MORE_SCALES = 0.01, 1 / 16, 4
+_DOUBLINGS = 8
 _THRIFT = 1 / 8  # of the rows: what the guess must hold more than next to no radius
 
 
@@ -52,10 +60,11 @@ class Rings:
     counts: Integers
     offsets: Integers
     reach: float
+    parts: tuple[Integers, Integers] | None = None  # the same of some parts of each cluster
 
     @property
     def k(self) -> int:
-        """How many centres."""
+        """How many clusters."""
         return len(self.centers)
 
     def scores(self, quantile: Fraction) -> Integers:
@@ -69,10 +78,42 @@ class Rings:
         scores: Integers = -np.abs(whole * within - part * within[:, :1])  # [P1]
         return scores
 
+    def rows_beyond(self) -> Integers:
+        """How many rows lie beyond each ring's outer edge; a line a cluster."""
+        beyond = np.cumsum(self.counts, axis=1) - self.counts
+        return np.asarray(beyond)
+
     def together(self) -> "Rings":
         """The same rows as one cluster's: only how far they are from their centres."""
         middle, counts = self.centers[:1], self.counts.sum(axis=0, keepdims=True)
-        return replace(self, centers=middle, counts=counts, offsets=self.offsets[:1])
+        return replace(self, centers=middle, counts=counts, offsets=self.offsets[:1], parts=None)
+
+    def split(self, picks: Integers) -> tuple["Rings", Integers]:
+        """Rows that lie far beyond the radius of their cluster, as clusters of their own.
+
+        Parameters
+        ----------
+        picks
+            Which candidate is the radius of each cluster, or of all.
+
+        Returns
+        -------
+        tuple
+            The clusters' near rows, then the far ones of each, by parts if there are any; and the
+            candidate of each: the longest one for far rows, who may be anywhere.
+        """
+        picks = np.broadcast_to(picks, self.k)
+        is_far = ring_edges(self.reach) > _FAR * clip_radius(picks, self.reach)[:, None]
+        counts, offsets = self.parts or (self.counts, self.offsets)
+        each = len(counts) // self.k
+        far = np.repeat(is_far, each, axis=0)
+        rings = Rings(  # [P6] a row is near or far
+            np.concatenate([self.centers, np.repeat(self.centers, each, axis=0)]),
+            np.concatenate([self.counts * ~is_far, counts * far]),
+            np.concatenate([self.offsets * ~is_far[:, :, None], offsets * far[:, :, None]]),
+            self.reach,
+        )
+        return rings, np.append(picks, np.zeros(len(counts), dtype=np.int64))
 
     def clipped(self, picks: Integers, unit: int) -> Integers:
         """A vector a cluster: offsets cut to its radius, over it, and ``unit`` for each row."""
@@ -96,6 +137,14 @@ class Means:
     errors: NDArray[np.float64]
     noise: NoiseSum  # in each of the sizes
 
+    def with_told(self, n: int) -> "Means":
+        """The first ``n``, and of the others those with more rows than noise alone would count."""
+        told = self.sizes > self.noise.reach(CHANCE / len(self.sizes))
+        kept = told | (np.arange(len(told)) < n)
+        names = ("centers", "sizes", "excess", "errors")
+        arrays: dict[str, Matrix] = {name: getattr(self, name)[kept] for name in names}
+        return replace(self, **arrays)
+
 
 def read_rings(
     spending: Spending,
@@ -104,6 +153,7 @@ def read_rings(
     view: View | None = None,
     *,
     reach: float | None = None,
+    in_parts: bool = False,
 ) -> Rings:
     """Add up the rows about each centre, in one pass.
 
@@ -119,14 +169,45 @@ def read_rings(
         That view.
     reach
         The longest distance there can be; that of two corners if left out.
+    in_parts
+        Add up the rows of parts of each cluster too, by where they lie in the view.
     """
     nearest = Nearest(centers)  # on the lattice
     about = nearest.centers
     longest = 2 * math.sqrt(about.shape[1]) if reach is None else reach
     labelled_in = None if labelled_by is None or view is None else ViewedCube(view)
-    kernel = RingSums(Cube(spending.box), about, labelled_by or nearest, longest, labelled_in)
-    counts, offsets = spending.sum(kernel)
-    return Rings(about, counts, offsets, longest)
+    halved = min(_HALVED_AXES, labelled_in.view.box.d) if labelled_in and in_parts else 0
+    labels = labelled_by or nearest
+    kernel = RingSums(Cube(spending.box), about, labels, longest, labelled_in, halved)
+    in_each, offsets_in_each = spending.sum(kernel)
+    counts, offsets = (
+        each.reshape(len(about), -1, *each.shape[1:]).sum(axis=1)
+        for each in (in_each, offsets_in_each)
+    )
+    return Rings(about, counts, offsets, longest, (in_each, offsets_in_each) if halved else None)
+
+
+def take_step(
+    spending: Spending, plan: Plan, step: Step, rings: Rings, guess: float, errors: Matrix | None
+) -> Means:
+    """Draw radii that hold a part of the rows, then the noisy means within them.
+
+    Parameters
+    ----------
+    spending
+        The whole budget.
+    plan, step
+        Which step of which plan.
+    rings
+        What a pass added up about the centres.
+    guess, errors
+        As in ``draw_radii``.
+    """
+    radii = draw_radii(rings, spending, step, guess, errors)
+    if step.finds_far_rows:
+        rings, radii = rings.split(radii)
+    for_means = spending.share(step.means, delta=step.means / plan.means)
+    return move_to_means(rings, radii, for_means, of=f"means of {step.name}")
 
 
 def draw_radii(
@@ -210,6 +291,31 @@ def pick_radii(
     return picks
 
 
+def pick_reach(rings: Rings, spending: Spending, *, of: str) -> float:
+    """Draw the radius beyond which hardly any row lies, for all rows as one cluster.
+
+    Rows beyond a radius are counted against it, and the radius itself: one twice as large must
+    hold some rows more, so many that noise seldom makes them up.
+
+    Parameters
+    ----------
+    rings
+        What a pass added up about one centre.
+    spending
+        What pays for it. The number of rows stands in it.
+    of
+        What this is, for the ledger.
+    """
+    assert spending.n_rows is not None
+    best, n_rows = NoisyBest(spending.budget, 1, one_way=True), spending.n_rows
+    more = min(max(_LEAST_MORE * n_rows, _MORE_SCALES * best.scale), _MOST_MORE * n_rows)
+    edges = ring_edges(rings.reach)
+    doublings = np.maximum(np.log2(edges / edges[0]) + _DOUBLINGS, 0)
+    public = np.rint(more * doublings).astype(np.int64)
+    scores = -rings.rows_beyond() - public  # [P5]
+    return float(edges[spending.release(best, scores, of=of)[0]])
+
+
 def move_to_means(
     rings: Rings, picks: Integers, spending: Spending, *, entry: Fraction = Fraction(1, 2), of: str
 ) -> Means:
@@ -234,48 +340,6 @@ def move_to_means(
     noisy = spending.release(noise, rings.clipped(picks, unit), of=of)  # [P4] empty ones too
     moved = _moved(rings, noisy, noise.deviation(d + 1), clip_radius(picks, rings.reach), unit)
     return Means(*moved, _in_sizes(noise, d + 1).times(1 / unit))
-
-
-@dataclass(frozen=True)
-class NoisyBest:
-    r"""The place of the highest score of each line, once noise has raised all (permute and flip).
-
-    Guarantee
-    ---------
-    :math:`\varepsilon`-DP if a row moves the scores of one line only, each by at most
-    ``sensitivity``. See ``refine.proof.md``.
-
-    Parameters
-    ----------
-    guarantee
-        The promise of one ``release``.
-    sensitivity
-        The most one row can move a score, a whole number.
-
-    References
-    ----------
-    McKenna, Sheldon, Permute-and-flip: a new mechanism for differentially private selection,
-    NeurIPS 2020; Ding, Kifer, Steinke, Wang, Zhang, The permute-and-flip mechanism is identical to
-    report-noisy-max with exponential noise, 2021.
-    """
-
-    guarantee: PureDP
-    sensitivity: int
-
-    @property
-    def scale(self) -> float:
-        """Of the noise on each score."""
-        return float(2 * self.sensitivity / self.guarantee.epsilon)
-
-    def check(self, value: object) -> None:
-        """Refuse what is no array of whole numbers, by its kind and shape alone."""
-        check_vectors(value)
-
-    def release(self, value: Integers, rng: np.random.Generator) -> Integers:
-        """One place a line, the first of equal ones."""
-        noise = Geometric(self.guarantee, 2 * self.sensitivity)
-        raised = np.abs(noise.release(np.zeros_like(value), rng))  # [P5]
-        return np.asarray((value + raised).argmax(axis=-1))
 
 
 def longest_move(d: int, unit: int) -> int:

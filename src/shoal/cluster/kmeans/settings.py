@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from typing import Any, Literal
 
+import numpy as np
 from sklearn.base import clone
 
 from shoal.cluster.kmeans.plan import FEW_AXES, MOST_CELLS
@@ -16,6 +17,7 @@ from shoal.errors import (
     InvalidSetting,
     Text,
     TooLarge,
+    quantity,
     setting,
     value_text,
 )
@@ -86,6 +88,8 @@ def check_settings(model: Any, domain: object) -> None:
     _check_domain(domain)
     check_method(model.method, domain)
     check_clusterer(model.spark_kmeans)
+    if model.init is not None:
+        _check_init(model, counts, numeric_box(domain).d)
     own_steps = model.method in WITH_OWN_STEPS
     if own_steps and len(counts) > 1:
         raise InvalidSetting(
@@ -100,6 +104,30 @@ def check_settings(model: Any, domain: object) -> None:
             + setting("delta")
             + ", and nothing would use it: it buys Gaussian noise for refining steps.",
             "Leave it out, or use " + _with_steps(own_steps) + ".",
+        )
+
+
+def _check_init(model: Any, counts: Sequence[int], d: int) -> None:
+    """Refuse public rows that no start can be made of, and settings that would not use them."""
+    if model.method != "auto" or not model.refine or len(counts) > 1:
+        raise ConflictingSettings(
+            setting("init")
+            + " is for one number of clusters, and needs "
+            + setting("method", "auto")
+            + " and "
+            + setting("refine", True)
+            + ".",
+            "Leave it out, or leave the others at that.",
+        )
+    try:
+        rows = np.asarray(model.init, dtype=np.float64)
+    except (TypeError, ValueError):
+        rows = np.empty(0)
+    if rows.ndim != 2 or rows.shape[1] != d or len(rows) < counts[0] or not np.isfinite(rows).all():
+        raise InvalidSetting(
+            setting("init")
+            + f" must be {counts[0]} or more public rows of {quantity(d, 'finite number')}.",
+            "Give an array with the columns of the domain, in its order.",
         )
 
 

@@ -20,6 +20,7 @@ __all__ = [
     "add_farthest_points",
     "gaussian_cell_means",
     "pad_points",
+    "part_beyond_noise",
     "public_points",
     "shrink_counts",
     "soften_weights",
@@ -31,6 +32,7 @@ Weights = NDArray[np.float64]
 Clusterer = Literal["sklearn", "mllib"]
 FAINT = 1e-3  # the weight of a point that stands for nothing that was counted
 _SOFT = 0.8
+_EM_ROUNDS = 60
 _FEW = 200_000  # points times clusters, below which a second thread costs more than it gives
 
 
@@ -124,6 +126,39 @@ def shrink_counts(noisy_counts: Weights, variance: float) -> Weights:
     spread = float((away**2).sum()) / max(1, away.size - 1)
     told = max(0.0, 1 - variance / spread) if spread else 0.0
     return np.maximum(mean + told * away, 0)
+
+
+def part_beyond_noise(noisy_counts: Weights, scale: float) -> Weights:
+    """For each noisy count, which part of it is to be expected, going by all of them together.
+
+    Where most cells are empty, a small count is noise; where many are small, it may well be right.
+    How frequent each count is, is estimated by expectation and maximisation (an empirical Bayes
+    estimate); the part is the posterior mean over the noisy count.
+
+    Parameters
+    ----------
+    noisy_counts, scale
+        Released, with the scale of their noise, taken as Laplace's.
+
+    Examples
+    --------
+    >>> part_beyond_noise(np.append(np.full(50, 0.0), [6.0, 90.0]), 2.0)[-2:].round(1).tolist()
+    [0.7, 1.0]
+    """
+    highest = max(float(noisy_counts.max()), 4 * scale)
+    atoms = np.append(0.0, scale * 2.0 ** np.arange(-2, np.log2(highest / scale) + 0.5, 0.5))
+    values, places, times = np.unique(
+        np.rint(noisy_counts * 4 / scale), return_inverse=True, return_counts=True
+    )
+    likely = np.exp(-np.abs(values[:, None] / 4 - atoms / scale)) + np.finfo(float).tiny
+    prior = np.full(atoms.size, 1 / atoms.size)
+    for _ in range(_EM_ROUNDS):
+        posterior = likely * prior
+        posterior /= posterior.sum(axis=1, keepdims=True)
+        prior = times @ posterior / noisy_counts.size
+    expected = (posterior @ atoms)[places]
+    parts: Weights = np.clip(expected / np.where(noisy_counts > 0, noisy_counts, np.inf), 0, 1)
+    return parts
 
 
 def _enough_differ(points: Matrix, k: int) -> bool:

@@ -240,7 +240,7 @@ class SparkRows:
         if self.terms.max_rows_per_person is None:
             return None
         self._pass(self._frame, self._screen, TallyOnly())
-        screen_batch = people.LimitedRows(len(self._screen.numbers), len(self._screen.categories))
+        screen_batch = people.LimitedRows(len(self._screen.numbers), self._screen.n_codes)
         schema = people.owned_rows_schema(screen_batch.numbers, screen_batch.codes)
         task = MapBlocks(self._screen, WithOwners(schema))
         owned = map_partitions(self._frame, self._screen.columns, task, ddl_of(schema))

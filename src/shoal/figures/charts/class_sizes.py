@@ -17,6 +17,7 @@ __all__ = ["ClassSizes", "class_sizes"]
 WIDTH, HEIGHT = 640, 300
 LEFT, RIGHT, TOP, BOTTOM = 24, 616, 46, 232
 _MOST_BARS = 8  # columns whose words still fit a phone
+_LETTER = 8.6  # width of a letter on a wide screen
 
 
 def class_sizes(sizes: ArrayLike, *, k: int, title: str, of: str = "people") -> "ClassSizes":
@@ -45,6 +46,11 @@ def class_sizes(sizes: ArrayLike, *, k: int, title: str, of: str = "people") -> 
             "There are no classes to draw.", "Give (size, classes) of at least one."
         )
     edges = _edges(int(people.min()), int(people.max()), k)
+    while len(edges) > 3 and not _names_fit(edges):  # names must not run into each other
+        inner = [i for i in range(1, len(edges) - 1) if edges[i] != k]
+        if not inner:
+            break
+        edges.pop(inner[-1])
     bins = np.searchsorted(edges, people, side="right") - 1
     shares = np.bincount(bins, people * classes, minlength=len(edges) - 1) / int(people @ classes)
     names = [_name(low, high - 1) for low, high in pairwise(edges)]
@@ -105,6 +111,12 @@ def _edges(least: int, most: int, k: int) -> list[int]:
     if least < k and k not in inside:
         inside.append(k)
     return [*inside, max(most, *inside) + 1]
+
+
+def _names_fit(edges: Sequence[int]) -> bool:
+    wide = (RIGHT - LEFT) / (len(edges) - 1)
+    longest = max(len(_name(low, high - 1)) for low, high in pairwise(edges))
+    return longest * _LETTER <= wide - 4
 
 
 def _name(low: int, high: int) -> str:

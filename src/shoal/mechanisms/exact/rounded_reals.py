@@ -9,7 +9,7 @@ whatever is computed from it:
 See ``rounded_reals.proof.md``.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from decimal import Context, Decimal, getcontext, localcontext
 from fractions import Fraction
@@ -68,6 +68,18 @@ class Interval:
     def __getitem__(self, place: Any) -> "Interval":
         return Interval(self.low[place], self.high[place])
 
+    @classmethod
+    def joined(cls, parts: Sequence["Interval"]) -> "Interval":
+        """Return the intervals of all parts, side by side along the last axis.
+
+        Parameters
+        ----------
+        parts
+            Intervals whose other axes have the same lengths.
+        """
+        low, high = ([getattr(part, end) for part in parts] for end in ("low", "high"))
+        return cls(np.concatenate(low, axis=-1), np.concatenate(high, axis=-1))
+
     def reshape(self, *shape: int) -> "Interval":
         """Return the same intervals in another shape.
 
@@ -115,7 +127,13 @@ Formula = Callable[[Interval, Interval], Interval]
 
 
 def rounded_noise(
-    n: int, m: int, exponentials: int, formula: Formula, rng: np.random.Generator
+    n: int,
+    m: int,
+    exponentials: int,
+    formula: Formula,
+    rng: np.random.Generator,
+    *,
+    normals: int | None = None,
 ) -> Integers:
     """Draw ``n`` vectors of ``m`` whole numbers: real noise of random signs, rounded.
 
@@ -129,13 +147,17 @@ def rounded_noise(
         How many exponential numbers each vector needs beside its normal ones.
     formula
         ``formula(normal, exponential)`` gives the sizes of the noise, shape (..., m), of ``|x|``,
-        x normal of variance 1/2, shape (..., m), and of exponentials, shape (..., exponentials).
+        x normal of variance 1/2, shape (..., normals), and of exponentials, shape (...,
+        exponentials).
     rng
         The noise stream.
+    normals
+        How many normal numbers each vector needs; None for ``m``.
     """
-    drawn, draw = np.empty((n, m), dtype=np.int64), _Draw(m, exponentials, formula, rng)
+    normals = m if normals is None else normals
+    drawn, draw = np.empty((n, m), dtype=np.int64), _Draw(normals, exponentials, formula, rng)
     # A block holds all words of its vectors, so its size falls with their length.
-    size = max(1, _BLOCK // (m + exponentials))
+    size = max(1, _BLOCK // (normals + exponentials))
     for start in range(0, n, size):
         block = drawn[start : start + size]
         block[:] = draw.sizes(len(block))
@@ -147,7 +169,7 @@ def rounded_noise(
 class _Draw:
     """Draws the absolute values of noise by a formula."""
 
-    m: int
+    normals: int
     exponentials: int
     formula: Formula
     rng: np.random.Generator
@@ -155,13 +177,15 @@ class _Draw:
     @property
     def _paired(self) -> int:
         """The number of normal numbers drawn: they come in pairs."""
-        return self.m + self.m % 2
+        return self.normals + self.normals % 2
 
     def sizes(self, n: int) -> Integers:
         """Return the absolute values of ``n`` vectors."""
         pairs = self._random_words((n * self._paired // 2, 2))
         self._redraw_outside(pairs)
-        digits = np.hstack([pairs.reshape(n, -1), self._random_words((n, self.exponentials))])
+        digits = np.hstack(
+            [pairs.reshape(n, self._paired), self._random_words((n, self.exponentials))]
+        )
         with np.errstate(divide="ignore", invalid="ignore"):  # ends at 0 or 1: not decided
             sizes, decided = self._evaluate(digits)
         # NaN and infinities cannot be converted; these are resolved one by one below.
@@ -174,12 +198,13 @@ class _Draw:
     def _evaluate(self, digits: Digits, bits: int = _WORD_BITS) -> tuple[Ends, NDArray[np.bool_]]:
         """Compute the sizes of vectors and which are certain; a row holds one vector's digits."""
         numbers = Interval.of_digits(digits, bits)
-        pairs = numbers[:, : self._paired].reshape(len(digits), -1, 2)
+        pairs = numbers[:, : self._paired].reshape(len(digits), self._paired // 2, 2)
         square = (pairs * pairs).total()
         normal = pairs * (square.minus_ln() / square).sqrt()  # [P3] Marsaglia's polar method
-        normal = normal.reshape(len(digits), -1)[:, : self.m]
+        normal = normal.reshape(len(digits), self._paired)[:, : self.normals]
         sizes, agreed = self.formula(normal, numbers[:, self._paired :].minus_ln()).rounded()
-        inside = np.asarray(square.high < 1, dtype=np.bool_).reshape(len(digits), -1)  # [P5]
+        inside = np.asarray(square.high < 1, dtype=np.bool_)  # [P5]
+        inside = inside.reshape(len(digits), self._paired // 2)
         return sizes, np.logical_and.reduce(np.hstack([agreed, inside]), axis=1)  # [P4]
 
     def _resolve(self, digits: Digits) -> list[int]:

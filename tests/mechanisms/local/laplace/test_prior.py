@@ -6,7 +6,7 @@ import pytest
 from shoal import Box, NDLaplace, Randomness, Reports
 from shoal.errors import NotAReport
 from shoal.mechanisms import PlanarLaplace, clamp
-from shoal.mechanisms.local.laplace.prior import em_prior
+from shoal.mechanisms.local.laplace.prior import LatticePrior, em_prior
 
 LINE = Box(x=(0, 10))
 
@@ -48,11 +48,28 @@ def test_beyond_three_columns_atoms_are_reports_moved_into_the_box():
     assert box.contains(prior.atoms).all()
 
 
-def test_of_very_many_reports_a_part_is_used(monkeypatch):
-    monkeypatch.setattr("shoal.mechanisms.local.laplace.prior._MOST_LIKELIHOODS", 41 * 500)
-    rows = np.repeat([[2.0], [8.0]], 4_000, axis=0)
-    prior = em_prior(reports_of(rows, NDLaplace(2.0, domain=LINE)))
-    assert prior.atoms @ [1.0] @ prior.weights == pytest.approx(5, abs=0.5)
+def test_of_very_many_reports_a_part_is_used_beyond_three_columns(monkeypatch):
+    monkeypatch.setattr("shoal.mechanisms.local.laplace.prior._MOST_LIKELIHOODS", 600 * 500)
+    rows = np.repeat(np.array([[2.0] * 4, [8.0] * 4]), 2_000, axis=0)
+    prior = em_prior(
+        reports_of(rows, NDLaplace(2.0, domain=Box.of(["a", "b", "c", "d"], [0] * 4, [10] * 4)))
+    )
+    assert prior.weights @ prior.atoms == pytest.approx(np.full(4, 5), abs=0.5)
+
+
+@pytest.mark.parametrize("d", [1, 2, 3])
+def test_many_reports_are_summed_by_convolution_and_tell_the_same(d, monkeypatch):
+    box = Box.of([f"x{i}" for i in range(d)], np.zeros(d), np.full(d, 5.0))
+    rows = np.repeat([np.full(d, 1.0), np.full(d, 4.0)], [900, 300], axis=0)
+    reports = reports_of(rows, NDLaplace(2.0, domain=box))
+    priors = {}
+    for many in (0, 2**40):
+        monkeypatch.setattr("shoal.mechanisms.local.laplace.prior._MANY", many)
+        priors[many] = em_prior(reports)
+    assert [isinstance(prior, LatticePrior) for prior in priors.values()] == [True, False]
+    for prior in priors.values():
+        near = np.linalg.norm(prior.atoms - 1, axis=1) < 1.5
+        assert prior.weights[near].sum() == pytest.approx(0.75, abs=0.06)
 
 
 def test_rows_and_clamped_reports_are_refused():

@@ -131,6 +131,18 @@ def test_a_prior_learnt_from_the_reports_brings_them_nearer_to_the_records(d):
     assert after < 0.8 * clamped < before
 
 
+@pytest.mark.parametrize("d", [1, 2, 3])
+def test_many_reports_come_as_near_as_those_moved_one_by_one(d, monkeypatch):
+    box = Box.of([f"x{i}" for i in range(d)], np.zeros(d), np.full(d, 6.0))
+    rows = np.repeat([np.full(d, 1.0), np.full(d, 5.0)], 400, axis=0)
+    reports = NDLaplace(1.0, domain=box).release(rows, Randomness(3).noise)
+    one_by_one = np.square(bayes_remap("em")(reports).values - rows).sum(axis=1).mean()
+    monkeypatch.setattr("shoal.mechanisms.local.laplace.prior._MANY", 0)
+    moved = bayes_remap("em")(reports).values
+    assert box.contains(moved).all()
+    assert np.square(moved - rows).sum(axis=1).mean() < 1.02 * one_by_one
+
+
 def test_without_bounds_the_lattice_of_the_prior_covers_the_reports():
     reports = PlanarLaplace(0.7).release(np.zeros((300, 2)), Randomness(4).noise)
     after = bayes_remap("em")(reports).values

@@ -12,7 +12,7 @@ from shoal.domain.box import Matrix
 from shoal.errors import InvalidDomain, InvalidSetting, quantity, setting
 from shoal.mechanisms.local.laplace.nd_laplace import NDLaplace
 from shoal.mechanisms.local.laplace.noise_law import distances
-from shoal.mechanisms.local.laplace.prior import Prior, em_prior, laplace_of
+from shoal.mechanisms.local.laplace.prior import LatticePrior, Prior, em_prior, laplace_of
 from shoal.mechanisms.local.reports import Remap, Reports, as_reports
 
 __all__ = ["bayes_remap", "clamp", "snap"]
@@ -97,6 +97,8 @@ class BayesRemap:
     def __call__(self, reports: Reports) -> Reports:
         mechanism = laplace_of(reports)
         prior = em_prior(reports) if isinstance(self.prior, str) else self.prior
+        if isinstance(prior, LatticePrior) and self.loss == "squared":
+            return remapped(reports, prior.posterior_means(mechanism, reports.values), self)
         best = np.empty(reports.values.shape)
         size = max(1, _MOST_POSTERIORS // len(prior.weights))
         for start in range(0, len(best), size):

@@ -1,0 +1,101 @@
+"""The intervals of a model: one for each coordinate of a centre, each size and the total."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = ["RATE", "Intervals", "total_interval"]
+
+Floats = NDArray[np.float64]
+RATE = 0.9
+_OF_95_IN_100 = 0.84  # a normal deviate's 90 % limit over its 95 % one; a Laplace one's is less
+
+
+@dataclass(frozen=True, eq=False)
+class Intervals:
+    """Intervals that hold what the method without noise would find, each at its rate.
+
+    They are made from released numbers alone, so they cost nothing and may be published. NaN marks
+    a group that is unstable: it moves to another place between refits, so its centre and size are
+    given no interval.
+
+    Parameters
+    ----------
+    centers_low
+        The lower ends, a line for each group; no columns where groups have no centres.
+    centers_high
+        The upper ends.
+    sizes_low
+        The lower end of each group's number of rows, 0 or more.
+    sizes_high
+        The upper end.
+    total_low
+        The lower end of the number of all rows.
+    total_high
+        The upper end.
+    rate
+        How many of these intervals hold, each taken alone.
+    missing
+        Why there are none at all, where there are none.
+
+    Examples
+    --------
+    >>> low, high = np.array([[0.1], [np.nan]]), np.array([[0.2], [np.nan]])
+    >>> sizes = np.array([40.0, np.nan])
+    >>> intervals = Intervals(low, high, sizes, sizes + 20, 90.0, 110.0)
+    >>> intervals.unstable.tolist(), intervals.shares_high.tolist()
+    ([False, True], [0.6, nan])
+    """
+
+    centers_low: Floats
+    centers_high: Floats
+    sizes_low: Floats
+    sizes_high: Floats
+    total_low: float
+    total_high: float
+    rate: float = RATE
+    missing: str | None = None
+
+    @property
+    def unstable(self) -> NDArray[np.bool_]:
+        """Whether each group has no interval, as it moves to another place between refits."""
+        return np.isnan(self.sizes_low)
+
+    @property
+    def shares_low(self) -> Floats:
+        """The lower end of each group's share of all rows."""
+        return self.sizes_low / self._middle
+
+    @property
+    def shares_high(self) -> Floats:
+        """The upper end of each group's share, at most 1."""
+        return np.minimum(self.sizes_high / self._middle, 1.0)
+
+    @property
+    def half_widths(self) -> Floats:
+        """Half the width of each centre's intervals."""
+        return (self.centers_high - self.centers_low) / 2
+
+    @property
+    def _middle(self) -> float:
+        return max((self.total_low + self.total_high) / 2, 1.0)
+
+
+def total_interval(n_rows: float, within: float) -> tuple[float, float]:
+    """Return the interval of the number of all rows.
+
+    Parameters
+    ----------
+    n_rows
+        The released number, or the public one.
+    within
+        What noise moves it by at most in 95 of 100 releases; 0 if it is public.
+
+    Examples
+    --------
+    >>> total_interval(1_000, 50), total_interval(1_000, 0)
+    ((958.0, 1042.0), (1000.0, 1000.0))
+    """
+    half = _OF_95_IN_100 * within
+    return max(n_rows - half, 0.0), n_rows + half

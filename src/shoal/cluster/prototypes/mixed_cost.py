@@ -1,0 +1,167 @@
+"""The cost of a row of numbers and categories to a prototype, and rows as arrays to search in."""
+
+import itertools
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shoal.synopsis.mixed.columns import MixedColumns
+
+__all__ = ["MISMATCH", "MixedRows", "Prototypes"]
+
+Floats = NDArray[np.float64]
+Integers = NDArray[np.int64]
+# What another category costs, times its column's weight: a number spread evenly over its bounds
+# then weighs as much as three categories do. Public, never read off the rows.
+MISMATCH = 0.5
+
+
+@dataclass(frozen=True, eq=False)
+class Prototypes:
+    """The means and modes that stand for groups.
+
+    Parameters
+    ----------
+    numbers
+        One line each, in [-1, 1].
+    codes
+        One line each, the code of each column of categories.
+    """
+
+    numbers: Floats
+    codes: Integers
+
+    def __len__(self) -> int:
+        return len(self.numbers)
+
+    def taken(self, places: Any) -> "Prototypes":
+        """Return some of them.
+
+        Parameters
+        ----------
+        places
+            Which.
+        """
+        return Prototypes(self.numbers[places], self.codes[places])
+
+
+@dataclass(frozen=True, eq=False)
+class MixedRows:
+    """Rows held in memory: synthetic ones, or those of a plain method.
+
+    Parameters
+    ----------
+    columns
+        The columns.
+    numbers
+        One line each, in [-1, 1].
+    codes
+        One line each.
+    """
+
+    columns: MixedColumns
+    numbers: Floats
+    codes: Integers
+
+    def __len__(self) -> int:
+        return len(self.numbers)
+
+    def taken(self, places: Any) -> "MixedRows":
+        """Return some of them.
+
+        Parameters
+        ----------
+        places
+            Which.
+        """
+        return MixedRows(self.columns, self.numbers[places], self.codes[places])
+
+    @cached_property
+    def points(self) -> Floats:
+        """Rows as points whose squared distances are costs: one-hot categories, weighted."""
+        weighted = self.numbers * np.sqrt(self.columns.number_weights)
+        return np.hstack([weighted, self._one_hot * self._hot_scale])
+
+    def costs(self, prototypes: Prototypes) -> Floats:
+        """Return the cost of each row to each prototype.
+
+        Parameters
+        ----------
+        prototypes
+            The prototypes.
+        """
+        centers = MixedRows(self.columns, prototypes.numbers, prototypes.codes).points
+        squares = self._squares[:, None] + np.square(centers).sum(axis=1)
+        return np.maximum(squares - 2 * (self.points @ centers.T), 0.0)
+
+    def labels(self, prototypes: Prototypes) -> Integers:
+        """Return the nearest prototype of each row.
+
+        Parameters
+        ----------
+        prototypes
+            The prototypes.
+        """
+        return np.asarray(self.costs(prototypes).argmin(axis=1))
+
+    def means(self, memberships: Floats) -> tuple[Floats, Floats]:
+        """Return the sizes of groups and the mean of each in every coordinate of one-hot rows.
+
+        Parameters
+        ----------
+        memberships
+            How much each row belongs to each group.
+        """
+        sizes = memberships.sum(axis=0)
+        flat = np.hstack([self.numbers, self._one_hot])
+        return sizes, (memberships.T @ flat) / np.maximum(sizes, 1e-12)[:, None]
+
+    def prototypes_of(self, labels: Integers, old: Prototypes) -> Prototypes:
+        """Return the means and modes of groups; of a group without rows, the old prototype.
+
+        Parameters
+        ----------
+        labels
+            The group of each row.
+        old
+            The prototypes before.
+        """
+        sizes, means = self.means(np.eye(len(old))[labels])
+        numbers, codes = self.split(means)
+        empty = (sizes == 0)[:, None]
+        return Prototypes(np.where(empty, old.numbers, numbers), np.where(empty, old.codes, codes))
+
+    def split(self, points: Floats) -> tuple[Floats, Integers]:
+        """Return means of one-hot rows as numbers and modes.
+
+        Parameters
+        ----------
+        points
+            One line each, numbers first and then a coordinate for each category.
+        """
+        p = len(self.columns.numbers)
+        ends = np.cumsum([p, *(column.size for column in self.columns.categories)])
+        modes = [points[:, a:b].argmax(axis=1) for a, b in itertools.pairwise(ends)]
+        codes = np.column_stack(modes) if modes else np.empty((len(points), 0))
+        return points[:, :p], codes.astype(np.int64)
+
+    @cached_property
+    def _squares(self) -> Floats:
+        return np.asarray(np.square(self.points).sum(axis=1))
+
+    @cached_property
+    def _one_hot(self) -> Floats:
+        parts = [
+            np.eye(column.size)[self.codes[:, i]]
+            for i, column in enumerate(self.columns.categories)
+        ]
+        return np.hstack([np.empty((len(self), 0)), *parts])
+
+    @property
+    def _hot_scale(self) -> Floats:
+        """Two one-hot rows of different categories are two coordinates apart."""
+        sizes = [column.size for column in self.columns.categories]
+        return np.repeat(np.sqrt(self.columns.category_weights * MISMATCH / 2), sizes)

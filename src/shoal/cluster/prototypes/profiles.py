@@ -1,0 +1,473 @@
+"""What is typical of each group compared with everyone, from released numbers only."""
+
+import itertools
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from shoal.cluster.prototypes.measure import Measured, group_blocks
+from shoal.cluster.prototypes.mixed_cost import MixedRows, Prototypes
+from shoal.errors import InvalidSetting
+from shoal.synopsis.mixed import MixedSynopsis
+from shoal.synopsis.mixed.tree_model import norm_sub
+
+__all__ = ["Difference", "GroupIntervals", "Profiles", "measured_profiles", "modelled_profiles"]
+
+Floats = NDArray[np.float64]
+RATE = 0.95
+_DRAWS = 4000
+_NOISE_SEED = 20_240_601  # of draws that protect nothing: intervals are the same each time
+_SHARES = np.linspace(0.0, 1.0, 2001)
+_MEANS = np.linspace(-1.0, 1.0, 4001)
+_GRID = 101  # values at which a quantile of the noise is computed; between them it is interpolated
+_MODELLED_DIFFERENCE = 0.1  # a modelled share that differs by less is not in a title
+_TITLE_PARTS = 3
+
+
+@dataclass(frozen=True, eq=False)
+class GroupIntervals:
+    """Where the true values of this table lie, by the noise alone, at a stated rate.
+
+    Parameters
+    ----------
+    centers_low, centers_high
+        The mean of each number in each group, in its own units; NaN where it was not measured.
+    sizes_low, sizes_high
+        The number of rows of each group.
+    rate
+        How often an interval holds the true value.
+    """
+
+    centers_low: Floats
+    centers_high: Floats
+    sizes_low: Floats
+    sizes_high: Floats
+    rate: float = RATE
+
+
+@dataclass(frozen=True)
+class Difference:
+    """One column in which a group differs from everyone.
+
+    Parameters
+    ----------
+    column
+        The column.
+    value
+        The category that is most above everyone's share; None for a number.
+    here, low, high
+        The share or mean in the group, and its interval; the limits are NaN if it is modelled.
+    everyone
+        That of everyone.
+    strength
+        The difference over half the width of the interval.
+    span
+        The range that a picture shows: 0 to 1, or the bounds of a number.
+    """
+
+    column: str
+    value: Any
+    here: float
+    low: float
+    high: float
+    everyone: float
+    strength: float
+    span: tuple[float, float]
+
+    @property
+    def lift(self) -> float:
+        """How many times as common, or as large, it is as for everyone."""
+        return self.here / self.everyone if self.everyone else math.inf
+
+    @property
+    def is_clear(self) -> bool:
+        """Whether the interval leaves out everyone's value."""
+        return self.strength > 1
+
+
+@dataclass(frozen=True, eq=False)
+class Profiles:
+    """Sizes, shares and means of each group, with intervals, beside those of everyone.
+
+    Parameters
+    ----------
+    numbers
+        The names of the numbers, and the levels of those that have any.
+    categories
+        The name and labels of each column of categories.
+    sizes
+        About how many rows each group has; together all rows.
+    means
+        The mean of each number in each group, in its own units; of levels, their place from 0.
+    shares
+        For each column of categories, the share of each category in each group.
+    shares_low, shares_high
+        Their intervals; NaN where shares are modelled.
+    everyone_means, everyone_shares
+        The same of all rows.
+    spans
+        The bounds of each number, in its own units.
+    intervals
+        Of sizes and means.
+    measured
+        Whether shares and means were measured on the rows; else the model gives them.
+    titles
+        What stands out in each group, in words.
+    """
+
+    numbers: tuple[tuple[str, tuple[Any, ...]], ...]
+    categories: tuple[tuple[str, tuple[Any, ...]], ...]
+    sizes: Floats
+    means: Floats
+    shares: tuple[Floats, ...]
+    shares_low: tuple[Floats, ...]
+    shares_high: tuple[Floats, ...]
+    everyone_means: Floats
+    everyone_shares: tuple[Floats, ...]
+    spans: Floats
+    intervals: GroupIntervals
+    measured: bool
+    titles: tuple[str, ...] = ()
+
+    @property
+    def n_groups(self) -> int:
+        """How many groups there are."""
+        return len(self.sizes)
+
+    def by_size(self) -> list[int]:
+        """Return the groups' numbers, the largest first."""
+        return sorted(range(self.n_groups), key=lambda group: (-self.sizes[group], group))
+
+    def differences(self, group: int) -> list[Difference]:
+        """Return how a group differs from everyone, a column once, the strongest first.
+
+        Parameters
+        ----------
+        group
+            Which group.
+        """
+        numbers = [self._number(i, group) for i in range(len(self.numbers))]
+        categories = [self._category(i, group) for i in range(len(self.categories))]
+        return sorted([*numbers, *categories], key=lambda each: -each.strength)
+
+    def with_titles(self, names: Sequence[str] | None = None) -> "Profiles":
+        """Return the same with titles made of what stands out, or given by the publisher.
+
+        Parameters
+        ----------
+        names
+            A title for each group, in the order of their numbers; None makes them.
+        """
+        if names is None:
+            return replace(self, titles=_distinct([self._title(g) for g in range(self.n_groups)]))
+        if len(names) != self.n_groups or not all(isinstance(n, str) and n.strip() for n in names):
+            raise InvalidSetting(
+                f"There are {self.n_groups} groups and {len(names)} names, or a name is empty.",
+                "Give a name for each group, in the order of their numbers.",
+            )
+        return replace(self, titles=tuple(name.strip() for name in names))
+
+    def to_arrow(self) -> pa.Table:
+        """Return a line for each group and value: shares, means, intervals, everyone, lift."""
+        lines = [line for group in self.by_size() for line in self._lines(group)]
+        names = ("group", "title", "rows", "rows_low", "rows_high", "column", "value", "kind",
+                 "here", "low", "high", "everyone", "lift")  # fmt: skip
+        return pa.table(
+            {name: pa.array([line[i] for line in lines]) for i, name in enumerate(names)}
+        )
+
+    def _lines(self, group: int) -> list[tuple[Any, ...]]:
+        low, high = self.intervals.sizes_low[group], self.intervals.sizes_high[group]
+        size = round(float(self.sizes[group]))
+        head = (group + 1, self.titles[group], size, math.floor(low), math.ceil(high))
+        made = []
+        for i, (name, _) in enumerate(self.numbers):
+            one = self._number(i, group)
+            made.append((*head, name, "", "mean", *_figures(one)))
+        for i, (name, labels) in enumerate(self.categories):
+            for code, label in enumerate(labels):
+                one = self._share(i, group, code)
+                made.append((*head, name, str(label), "share", *_figures(one)))
+        return made
+
+    def _number(self, i: int, group: int) -> Difference:
+        name, (low, high) = self.numbers[i][0], self.spans[i]
+        here, everyone = float(self.means[group, i]), float(self.everyone_means[i])
+        ends = (
+            float(self.intervals.centers_low[group, i]),
+            float(self.intervals.centers_high[group, i]),
+        )
+        strength = _strength(here, everyone, ends, (high - low) / 2)
+        return Difference(name, None, here, *ends, everyone, strength, (float(low), float(high)))
+
+    def _category(self, i: int, group: int) -> Difference:
+        """Return the category of a column that is most above everyone's share."""
+        above = self.shares[i][group] - self.everyone_shares[i]
+        return self._share(i, group, int(above.argmax()))
+
+    def _share(self, i: int, group: int, code: int) -> Difference:
+        name, labels = self.categories[i]
+        here, everyone = float(self.shares[i][group, code]), float(self.everyone_shares[i][code])
+        ends = float(self.shares_low[i][group, code]), float(self.shares_high[i][group, code])
+        strength = _strength(here, everyone, ends, 1.0)
+        return Difference(name, labels[code], here, *ends, everyone, strength, (0.0, 1.0))
+
+    def _title(self, group: int) -> str:
+        """Return what stands out, in the order of the columns."""
+        standing = [each for each in self.differences(group) if each.is_clear and _is_telling(each)]
+        if not standing:
+            return "Like everyone"
+        order = [name for name, _ in (*self.numbers, *self.categories)]
+        parts = sorted(standing[:_TITLE_PARTS], key=lambda each: order.index(each.column))
+        text = ", ".join(_title_part(each) for each in parts)
+        if not self.measured:
+            text = f"Perhaps {text}"
+        return text[0].upper() + text[1:]
+
+
+def _is_telling(each: Difference) -> bool:
+    """Whether a clear difference is also large enough to name a group by."""
+    width = each.span[1] - each.span[0]
+    return abs(each.here - each.everyone) >= 0.05 * width
+
+
+def _title_part(each: Difference) -> str:
+    if each.value is None:
+        return f"{'high' if each.here > each.everyone else 'low'} {each.column}"
+    text = str(each.value)
+    plain = (
+        text.lower() in ("yes", "no", "true", "false", "y", "n") or len(text) < 2 or text.isdigit()
+    )
+    return f"{each.column} {text}" if plain else text
+
+
+def _distinct(titles: list[str]) -> tuple[str, ...]:
+    """Return titles of which no two are the same."""
+    made: list[str] = []
+    for title in titles:
+        times = sum(each == title or each.startswith(f"{title} (") for each in made)
+        made.append(f"{title} ({times + 1})" if times else title)
+    return tuple(made)
+
+
+def _strength(here: float, everyone: float, ends: tuple[float, float], width: float) -> float:
+    if math.isnan(ends[0]):
+        return abs(here - everyone) / (_MODELLED_DIFFERENCE * width)
+    if ends[0] <= everyone <= ends[1]:
+        return min(1.0, abs(here - everyone) / max((ends[1] - ends[0]) / 2, 1e-12))
+    return max(1.000001, abs(here - everyone) / max((ends[1] - ends[0]) / 2, 1e-3 * width))
+
+
+def _figures(one: Difference) -> tuple[float | None, ...]:
+    values = (one.here, one.low, one.high, one.everyone, one.lift)
+    return tuple(float(f"{v:.6g}") if math.isfinite(v) else None for v in values)
+
+
+def modelled_profiles(
+    synopsis: MixedSynopsis,
+    rows: MixedRows,
+    prototypes: Prototypes,
+    sizes: Floats,
+    size_intervals: tuple[Floats, Floats],
+) -> Profiles:
+    """Return profiles whose shares and means come from the model; only sizes were measured.
+
+    Parameters
+    ----------
+    synopsis
+        The model.
+    rows
+        Synthetic rows.
+    prototypes
+        The final prototypes.
+    sizes
+        The noisy number of rows of each group.
+    size_intervals
+        The lower and upper limits of these.
+    """
+    means, shares = _model_values(synopsis, rows, prototypes)
+    unknown = np.full(means.shape, np.nan)
+    nothing = tuple(np.full(each.shape, np.nan) for each in shares)
+    intervals = GroupIntervals(unknown, unknown, *size_intervals)
+    return _profiles(synopsis, means, shares, nothing, nothing, sizes, intervals, measured=False)
+
+
+def measured_profiles(
+    synopsis: MixedSynopsis, rows: MixedRows, prototypes: Prototypes, measured: Measured
+) -> Profiles:
+    """Return profiles from measurements, drawn to the model as far as noise makes them uncertain.
+
+    Parameters
+    ----------
+    synopsis
+        The model.
+    rows
+        Synthetic rows.
+    prototypes
+        The final prototypes.
+    measured
+        Their measurements.
+    """
+    model_means, model_shares = _model_values(synopsis, rows, prototypes)
+    law = _NoiseLaw(measured)
+    n, n_deviation = measured.sizes
+    safe = np.maximum(n, 2 * n_deviation)[:, None]
+    sums, sum_deviations = measured.sums()
+    means_low, means_high = law.mean_limits(sums, n)
+    noise = np.broadcast_to(sum_deviations / safe, sums.shape)
+    means = np.clip(_drawn_to(model_means, sums / safe, noise), means_low, means_high)
+    shares, lows, highs = [], [], []
+    for i, u in enumerate(model_shares):
+        counts, deviation = measured.histogram(i)
+        low, high = law.share_limits(i, counts, n)
+        noise = np.broadcast_to(deviation / safe, counts.shape)
+        here = np.clip(_drawn_to(u, counts / safe, noise), 0.0, None)
+        here = np.array([norm_sub(line, 1.0) for line in here])
+        shares.append(np.clip(here, low, high))
+        lows.append(low)
+        highs.append(high)
+    reach = law.size_reach()
+    limits = np.maximum(n - reach, 0.0), np.maximum(n + reach, 0.0)
+    low_units, high_units = (_unscaled(synopsis, each) for each in (means_low, means_high))
+    intervals = GroupIntervals(low_units, high_units, *limits)
+    return _profiles(
+        synopsis, means, tuple(shares), tuple(lows), tuple(highs), n, intervals, measured=True
+    )
+
+
+def _profiles(
+    synopsis: MixedSynopsis,
+    means: Floats,
+    shares: tuple[Floats, ...],
+    lows: tuple[Floats, ...],
+    highs: tuple[Floats, ...],
+    sizes: Floats,
+    intervals: GroupIntervals,
+    *,
+    measured: bool,
+) -> Profiles:
+    """Put values in the columns' own units beside those of everyone."""
+    columns, total = synopsis.columns, synopsis.model_.total
+    everyone = _everyone_means(synopsis)
+    shown = np.clip(norm_sub(sizes, total), intervals.sizes_low, intervals.sizes_high)
+    p = len(columns.numbers)
+    floor = 1 / max(total, 1.0)  # so that a lift is never by nothing
+    return Profiles(
+        tuple((c.name, c.levels) for c in columns.numbers),
+        tuple((c.name, c.labels) for c in columns.categories),
+        shown,
+        _unscaled(synopsis, means),
+        shares,
+        lows,
+        highs,
+        _unscaled(synopsis, everyone[None])[0],
+        tuple(
+            np.maximum(synopsis.model_.shares(p + i), floor) for i in range(len(columns.categories))
+        ),
+        np.array([[c.unscaled(-1), c.unscaled(1)] for c in columns.numbers]).reshape(p, 2),
+        intervals,
+        measured,
+    ).with_titles()
+
+
+def _model_values(
+    synopsis: MixedSynopsis, rows: MixedRows, prototypes: Prototypes
+) -> tuple[Floats, tuple[Floats, ...]]:
+    """Return what synthetic rows say of each group; of one without any, what they say of all."""
+    sizes, means = rows.means(np.eye(len(prototypes))[rows.labels(prototypes)])
+    whole = rows.means(np.ones((len(rows), 1)))[1]
+    means = np.where((sizes == 0)[:, None], whole, means)
+    p = len(rows.columns.numbers)
+    ends = np.cumsum([p, *(column.size for column in rows.columns.categories)])
+    shares = tuple(means[:, a:b] for a, b in itertools.pairwise(ends))
+    return means[:, :p], shares
+
+
+def _everyone_means(synopsis: MixedSynopsis) -> Floats:
+    """Return the mean of each number over the bins of its one-way counts, in [-1, 1]."""
+    means = []
+    for i, column in enumerate(synopsis.columns.numbers):
+        size = column.size(synopsis.bins_)
+        middles = (np.arange(size) + 0.5) / size if not column.levels else np.linspace(0, 1, size)
+        means.append(float(synopsis.model_.shares(i) @ (2 * middles - 1)))
+    return np.array(means)
+
+
+def _unscaled(synopsis: MixedSynopsis, means: Floats) -> Floats:
+    columns = synopsis.columns.numbers
+    made = [column.unscaled(means[:, i]) for i, column in enumerate(columns)]
+    return np.column_stack(made) if made else np.empty((len(means), 0))
+
+
+def _drawn_to(model: Floats, direct: Floats, noise: Floats) -> Floats:
+    """James-Stein: keep of the difference from the model what is not noise in it."""
+    apart = direct - model
+    if not apart.shape[1]:
+        return apart
+    squares = np.maximum(np.square(apart).sum(axis=1), 1e-300)
+    kept = np.maximum(0.0, 1 - np.square(noise).sum(axis=1) / squares)
+    return np.asarray(model + kept[:, None] * apart)
+
+
+class _NoiseLaw:
+    """Quantiles of the noise of measurements, from draws: they depend on public things alone.
+
+    For the true share s of a count h in a group of n rows, h - s n has mean 0 and a law that no row
+    changes. The interval holds every s at which it is not too far from 0 (Fieller).
+    """
+
+    def __init__(self, measured: Measured) -> None:
+        self._measured = measured
+        rng = np.random.default_rng(_NOISE_SEED)
+        blocks = group_blocks(measured.columns)
+        self._noise = blocks.draw(measured.epsilon, _DRAWS, rng)
+        self._size_noise = self._noise @ measured.size_weights
+
+    def size_reach(self) -> float:
+        """Return the most that noise moves a size by, at the stated rate."""
+        return float(np.quantile(np.abs(self._size_noise), RATE))
+
+    def mean_limits(self, sums: Floats, n: Floats) -> tuple[Floats, Floats]:
+        """Return the limits of each mean, in [-1, 1]."""
+        limits = [
+            _limits(_MEANS, sums[:, i], n, self._noise[:, 1 + i], self._size_noise)
+            for i in range(sums.shape[1])
+        ]
+        low, high = ([each[end] for each in limits] for end in (0, 1))
+        return (np.column_stack(low), np.column_stack(high)) if limits else (sums, sums)
+
+    def share_limits(self, i: int, counts: Floats, n: Floats) -> tuple[Floats, Floats]:
+        """Return the limits of each share of a column."""
+        place, size = self._measured.places[i], self._measured.columns.categories[i].size
+        drawn = self._noise[:, place]
+        if size == 2:
+            noise = (self._size_noise + drawn[:, 0]) / 2
+        else:  # the first category stands for all: noise treats them alike
+            noise = drawn[:, 0] + (self._size_noise - drawn.sum(axis=1)) / size
+        repeated = np.repeat(n, counts.shape[1])
+        low, high = _limits(_SHARES, counts.ravel(), repeated, noise, self._size_noise)
+        return low.reshape(counts.shape), high.reshape(counts.shape)
+
+
+def _limits(
+    candidates: Floats, counts: Floats, n: Floats, noise: Floats, size_noise: Floats
+) -> tuple[Floats, Floats]:
+    """Return the lowest and highest candidate that the noise does not rule out."""
+    coarse = np.linspace(candidates[0], candidates[-1], _GRID)
+    reach = np.quantile(np.abs(noise - coarse[:, None] * size_noise), RATE, axis=1)
+    within = np.abs(counts[:, None] - n[:, None] * candidates) <= np.interp(
+        candidates, coarse, reach
+    )
+    step = candidates[1] - candidates[0]
+    low = candidates[within.argmax(axis=1)] - step
+    high = candidates[candidates.size - 1 - within[:, ::-1].argmax(axis=1)] + step
+    nothing = ~within.any(axis=1)  # no candidate fits, as with a size far below 0: nothing is known
+    low, high = (
+        np.where(nothing, end, x) for end, x in ((candidates[0], low), (candidates[-1], high))
+    )
+    return np.maximum(low, candidates[0]), np.minimum(high, candidates[-1])

@@ -1,0 +1,155 @@
+"""Keep a fitted ``PrivateKPrototypes`` as JSON and CSV, and make it again."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from shoal.cluster.prototypes.mixed_cost import Prototypes
+from shoal.cluster.prototypes.profiles import GroupIntervals, Profiles
+from shoal.domain import Schema
+from shoal.estimator import promise_from_settings
+from shoal.privacy import guarantee_of
+from shoal.synopsis.folder import read_box
+from shoal.synopsis.mixed import MixedSynopsis
+
+__all__ = ["document", "restore", "tables"]
+
+PROFILES, PROTOTYPES, RELEASED = "profiles.csv", "prototypes.csv", "released.json"
+_PLAIN = ("sizes", "means", "everyone_means", "spans")
+_LISTS = ("shares", "shares_low", "shares_high", "everyone_shares")
+_INTERVALS = ("centers_low", "centers_high", "sizes_low", "sizes_high")
+
+
+def document(model: Any) -> dict[str, Any]:
+    """Return settings and released scalars, as JSON has them.
+
+    Parameters
+    ----------
+    model
+        A fitted ``PrivateKPrototypes``.
+    """
+    names = ("n_rows_", "n_clusters_", "level_")
+    return {"settings": model._settings()} | {
+        "released": {name: getattr(model, name) for name in names}
+    }
+
+
+def tables(model: Any) -> dict[str, Any]:
+    """Return, by file name, what people open and what loading needs.
+
+    Parameters
+    ----------
+    model
+        A fitted ``PrivateKPrototypes``.
+    """
+    released = {
+        "prototypes": {
+            "numbers": model._prototypes.numbers.tolist(),
+            "codes": model._prototypes.codes.tolist(),
+        },
+        "profiles": _profiles_to_dict(model.profiles_),
+        "synopsis": model.synopsis_.to_dict(),
+    }
+    return {
+        PROFILES: model.profiles_.to_arrow(),
+        PROTOTYPES: _with_sizes(model),
+        RELEASED: released,
+    }
+
+
+def restore(kind: Any, content: Mapping[str, Any], parts: Mapping[str, Any]) -> Any:
+    """Return the model again.
+
+    Parameters
+    ----------
+    kind
+        The class.
+    content
+        What ``document`` returned, with the domain and the guarantee.
+    parts
+        What ``tables`` returned.
+    """
+    domain = _domain(content)
+    settings = promise_from_settings(
+        content["settings"] | {"entity": None, "max_rows_per_person": None}, None
+    )  # type: ignore[arg-type]
+    model = kind(**settings | {"domain": domain})
+    released, kept = content["released"], parts[RELEASED]
+    p = len(model.columns.numbers)
+    model._prototypes = Prototypes(
+        _floats(kept["prototypes"]["numbers"]).reshape(-1, p),
+        np.asarray(kept["prototypes"]["codes"], dtype=np.int64).reshape(
+            -1, len(model.columns.categories)
+        ),
+    )
+    model.synopsis_ = MixedSynopsis.of_dict(kept["synopsis"], domain)
+    model.synopsis_.guarantee_ = guarantee_of(content["guarantee"])
+    model._publish(_profiles_of_dict(kept["profiles"], p), released["n_rows_"], released["level_"])
+    return model
+
+
+def _domain(content: Mapping[str, Any]) -> Schema:
+    """Return the schema; the entity is among the settings where only bounds were written."""
+    if "version" in content["domain"]:
+        return Schema.of(content["domain"])
+    settings = content["settings"]
+    people = {name: settings[name] for name in ("entity", "max_rows_per_person")}
+    return Schema.of_box(read_box(content["domain"]), **people)
+
+
+def _with_sizes(model: Any) -> pa.Table:
+    """Return the prototypes with the title and size of each group."""
+    profiles, intervals = model.profiles_, model.profiles_.intervals
+    own = {
+        "_group": np.arange(1, profiles.n_groups + 1),
+        "_title": pa.array(profiles.titles),
+        "_rows": np.rint(profiles.sizes).astype(np.int64),
+        "_rows_low": np.floor(intervals.sizes_low).astype(np.int64),
+        "_rows_high": np.ceil(intervals.sizes_high).astype(np.int64),
+    }
+    named = {name: model.prototypes_[name] for name in model.prototypes_.column_names}
+    return pa.table(own | named)
+
+
+def _profiles_to_dict(profiles: Profiles) -> dict[str, Any]:
+    made: dict[str, Any] = {name: _values(getattr(profiles, name)) for name in _PLAIN}
+    made |= {name: [_values(each) for each in getattr(profiles, name)] for name in _LISTS}
+    made["intervals"] = {name: _values(getattr(profiles.intervals, name)) for name in _INTERVALS}
+    made["rate"], made["measured"] = profiles.intervals.rate, profiles.measured
+    made["numbers"] = [[name, list(levels)] for name, levels in profiles.numbers]
+    made["categories"] = [[name, list(labels)] for name, labels in profiles.categories]
+    return made | {"titles": list(profiles.titles)}
+
+
+def _profiles_of_dict(content: Mapping[str, Any], p: int) -> Profiles:
+    k = len(content["sizes"])
+    limits = {name: _floats(content["intervals"][name]) for name in _INTERVALS}
+    for name in ("centers_low", "centers_high"):
+        limits[name] = limits[name].reshape(k, p)
+    plain = {name: _floats(content[name]) for name in _PLAIN}
+    plain["means"], plain["spans"] = plain["means"].reshape(k, p), plain["spans"].reshape(p, 2)
+    lists = {name: tuple(_floats(each) for each in content[name]) for name in _LISTS}
+    named = {
+        key: tuple((name, tuple(labels)) for name, labels in content[key])
+        for key in ("numbers", "categories")
+    }
+    return Profiles(
+        **named,
+        **plain,
+        **lists,
+        intervals=GroupIntervals(**limits, rate=float(content["rate"])),
+        measured=bool(content["measured"]),
+        titles=tuple(content["titles"]),
+    )
+
+
+def _values(array: Any) -> Any:
+    """Return an array as lists, None where a value is not known: JSON has no NaN."""
+    known = np.where(np.isnan(array), None, np.asarray(array, dtype=object))
+    return known.tolist()
+
+
+def _floats(values: Any) -> Any:
+    return np.asarray(values, dtype=np.float64)  # None becomes NaN

@@ -1,0 +1,419 @@
+"""Write and sign a campaign: what is asked of whom, at which price, until when.
+
+The author's file is YAML; what clients read is a signed document in which grid and oracle are
+chosen already, so that no client chooses anything. See ``docs/guides/collect.md``.
+"""
+
+import base64
+import math
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from shoal.collector import client
+from shoal.documents import parse_json, read_yaml
+from shoal.domain import Box
+from shoal.errors import AlreadyExists, InvalidSetting, NotInstalled
+from shoal.mechanisms import LocalGrid, RandomizedResponse
+from shoal.mechanisms.local.categories.local_grid import cell_oracle
+from shoal.mechanisms.local.categories.local_hash import LocalHash
+from shoal.mechanisms.local.categories.residual_sign import ResidualSign
+
+__all__ = [
+    "Campaign",
+    "draft_campaign",
+    "make_key",
+    "mechanism_of",
+    "question_of",
+    "read_key",
+    "sign_document",
+]
+
+Document = dict[str, Any]
+_TEXTS = ("name", "purpose", "operator", "contact")
+_DEFAULTS = {
+    "rounds": 1,
+    "epoch_seconds": 3600,
+    "setting": "local",
+    "enrolment": "token",
+    "addresses": [],
+}
+_REQUIRED = (*_TEXTS, "epsilon", "n_expected", "n_clusters", "opens", "closes")
+_OPTIONAL = ("columns", "categories", "labels", "delta", "n_least", "cells")
+_SHARES = {1: (2**32,), 3: (2**31, 2**30, 2**30)}
+_ALLOWS_ALL = client.Limits("20", "20", "shuffled")
+
+
+def draft_campaign(path: str | Path) -> Document:
+    """Return the campaign document of an author's YAML file, questions chosen, not yet signed.
+
+    Parameters
+    ----------
+    path
+        The file.
+
+    Raises
+    ------
+    InvalidSetting
+        If a field is unknown, missing or out of range; clients would refuse it too.
+    """
+    content = read_yaml(path)
+    if not isinstance(content, Mapping):
+        raise InvalidSetting(f"{path} holds no fields.", "See docs/guides/collect.md.")
+    _check_names(content)
+    fields = {**_DEFAULTS, **content}
+    document: Document = {"format": 1, "type": "campaign"}
+    document |= {name: str(fields[name]) for name in _TEXTS}
+    document["epsilon"] = _decimal(fields["epsilon"])
+    document |= _domain_fields(fields)
+    for name in ("n_expected", "n_clusters", "epoch_seconds", "setting", "enrolment", "addresses"):
+        document[name] = fields[name]
+    document |= {name: _moment(fields[name], name) for name in ("opens", "closes")}
+    if "labels" in fields:
+        document["labels"] = {"epsilon": _decimal(fields["labels"]["epsilon"])}
+    document |= {name: fields[name] for name in ("delta", "n_least") if name in fields}
+    document["rounds"] = _rounds(document, fields)
+    return check_document(document)
+
+
+def check_document(document: Document) -> Document:
+    """Return a campaign document unchanged, if a client that allows everything takes it.
+
+    Parameters
+    ----------
+    document
+        The campaign.
+    """
+    try:
+        client.canonical(document)
+        client.check_campaign(document, _ALLOWS_ALL, str(document.get("opens")))
+    except (client.Refused, TypeError, KeyError, AttributeError) as error:
+        raise InvalidSetting(
+            f"No client would take part: {error}", "Correct the campaign's file and sign it again."
+        ) from None
+    return document
+
+
+def _check_names(content: Mapping[str, Any]) -> None:
+    unknown = [name for name in content if name not in (*_REQUIRED, *_OPTIONAL, *_DEFAULTS)]
+    missing = [name for name in _REQUIRED if name not in content]
+    if unknown or missing:
+        what = "unknown" if unknown else "missing"
+        names = ", ".join(map(repr, unknown or missing))
+        raise InvalidSetting(
+            f"The campaign's file has a field that is {what}: {names}.",
+            f"Its fields are {', '.join((*_REQUIRED, *_DEFAULTS, *_OPTIONAL))}.",
+        )
+
+
+def _decimal(value: object) -> str:
+    text = format(value, "f").rstrip("0").rstrip(".") if isinstance(value, float) else str(value)
+    try:
+        client.exact(text)
+    except client.Refused:
+        raise InvalidSetting(
+            "An epsilon of the campaign is not a decimal from 2^-30 to 20.",
+            'Write e.g. epsilon: "0.5".',
+            setting="epsilon",
+        ) from None
+    return text
+
+
+def _moment(value: Any, name: str) -> str:
+    """Return a date of the file as UTC text; YAML may have read it as a date already."""
+    try:
+        if isinstance(value, datetime) and value.tzinfo is not None:
+            value = value.astimezone(UTC)
+        text = value if isinstance(value, str) else f"{value:%Y-%m-%dT%H:%M:%SZ}"
+        datetime.strptime(text, "%Y-%m-%dT%H:%M:%SZ")
+    except (ValueError, TypeError):
+        raise InvalidSetting(
+            f"{name} is no time of the form 2026-11-16T00:00:00Z.", "Give it in UTC.", setting=name
+        ) from None
+    return str(text)
+
+
+def _domain_fields(fields: Mapping[str, Any]) -> Document:
+    if "categories" in fields:
+        return {"categories": [str(value) for value in fields["categories"]]}
+    try:
+        columns = [
+            {
+                "name": str(column["name"]),
+                "low": repr(float(column["low"])),
+                "high": repr(float(column["high"])),
+                "unit": str(column.get("unit", "")),
+            }
+            for column in fields["columns"]
+        ]
+    except (KeyError, TypeError, ValueError, AttributeError):
+        raise InvalidSetting(
+            "The campaign names neither columns with public bounds nor categories.",
+            "E.g. columns: [{name: age, low: 0, high: 110, unit: years}].",
+        ) from None
+    return {"columns": columns}
+
+
+def _rounds(document: Document, fields: Mapping[str, Any]) -> list[Document]:
+    shares = _SHARES.get(fields["rounds"])
+    if shares is None or (len(shares) > 1 and "columns" not in document):
+        raise InvalidSetting(
+            "rounds must be 1, or 3 for columns of numbers.", "Write rounds: 1.", setting="rounds"
+        )
+    first = first_question(document, fields.get("cells", "auto"), shares[0])
+    later = [{"share": share, "question": "later"} for share in shares[1:]]
+    return [{"share": shares[0], "question": first}, *later]
+
+
+def first_question(document: Document, cells: Any, share: int) -> Document:
+    """Return the question of the first round: the grid and oracle of least expected error.
+
+    Parameters
+    ----------
+    document
+        The campaign so far.
+    cells
+        Cells along each axis, or ``"auto"``.
+    share
+        Of the people, in parts of 2^32.
+    """
+    epsilon = document["epsilon"]
+    if "categories" in document:
+        oracle = cell_oracle(float(epsilon), len(document["categories"]))
+        return {"mechanism": "category", "epsilon": epsilon, "oracle": _oracle_fields(oracle)}
+    people = max(1, round(document["n_expected"] * share / 2**32))
+    grid = LocalGrid(
+        box_of(document),
+        epsilon=float(epsilon),
+        cells=cells,
+        n_expected=people,
+        n_clusters=document["n_clusters"],
+    )
+    return question_of(grid, epsilon)
+
+
+def box_of(document: Document) -> Box:
+    """Return the public bounds of a campaign on numbers.
+
+    Parameters
+    ----------
+    document
+        The campaign.
+    """
+    columns = document["columns"]
+    return Box(**{c["name"]: (float(c["low"]), float(c["high"])) for c in columns})
+
+
+def question_of(mechanism: LocalGrid | ResidualSign, epsilon: str) -> Document:
+    """Return the question that asks for reports of a mechanism.
+
+    Parameters
+    ----------
+    mechanism
+        Of numbers, its cells fixed.
+    epsilon
+        The promise as the campaign writes it.
+    """
+    box = mechanism.domain
+    question: Document = {
+        "epsilon": epsilon,
+        "columns": [
+            [repr(float(low)), repr(float(high))]
+            for low, high in zip(box.low, box.high, strict=True)
+        ],
+        "oracle": _oracle_fields(mechanism.oracle),
+    }
+    if isinstance(mechanism, LocalGrid):
+        return question | {"mechanism": "local_grid", "cells": list(mechanism.grid.shape)}
+    centers = [[repr(float(c)) for c in center] for center in mechanism.centers]
+    return question | {
+        "mechanism": "residual_sign",
+        "centers": centers,
+        "reach": repr(float(mechanism.reach)),
+    }
+
+
+def mechanism_of(question: Document, names: list[str]) -> Any:
+    """Return the mechanism whose reports the answers to a question are.
+
+    Parameters
+    ----------
+    question
+        As it stands in a signed document.
+    names
+        Of the columns.
+    """
+    epsilon, oracle = float(question["epsilon"]), question["oracle"]
+    if question["mechanism"] == "category":
+        kind = RandomizedResponse if oracle["name"] == "randomized_response" else LocalHash
+        mechanism: Any = kind(epsilon, oracle["size"])
+        chosen = mechanism
+    else:
+        bounds = zip(names, question["columns"], strict=True)
+        box = Box(**{name: (float(low), float(high)) for name, (low, high) in bounds})
+        if question["mechanism"] == "local_grid":
+            mechanism = LocalGrid(box, epsilon=epsilon, cells=question["cells"])
+        else:
+            centers = tuple(tuple(map(float, center)) for center in question["centers"])
+            mechanism = ResidualSign(box, centers, float(question["reach"]), epsilon=epsilon)
+        chosen = mechanism.oracle
+    # The learner must invert the very oracle that people used, not one chosen anew.
+    if _oracle_fields(chosen) != oracle:
+        raise InvalidSetting(
+            "The campaign's oracle is not the one that this version of shoal learns from.",
+            "Learn with the version that signed the campaign.",
+        )
+    return mechanism
+
+
+def _oracle_fields(oracle: Any) -> Document:
+    if isinstance(oracle, LocalHash):
+        digits = {"buckets": oracle.buckets, "digits": oracle.digits}
+        return {"name": "local_hash", "size": oracle.size, **digits}
+    return {"name": "randomized_response", "size": oracle.size}
+
+
+# ---- signing
+
+
+def _ed25519() -> Any:
+    try:
+        from cryptography.hazmat.primitives.asymmetric import ed25519
+    except ImportError:
+        raise NotInstalled(
+            "Signing needs the package cryptography.", "pip install 'shoal[collector]'"
+        ) from None
+    return ed25519
+
+
+def make_key(path: str | Path) -> bytes:
+    """Write a new private key for signing, readable by its owner alone; return the public key.
+
+    Parameters
+    ----------
+    path
+        Where it is written; refused if something is there.
+    """
+    private = _ed25519().Ed25519PrivateKey.generate()
+    try:
+        handle = os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600)
+    except FileExistsError:
+        raise AlreadyExists(
+            f"{path} exists already.", "Keys are not written over: name another file."
+        ) from None
+    with open(handle, "w", encoding="ascii") as file:
+        file.write(base64.b64encode(private.private_bytes_raw()).decode() + "\n")
+    return bytes(private.public_key().public_bytes_raw())
+
+
+def read_key(path: str | Path) -> Any:
+    """Read a private key that ``make_key`` wrote.
+
+    Parameters
+    ----------
+    path
+        Its file.
+    """
+    try:
+        secret = base64.b64decode(Path(path).read_text(encoding="ascii").strip(), validate=True)
+        return _ed25519().Ed25519PrivateKey.from_private_bytes(secret)
+    except (OSError, ValueError):
+        raise InvalidSetting(
+            f"{path} is no private key.", "Make one with `shoal collect key operator.key`."
+        ) from None
+
+
+def sign_document(kind: str, document: Document, private: Any) -> Document:
+    """Return the signed envelope of a document.
+
+    Parameters
+    ----------
+    kind
+        ``campaign``, ``round``, ``model`` or ``close``.
+    document
+        What is signed.
+    private
+        The key that ``read_key`` returned.
+    """
+    payload = client.canonical(document)
+    parts = {
+        "payload": payload,
+        "signature": private.sign(b"shoal.%s.1\n" % kind.encode() + payload),
+        "key": private.public_key().public_bytes_raw(),
+    }
+    return {name: base64.b64encode(part).decode() for name, part in parts.items()}
+
+
+@dataclass(frozen=True)
+class Campaign:
+    """A signed campaign, as a server and a learner hold it.
+
+    Parameters
+    ----------
+    envelope
+        The signed document.
+    document
+        Its content.
+    id
+        Its 16 bytes of name.
+    """
+
+    envelope: Document
+    document: Document
+    id: bytes
+
+    @classmethod
+    def load(cls, path: str | Path) -> "Campaign":
+        """Read a signed campaign; its signature is checked against the key it names.
+
+        Parameters
+        ----------
+        path
+            The file that ``shoal collect sign`` wrote.
+        """
+        try:
+            envelope = parse_json(Path(path).read_text(encoding="utf-8"))
+            key = base64.b64decode(envelope["key"], validate=True)
+            document, name = client.open_envelope(envelope, "campaign", key)
+        except (OSError, ValueError, KeyError, TypeError, client.Refused):
+            raise InvalidSetting(
+                f"{path} is no signed campaign.",
+                "Sign one with `shoal collect sign campaign.yaml --key operator.key`.",
+            ) from None
+        return cls(envelope, check_document(document), name)
+
+    @property
+    def key(self) -> bytes:
+        """The operator's public key."""
+        return base64.b64decode(self.envelope["key"])
+
+    @property
+    def names(self) -> list[str]:
+        """The columns of a campaign on numbers."""
+        return [column["name"] for column in self.document.get("columns", ())]
+
+    @cached_property
+    def shares(self) -> list[int]:
+        """Of each round, in parts of 2^32."""
+        return [one["share"] for one in self.document["rounds"]]
+
+    @property
+    def has_tokens(self) -> bool:
+        """Whether only enrolled people may report."""
+        return bool(self.document["enrolment"] == "token")
+
+
+def number_of_reports(question: Document) -> int:
+    """Return how many different reports a question has; a larger one is impossible.
+
+    Parameters
+    ----------
+    question
+        A checked question.
+    """
+    columns = len(question["columns"]) if question["mechanism"] == "residual_sign" else 1
+    return math.prod((columns, client.codes_of(question)))

@@ -1,0 +1,665 @@
+// Take part in a campaign from a browser tab or Node: the twin of client.py, draw for draw.
+//
+// No dependency: WebCrypto for randomness, hashes and Ed25519, BigInt for whole words. The record
+// is read by `draw` and `label` only, and neither sends anything. vectors.json holds what both
+// twins must reproduce byte for byte.
+
+const MOST_CODES = 2 ** 24;
+const PRIMES = [2, 3, 5, 7, 11, 13, 17, 19, 23, 29, 31, 37, 41, 43, 47, 53, 59, 61, 97, 127];
+const SETTINGS = ["local", "shuffled", "two_aggregators", "central"]; // from strong to weak
+export const LABEL_ROUND = 255;
+const WORD = 2n ** 64n;
+const DECIMAL = /^(0|[1-9][0-9]?)(\.[0-9]{1,12})?$/;
+const DELTA = /^0\.0{2,11}[1-9][0-9]*$/;
+const NUMBER = /^-?[0-9]+(\.[0-9]+)?(e[-+]?[0-9]+)?$/;
+const MOMENT = /^[0-9]{4}-[01][0-9]-[0-3][0-9]T[0-2][0-9]:[0-5][0-9]:[0-5][0-9]Z$/;
+const KEY = /^[a-z][a-z0-9_]*$/;
+const TEXTS = ["name", "purpose", "operator", "contact"];
+const FIELDS = [...TEXTS, "format", "type", "epsilon", "n_expected", "n_clusters", "rounds",
+  "opens", "closes", "epoch_seconds", "setting", "enrolment", "addresses"];
+const OPTIONAL = ["columns", "categories", "delta", "n_least", "labels"];
+const MODEL = ["format", "type", "campaign", "centers", "units", "n_reports", "guarantee",
+  "control"];
+const encoder = new TextEncoder();
+
+/** The client does not take part; the text is for the person, and nothing was sent. */
+export class Refused extends Error {}
+
+function need(condition, text) {
+  if (!condition) throw new Refused(text);
+}
+
+// ---- bytes
+
+export const fromHex = (text) => Uint8Array.from(text.match(/../g) ?? [], (b) => parseInt(b, 16));
+export const toHex = (bytes) => Array.from(bytes, (b) => b.toString(16).padStart(2, "0")).join("");
+const fromBase64 = (text) => {
+  try {
+    const strict = typeof text === "string" && /^[A-Za-z0-9+/]*={0,2}$/.test(text);
+    return strict && text.length % 4 === 0
+      ? Uint8Array.from(atob(text), (c) => c.charCodeAt(0)) : new Uint8Array();
+  } catch {
+    return new Uint8Array();
+  }
+};
+const join = (...parts) => {
+  const whole = new Uint8Array(parts.reduce((n, part) => n + part.length, 0));
+  let at = 0;
+  for (const part of parts) {
+    whole.set(part, at);
+    at += part.length;
+  }
+  return whole;
+};
+const bigEndian = (value, length) => {
+  const bytes = new Uint8Array(length);
+  for (let i = length - 1, rest = BigInt(value); i >= 0; i--, rest >>= 8n) {
+    bytes[i] = Number(rest & 255n);
+  }
+  return bytes;
+};
+const asBigInt = (bytes) => BigInt("0x" + (toHex(bytes) || "0"));
+const sha256 = async (bytes) => new Uint8Array(await crypto.subtle.digest("SHA-256", bytes));
+
+// ---- documents
+
+/** The one way to write a document as text, which is what is signed. */
+export function canonical(value, depth = 0) {
+  need(depth <= 8, "The document is nested too deeply.");
+  if (typeof value === "boolean") return String(value);
+  if (typeof value === "number") {
+    need(Number.isSafeInteger(value) && !Object.is(value, -0),
+      "The document holds a value of a kind that is not allowed.");
+    return String(value);
+  }
+  if (typeof value === "string") return quoted(value);
+  if (Array.isArray(value)) return "[" + value.map((v) => canonical(v, depth + 1)).join(",") + "]";
+  need(value !== null && typeof value === "object",
+    "The document holds a value of a kind that is not allowed.");
+  const keys = Object.keys(value).sort((a, b) => (codePoints(a) < codePoints(b) ? -1 : 1));
+  const parts = keys.map((key) => quoted(key) + ":" + canonical(value[key], depth + 1));
+  return "{" + parts.join(",") + "}";
+}
+
+// Sorting as Python does, by code point: names are ASCII, so this only matters for the vectors.
+const codePoints = (text) => Array.from(text, (c) =>
+  c.codePointAt(0).toString(16).padStart(6, "0")).join("");
+
+function quoted(text) {
+  need(text.isWellFormed ? text.isWellFormed() : !/\p{Surrogate}/u.test(text),
+    "The document holds half a character.");
+  const short = { "\n": "\\n", "\r": "\\r", "\t": "\\t", "\b": "\\b", "\f": "\\f",
+    '"': '\\"', "\\": "\\\\" };
+  const escape = (c) => short[c] ?? "\\u" + c.charCodeAt(0).toString(16).padStart(4, "0");
+  return '"' + text.replace(/[^ -~]|["\\]/g, (c) => Array.from({ length: c.length },
+    (_, i) => escape(c[i])).join("")) + '"';
+}
+
+/** The 16 bytes that name a document, for a campaign its id. */
+export async function identity(kind, payload) {
+  return (await sha256(join(encoder.encode(`shoal.${kind}.1\n`), payload))).slice(0, 16);
+}
+
+const little = (bytes) => asBigInt(Uint8Array.from(bytes).reverse());
+const P = 2n ** 255n - 19n;
+const L = 2n ** 252n + 27742317777372353535851937790883648493n;
+
+/** Whether an Ed25519 signature is valid; without WebCrypto's Ed25519 it is not. */
+export async function verify(key, message, signature) {
+  if (key.length !== 32 || signature.length !== 64) return false;
+  const y = (bytes) => little(bytes) & (2n ** 255n - 1n);
+  if (little(signature.slice(32)) >= L || y(key) >= P || y(signature.slice(0, 32)) >= P) {
+    return false;
+  }
+  try {
+    const own = await crypto.subtle.importKey("raw", key, "Ed25519", false, ["verify"]);
+    return await crypto.subtle.verify("Ed25519", own, signature, message);
+  } catch {
+    return false;
+  }
+}
+
+/** The document in a signed envelope, and its identity; refused unless this key signed it. */
+export async function openEnvelope(envelope, kind, key) {
+  need(sameNames(envelope, ["payload", "signature", "key"]), `What came is no signed ${kind}.`);
+  const payload = fromBase64(envelope.payload);
+  const message = join(encoder.encode(`shoal.${kind}.1\n`), payload);
+  need(await verify(key, message, fromBase64(envelope.signature)),
+    `The ${kind} is not signed by the operator you trust.`);
+  let document;
+  try {
+    document = JSON.parse(new TextDecoder("ascii", { fatal: true }).decode(payload));
+  } catch {
+    throw new Refused(`The ${kind} cannot be read.`);
+  }
+  need(isObject(document), `The ${kind} cannot be read.`);
+  need(canonical(document) === new TextDecoder().decode(payload),
+    `The ${kind} is not written in the one allowed way.`);
+  need(names(document).every((name) => KEY.test(name)),
+    `The ${kind} has a name that is not allowed.`);
+  need(document.type === kind, `The ${kind} says it is something else.`);
+  need(document.format === 1, `The ${kind} is of a version this client does not know.`);
+  return [document, await identity(kind, payload)];
+}
+
+const isObject = (value) =>
+  value !== null && typeof value === "object" && !Array.isArray(value);
+const sameNames = (value, wanted) => isObject(value) &&
+  Object.keys(value).sort().join() === [...wanted].sort().join();
+const names = (value) => value === null || typeof value !== "object" ? [] : [
+  ...(Array.isArray(value) ? [] : Object.keys(value)), ...Object.values(value).flatMap(names)];
+
+// ---- draws
+
+/** Random words of 64 bits: from WebCrypto, or given for a test. */
+export class Words {
+  constructor(source = null) {
+    this.source = source;
+    this.consumed = 0;
+  }
+
+  word() {
+    if (this.source === null) return asBigInt(crypto.getRandomValues(new Uint8Array(8)));
+    const part = this.source.slice(this.consumed, this.consumed + 8);
+    if (part.length < 8) throw new RangeError("the given random bytes are used up");
+    this.consumed += 8;
+    return asBigInt(part);
+  }
+
+  /** A whole number from 0 to m - 1, all equally likely. */
+  below(m) {
+    const size = BigInt(m), limit = WORD - (WORD % size);
+    for (;;) {
+      const word = this.word();
+      if (word < limit) return Number(word % size);
+    }
+  }
+}
+
+const thresholds = new Map();
+
+/** Below which word randomised response over k values keeps the truth. */
+export function keepThreshold(epsilon, k) {
+  const name = `${epsilon} ${k}`;
+  if (!thresholds.has(name)) {
+    const [a, b] = fraction(epsilon), one = 2n ** 256n;
+    let term = one, total = one;
+    for (let i = 1n; term; i++) { // each term rounded down: a lower bound of e^epsilon
+      term = (term * a) / (b * i);
+      total += term;
+    }
+    thresholds.set(name, (WORD * total) / (total + (BigInt(k) - 1n) * one));
+  }
+  return thresholds.get(name);
+}
+
+function fraction(text) {
+  const [whole, part = ""] = text.split(".");
+  return [BigInt(whole + part), 10n ** BigInt(part.length)];
+}
+
+/** How many different codes the oracle of a question has. */
+export function codesOf({ oracle }) {
+  if (oracle.name === "randomized_response") return oracle.size;
+  return oracle.buckets ** (oracle.digits + 1);
+}
+
+/** The report of one record, a whole number. */
+export function draw(question, record, words) {
+  const size = question.oracle.size;
+  if (question.mechanism === "category") {
+    if (!Number.isInteger(record) || record < 0 || record >= size) {
+      throw new RangeError(`the record must be a code from 0 to ${size - 1}`);
+    }
+    return throughOracle(question, record, words);
+  }
+  const bounds = boundsOf(question);
+  if (record.length !== bounds.length) {
+    throw new RangeError(`the record must have ${bounds.length} numbers`);
+  }
+  const row = record.map((x, i) => numberOf(x, ...bounds[i]));
+  if (question.mechanism === "local_grid") {
+    return throughOracle(question, cellOf(row, bounds, question.cells), words);
+  }
+  return residual(question, row, bounds, words);
+}
+
+const boundsOf = (question) => question.columns.map(([low, high]) => [Number(low), Number(high)]);
+
+/** The number of the cell that a clipped row lies in, last column fastest. */
+export function cellOf(row, bounds, cells) {
+  return row.reduce((key, x, i) => {
+    const [low, high] = bounds[i], m = cells[i];
+    const steps = Math.min(Math.max((x - low) * (m / (high - low)), 0), m);
+    return key * m + Math.min(Math.trunc(steps), m - 1);
+  }, 0);
+}
+
+function numberOf(x, low, high) {
+  if (typeof x !== "number" || Number.isNaN(x)) return low / 2 + high / 2;
+  return Math.min(Math.max(x, low), high);
+}
+
+function throughOracle({ oracle, epsilon }, code, words) {
+  if (oracle.name === "randomized_response") return respond(epsilon, oracle.size, code, words);
+  const g = oracle.buckets, hash = words.below(g ** oracle.digits);
+  let place = 0;
+  for (let i = 0, a = hash, v = code; i < oracle.digits; i++) {
+    place += (a % g) * (v % g);
+    a = Math.trunc(a / g);
+    v = Math.trunc(v / g);
+  }
+  return hash * g + respond(epsilon, g, place % g, words);
+}
+
+function respond(epsilon, k, code, words) {
+  const keep = words.word() < keepThreshold(epsilon, k);
+  const other = words.below(k - 1); // always read, so that the number of words tells nothing
+  return keep ? code : other + (other >= code ? 1 : 0);
+}
+
+function residual(question, row, bounds, words) {
+  const scale = (line) => line.map((x, i) =>
+    ((Number(x) - bounds[i][0]) / (bounds[i][1] - bounds[i][0])) * 2 - 1);
+  const places = question.centers.map(scale), y = scale(row);
+  const column = words.below(y.length);
+  const nearest = nearestOf(places.map((place) => place.map((c, i) => y[i] - c)));
+  const way = (y[column] - places[nearest][column]) / Number(question.reach);
+  const steps = halfToEven((Math.min(Math.max(way, -1), 1) + 1) * 2 ** 19);
+  const side = words.below(2 ** 20) < steps ? 1 : 0;
+  return column * codesOf(question) + throughOracle(question, 2 * nearest + side, words);
+}
+
+function halfToEven(x) {
+  const floor = Math.floor(x);
+  if (x - floor !== 0.5) return Math.round(x);
+  return floor % 2 ? floor + 1 : floor;
+}
+
+function nearestOf(differences) {
+  const distances = differences.map((line) => line.reduce((sum, v) => sum + v * v, 0));
+  return distances.indexOf(distances.reduce((least, v) => (v < least ? v : least)));
+}
+
+/** The group of one's own record; nothing is sent. */
+export function label(model, record, question) {
+  const bounds = boundsOf(question), units = model.units.map(Number);
+  const row = record.map((x, i) => numberOf(x, ...bounds[i]));
+  return nearestOf(model.centers.map((center) =>
+    center.map((c, i) => (row[i] - Number(c)) / units[i])));
+}
+
+// ---- what a client refuses
+
+const atMost = (left, right) => {
+  const [a, b] = fraction(left), [c, d] = fraction(right);
+  return a * d <= c * b;
+};
+
+function checkEpsilon(text) {
+  const plain = typeof text === "string" && DECIMAL.test(text);
+  need(plain && atMost(text, "20") && fraction(text)[0] * 2n ** 30n >= fraction(text)[1],
+    "The epsilon is not allowed.");
+}
+
+function finite(text) {
+  const plain = typeof text === "string" && text.length <= 32 && NUMBER.test(text);
+  need(plain && Number.isFinite(Number(text)), "A number of the question is not written plainly.");
+  return Number(text);
+}
+
+function whole(value, most = Number.MAX_SAFE_INTEGER) {
+  need(Number.isInteger(value) && value >= 1 && value <= most,
+    "A whole number of the campaign is not allowed.");
+  return value;
+}
+
+function lists(value, width) {
+  need(Array.isArray(value) && value.length >= 1 && value.length <= MOST_CODES &&
+    value.every((line) => Array.isArray(line) && line.length === width),
+    "A list of the question has the wrong shape.");
+  return value;
+}
+
+/** Refuse a question this client cannot answer, or that costs other than it should. */
+export function checkQuestion(question, epsilon) {
+  const extra = { category: [], local_grid: ["columns", "cells"],
+    residual_sign: ["columns", "centers", "reach"] };
+  need(isObject(question), "A question is missing.");
+  need(Object.hasOwn(extra, question.mechanism), "The mechanism is not known.");
+  need(sameNames(question, ["mechanism", "epsilon", "oracle", ...extra[question.mechanism]]),
+    "The question has an unknown field, or lacks one.");
+  checkEpsilon(question.epsilon);
+  need(atMost(question.epsilon, epsilon) && atMost(epsilon, question.epsilon),
+    "The question costs other than the campaign says.");
+  const size = checkOracle(question.oracle);
+  let d = 1;
+  if (question.mechanism !== "category") {
+    d = lists(question.columns, 2).length;
+    need(d <= 4, "The question must have one to four columns.");
+    for (const [low, high] of question.columns) {
+      const width = finite(high) - finite(low);
+      need(width > 0 && width < Infinity, "A column's bounds are not in order.");
+    }
+  }
+  if (question.mechanism === "local_grid") {
+    const cells = question.cells;
+    need(Array.isArray(cells) && cells.length === d, "The cells do not fit the columns.");
+    const total = cells.reduce((n, m) => n * BigInt(whole(m, MOST_CODES)), 1n);
+    need(total === BigInt(size), "The cells do not fit.");
+    cells.forEach((m, i) => need(
+      Number.isFinite(m / (Number(question.columns[i][1]) - Number(question.columns[i][0]))),
+      "A column is too narrow."));
+  }
+  if (question.mechanism === "residual_sign") {
+    need(2 * lists(question.centers, d).length === size, "The centres do not fit the answers.");
+    question.centers.forEach((center) => center.forEach((value, i) => {
+      const [low, high] = question.columns[i].map(Number);
+      need(low <= finite(value) && finite(value) <= high, "A centre is out of bounds.");
+    }));
+    need(finite(question.reach) > 0, "The reach is not positive.");
+  }
+  need(codesOf(question) * d <= 2 ** 32, "There are too many different answers.");
+}
+
+function checkOracle(oracle) {
+  need(isObject(oracle), "The oracle is missing.");
+  const hashing = oracle.name === "local_hash";
+  need(sameNames(oracle, ["name", "size", ...(hashing ? ["buckets", "digits"] : [])]),
+    "The oracle has an unknown field, or lacks one.");
+  need(hashing || oracle.name === "randomized_response", "The oracle is not known.");
+  const size = whole(oracle.size, MOST_CODES);
+  need(size >= 2, "There is only one possible answer.");
+  if (hashing) {
+    const g = whole(oracle.buckets, 127), t = whole(oracle.digits, 24);
+    need(PRIMES.includes(g) && size <= g ** t && g ** (t + 1) <= MOST_CODES,
+      "The hash does not fit.");
+  }
+  return size;
+}
+
+/** Refuse a campaign that is malformed, closed, or weaker than the person allows. */
+export function checkCampaign(campaign, limits, now) {
+  const given = Object.keys(campaign);
+  need(FIELDS.every((name) => given.includes(name)) &&
+    given.every((name) => FIELDS.includes(name) || OPTIONAL.includes(name)),
+    "The campaign has an unknown field, or lacks one.");
+  for (const name of TEXTS) {
+    need(typeof campaign[name] === "string" && Array.from(campaign[name]).length <= 200,
+      `The campaign's ${name} is not allowed.`);
+  }
+  need(given.includes("columns") !== given.includes("categories"),
+    "The campaign asks nothing clear.");
+  checkEpsilon(campaign.epsilon);
+  need(atMost(campaign.epsilon, limits.epsilon), "The campaign asks for more than you allow it.");
+  const setting = campaign.setting;
+  need(SETTINGS.includes(setting), "The campaign's setting is not known.");
+  need(SETTINGS.indexOf(setting) <= SETTINGS.indexOf(limits.setting),
+    "The campaign's setting is weaker than you allow.");
+  need(["local", "shuffled"].includes(setting), "This client sends randomised reports only.");
+  const isShuffled = setting === "shuffled";
+  need(["delta", "n_least"].every((name) => given.includes(name) === isShuffled),
+    "Delta and n_least are for shuffled campaigns.");
+  if (isShuffled) {
+    need(typeof campaign.delta === "string" && DELTA.test(campaign.delta),
+      "The campaign's delta is not allowed.");
+    whole(campaign.n_least);
+  }
+  need(["token", "open"].includes(campaign.enrolment), "The campaign's enrolment is not known.");
+  for (const name of ["n_expected", "n_clusters", "epoch_seconds"]) whole(campaign[name]);
+  if (given.includes("labels")) {
+    need(sameNames(campaign.labels, ["epsilon"]), "The labels are not clear.");
+    checkEpsilon(campaign.labels.epsilon);
+  }
+  const times = [campaign.opens, campaign.closes];
+  need(times.every((at) => typeof at === "string" && MOMENT.test(at)), "The dates are wrong.");
+  need(times[0] <= now && now <= times[1], "The campaign is not open now.");
+  const rounds = campaign.rounds;
+  need(Array.isArray(rounds) && rounds.length >= 1 && rounds.length <= 16 &&
+    rounds.every((one) => sameNames(one, ["share", "question"])), "The rounds are not clear.");
+  const shares = rounds.reduce((n, one) => n + whole(one.share, 2 ** 32), 0);
+  need(shares === 2 ** 32, "The shares of the rounds do not add up.");
+  rounds.forEach((one, i) => {
+    if (one.question !== "later" || i === 0) checkQuestion(one.question, campaign.epsilon);
+  });
+}
+
+// ---- keys, rounds, batches, shares
+
+/** The idempotency key of one person in one campaign. */
+export async function keyOf(token, campaign, purpose = "key") {
+  const own = await crypto.subtle.importKey("raw", token, { name: "HMAC", hash: "SHA-256" },
+    false, ["sign"]);
+  const message = join(encoder.encode(`shoal.${purpose}.1\n`), campaign);
+  return new Uint8Array(await crypto.subtle.sign("HMAC", own, message)).slice(0, 16);
+}
+
+/** In which round a key reports: public, and blind to the record. */
+export async function roundOf(campaign, key, shares) {
+  const digest = await sha256(join(encoder.encode("shoal.round.1\n"), campaign, key));
+  let place = Number(asBigInt(digest.slice(0, 4))), number = 0;
+  while (place >= shares[number]) place -= shares[number++];
+  return number;
+}
+
+/** The body that carries reports of one round. */
+export function batchOf(campaign, number, reports) {
+  const lines = reports.map(([key, report]) => join(key, bigEndian(report, 4)));
+  return join(encoder.encode("SHR1"), campaign, Uint8Array.of(number),
+    bigEndian(reports.length, 3), ...lines);
+}
+
+/** The second aggregator's share of a cell; the first one's is the seed. */
+export async function shareOf(cell, cells, seed) {
+  const share = [];
+  for (let block = 0; 4 * block < cells; block++) {
+    const pad = await sha256(join(encoder.encode("shoal.share.1\n"), seed, bigEndian(block, 4)));
+    for (let i = 0; i < 4 && 4 * block + i < cells; i++) {
+      const own = 4 * block + i === cell ? 1n : 0n;
+      share.push(bigEndian((own - asBigInt(pad.slice(8 * i, 8 * i + 8)) + WORD) % WORD, 8));
+    }
+  }
+  return join(...share);
+}
+
+// ---- the notebook, and taking part
+
+/** Keeps the token, every permanent report and what was spent, in the browser's own database. */
+export class Notebook {
+  constructor(name = "shoal-notebook") {
+    this.name = name;
+  }
+
+  /** Run `work` on the content under a lock held over all tabs, and write the content back. */
+  async change(work) {
+    need(globalThis.navigator?.locks && globalThis.indexedDB,
+      "This browser cannot keep a notebook.");
+    return navigator.locks.request(this.name, async () => {
+      const database = await this.open();
+      const pages = (await this.request(database, "readonly", (store) => store.get("pages"))) ??
+        { version: 1, token: toHex(crypto.getRandomValues(new Uint8Array(32))), asked: {} };
+      need(pages.version === 1 && /^[0-9a-f]{64}$/.test(pages.token),
+        "The notebook is damaged; it is not begun anew.");
+      const result = await work(pages);
+      await this.request(database, "readwrite", (store) => store.put(pages, "pages"));
+      database.close();
+      return result;
+    });
+  }
+
+  open() {
+    return new Promise((resolve, reject) => {
+      const request = indexedDB.open(this.name, 1);
+      request.onupgradeneeded = () => request.result.createObjectStore("pages");
+      request.onsuccess = () => resolve(request.result);
+      request.onerror = () => reject(new Refused("The notebook cannot be read or written."));
+    });
+  }
+
+  request(database, mode, ask) {
+    return new Promise((resolve, reject) => {
+      const transaction = database.transaction("pages", mode, { durability: "strict" });
+      const request = ask(transaction.objectStore("pages"));
+      transaction.oncomplete = () => resolve(request.result);
+      transaction.onabort = transaction.onerror = () =>
+        reject(new Refused("The notebook cannot be read or written."));
+    });
+  }
+}
+
+const now = () => new Date().toISOString().replace(/\.[0-9]+Z$/, "Z");
+const spentAtMost = (epsilons, ceiling) => {
+  const scale = 10n ** 12n;
+  const units = (text) => (fraction(text)[0] * scale) / fraction(text)[1]; // at most 12 digits
+  return epsilons.reduce((sum, text) => sum + units(text), 0n) <= units(ceiling);
+};
+
+/** Take part in one campaign for one person. */
+export class Client {
+  constructor(address, key, { notebook = new Notebook(), token = null, limits = {},
+    send = (url, options) => fetch(url, options),
+    pause = (seconds) => new Promise((done) => setTimeout(done, 1000 * seconds)) } = {}) {
+    this.address = address.replace(/\/+$/, "");
+    Object.assign(this, { key, notebook, token, send, pause });
+    this.limits = { epsilon: "2", ceiling: "8", setting: "local", ...limits };
+  }
+
+  /** The checked campaign and its id. */
+  async campaign() {
+    await this.checkVersion();
+    const [campaign, name] = await this.document("/v1/campaign", "campaign");
+    checkCampaign(campaign, this.limits, now());
+    return [campaign, name];
+  }
+
+  async checkVersion() {
+    let versions = [1];
+    try {
+      const answer = await this.send(this.address + "/.well-known/shoal");
+      if (answer.status === 200) versions = (await answer.json()).versions;
+    } catch {
+      versions = [];
+    }
+    need(Array.isArray(versions) && versions.includes(1), "The server speaks another version.");
+  }
+
+  /** Draw the permanent report once, write it down, send it until the server has it. */
+  async takePart(record) {
+    const [campaign, name] = await this.campaign();
+    const state = await this.notebook.change(async (pages) => {
+      const entry = this.entry(pages, toHex(name), campaign.name, campaign.epsilon);
+      const key = await keyOf(fromHex(entry.token), name);
+      const number = await roundOf(name, key, campaign.rounds.map((one) => one.share));
+      if (!("report" in entry)) {
+        const question = await this.question(campaign, name, number);
+        if (question === null) return null;
+        entry.report = draw(question, record, new Words());
+      }
+      return { entry: { ...entry }, key, number };
+    });
+    if (state === null) return "wait";
+    if (state.entry.sent) return "sent";
+    const body = batchOf(name, state.number, [[state.key, state.entry.report]]);
+    return this.deliver(body, campaign.closes, toHex(name));
+  }
+
+  /** The group of one's own record by the published model; nothing is sent. */
+  async label(record) {
+    const [campaign, name] = await this.campaign();
+    const [model] = await this.document("/v1/model", "model");
+    need(sameNames(model, "errors" in model ? [...MODEL, "errors"] : MODEL),
+      "The model has an unknown field, or lacks one.");
+    need(model.campaign === toHex(name), "The model is another's.");
+    const question = campaign.rounds[0].question, d = question.columns?.length;
+    for (const line of [...lists(model.centers, d), ...lists([model.units], d)]) {
+      line.forEach(finite);
+    }
+    need(model.units.every((unit) => Number(unit) > 0), "The model's units are wrong.");
+    return label(model, record, question);
+  }
+
+  /** Send the randomised group of one's own record, where the campaign pays for it. */
+  async sendLabel(record) {
+    const [campaign, name] = await this.campaign();
+    need("labels" in campaign, "The campaign does not ask for labels.");
+    const epsilon = campaign.labels.epsilon, place = `${toHex(name)}/label`;
+    const oracle = { name: "randomized_response", size: campaign.n_clusters };
+    const question = { mechanism: "category", epsilon, oracle };
+    checkQuestion(question, epsilon);
+    const group = await this.label(record);
+    const body = await this.notebook.change(async (pages) => {
+      const entry = this.entry(pages, place, campaign.name, epsilon);
+      if (!("report" in entry)) entry.report = draw(question, group, new Words());
+      const key = await keyOf(fromHex(entry.token), name, "label");
+      return batchOf(name, LABEL_ROUND, [[key, entry.report]]);
+    });
+    return this.deliver(body, campaign.closes, place);
+  }
+
+  async document(path, kind) {
+    let envelope;
+    try {
+      const answer = await this.send(this.address + path);
+      need(answer.status === 200, `The server gave no ${kind}.`);
+      envelope = await answer.json();
+    } catch (error) {
+      throw error instanceof Refused ? error : new Refused(`What came is no signed ${kind}.`);
+    }
+    return openEnvelope(envelope, kind, this.key);
+  }
+
+  async question(campaign, name, number) {
+    const question = campaign.rounds[number].question;
+    if (question !== "later") return question;
+    const path = `/v1/round/${number}`;
+    if ((await this.send(this.address + path)).status === 404) return null;
+    const [later] = await this.document(path, "round");
+    need(sameNames(later, ["format", "type", "campaign", "round", "question", "before"]),
+      "The round has an unknown field, or lacks one.");
+    need(later.campaign === toHex(name) && later.round === number, "The round is another's.");
+    checkQuestion(later.question, campaign.epsilon);
+    return later.question;
+  }
+
+  entry(pages, place, name, epsilon) {
+    const asked = pages.asked;
+    if (!(place in asked)) {
+      const twin = Object.entries(asked).some(([at, one]) =>
+        one.name === name && at.slice(0, 32) !== place.slice(0, 32));
+      need(!twin, "Another campaign of this name was answered before.");
+      const spent = Object.values(asked).map((one) => one.epsilon);
+      need(spentAtMost([...spent, epsilon], this.limits.ceiling),
+        "It would cost more than you allow in all.");
+      const token = asked[place.slice(0, 32)]?.token ??
+        (this.token ? toHex(this.token) : pages.token);
+      asked[place] = { name, epsilon, token, sent: false };
+    }
+    return asked[place];
+  }
+
+  async deliver(body, closes, place) {
+    const headers = { "Content-Type": "application/vnd.shoal.reports" };
+    let status = 0;
+    for (let wait = 1; now() <= closes && wait < 600; wait = wait < 300 ? Math.min(2 * wait, 300) : 600) {
+      let after = null;
+      try {
+        const answer = await this.send(this.address + "/v1/reports",
+          { method: "POST", body, headers });
+        status = answer.status;
+        after = answer.headers?.get("Retry-After");
+      } catch {
+        status = 0;
+      }
+      if (status === 200) {
+        await this.notebook.change((pages) => { pages.asked[place].sent = true; });
+        return "sent";
+      }
+      if (![0, 429, 500, 502, 503, 504].includes(status)) break;
+      const jitter = 1 + new Words().below(1000) / 2000;
+      await this.pause(Math.max(wait, Number(after) || 0) * jitter);
+    }
+    need([0, 409, 410, 429, 500, 502, 503, 504].includes(status),
+      "The server refused the report.");
+    return status === 410 ? "closed" : status === 409 ? "wait" : "unreachable";
+  }
+}

@@ -1,0 +1,950 @@
+"""Take part in a campaign: draw one report on this device, write it down, send it.
+
+One file on the standard library alone, so that an app can copy it. The record is read by ``draw``
+and ``label`` only, and neither sends anything. Every draw compares whole random words with whole
+numbers, so a report is epsilon-LDP exactly; see ``client.proof.md``. ``client.js`` is the twin.
+
+>>> question = {"mechanism": "category", "epsilon": "1",
+...             "oracle": {"name": "randomized_response", "size": 3}}
+>>> draw(question, 2, WordStream(bytes(16)))
+2
+"""
+
+import base64
+import hashlib
+import hmac
+import json
+import math
+import os
+import re
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from fractions import Fraction
+from functools import lru_cache
+from typing import Any, NamedTuple
+
+__all__ = ["Client", "Limits", "Notebook", "Refused", "WordStream", "draw", "label"]
+
+Document = dict[str, Any]
+MOST_CODES = 2**24  # different reports of one question: the server counts each
+PRIMES = (2, 3, 5, 7, 11, 13, 17, 19, 23, 29, 31, 37, 41, 43, 47, 53, 59, 61, 97, 127)
+SETTINGS = ("local", "shuffled", "two_aggregators", "central")  # from strong to weak
+LABEL_ROUND = 255
+_SIDES = 2**20
+_DECIMAL = re.compile(r"(0|[1-9][0-9]?)(\.[0-9]{1,12})?", re.ASCII)
+_DELTA = re.compile(r"0\.0{2,11}[1-9][0-9]*", re.ASCII)
+_NUMBER = re.compile(r"-?[0-9]+(\.[0-9]+)?(e[-+]?[0-9]+)?", re.ASCII)
+_MOMENT = re.compile(r"[0-9]{4}-[01][0-9]-[0-3][0-9]T[0-2][0-9]:[0-5][0-9]:[0-5][0-9]Z", re.ASCII)
+_KEY = re.compile(r"[a-z][a-z0-9_]*", re.ASCII)
+_TEXTS = {"name", "purpose", "operator", "contact"}
+_FIELDS = _TEXTS | {"format", "type", "epsilon", "n_expected", "n_clusters", "rounds", "opens",
+                    "closes", "epoch_seconds", "setting", "enrolment", "addresses"}  # fmt: skip
+_OPTIONAL = {"columns", "categories", "delta", "n_least", "labels"}
+_ENTRY = {"name", "epsilon", "token", "sent"}
+_MODEL = {"format", "type", "campaign", "centers", "units", "n_reports", "guarantee", "control"}
+
+
+class Refused(Exception):
+    """The client does not take part; the text is for the person, and nothing was sent."""
+
+
+def need(condition: object, text: str) -> None:
+    """Refuse with this text unless the condition holds.
+
+    Parameters
+    ----------
+    condition
+        What must be true.
+    text
+        What the person reads otherwise.
+    """
+    if not condition:
+        raise Refused(text)
+
+
+# ---- documents: canonical bytes and signatures
+
+
+def canonical(document: object) -> bytes:
+    """Return the one way to write a document as bytes, which is what is signed.
+
+    Parameters
+    ----------
+    document
+        Objects, lists, texts, truth values and whole numbers below 2^53.
+    """
+    _check_value(document, 0)
+    return json.dumps(document, sort_keys=True, separators=(",", ":")).encode("ascii")
+
+
+def _check_value(value: object, depth: int) -> None:
+    need(depth <= 8, "The document is nested too deeply.")
+    if isinstance(value, dict):
+        need(all(isinstance(key, str) for key in value), "A name in the document is no text.")
+    if isinstance(value, dict | list):
+        for part in [*value, *value.values()] if isinstance(value, dict) else value:
+            _check_value(part, depth + 1)
+    elif isinstance(value, str):
+        need(not re.search("[\ud800-\udfff]", value), "The document holds half a character.")
+    else:
+        whole = isinstance(value, int) and abs(value) < 2**53
+        need(whole, "The document holds a value of a kind that is not allowed.")
+
+
+def identity(kind: str, payload: bytes) -> bytes:
+    """Return the 16 bytes that name a document, for a campaign its id.
+
+    Parameters
+    ----------
+    kind
+        ``campaign``, ``round``, ``model`` or ``close``.
+    payload
+        Its canonical bytes.
+    """
+    return hashlib.sha256(b"shoal.%s.1\n" % kind.encode() + payload).digest()[:16]
+
+
+def open_envelope(envelope: object, kind: str, key: bytes) -> tuple[Document, bytes]:
+    """Return the document in a signed envelope, and its identity.
+
+    Parameters
+    ----------
+    envelope
+        ``{"payload", "signature", "key"}``, each in base64; its key is a hint and not used.
+    kind
+        What must have been signed.
+    key
+        The operator's public key, as the person pinned it.
+
+    Raises
+    ------
+    Refused
+        If it was not signed by this key for this kind, or is not written canonically.
+    """
+    names = {"payload", "signature", "key"}
+    need(isinstance(envelope, dict) and set(envelope) == names, f"What came is no signed {kind}.")
+    parts: Document = envelope  # type: ignore[assignment]
+    payload, signature = _from_base64(parts["payload"]), _from_base64(parts["signature"])
+    message = b"shoal.%s.1\n" % kind.encode() + payload
+    need(verify(key, message, signature), f"The {kind} is not signed by the operator you trust.")
+    try:
+        document = json.loads(payload)
+    except (ValueError, RecursionError):
+        raise Refused(f"The {kind} cannot be read.") from None
+    need(isinstance(document, dict), f"The {kind} cannot be read.")
+    need(canonical(document) == payload, f"The {kind} is not written in the one allowed way.")
+    need(all(map(_KEY.fullmatch, _names(document))), f"The {kind} has a name that is not allowed.")
+    need(document.get("type") == kind, f"The {kind} says it is something else.")
+    need(document.get("format") == 1, f"The {kind} is of a version this client does not know.")
+    return document, identity(kind, payload)
+
+
+def _from_base64(text: object) -> bytes:
+    try:
+        return base64.b64decode(text, validate=True) if isinstance(text, str) else b""
+    except ValueError:
+        return b""
+
+
+def _names(value: Any) -> Iterator[str]:
+    if isinstance(value, dict):
+        yield from value
+    for part in value.values() if isinstance(value, dict) else value:
+        if isinstance(part, dict | list):
+            yield from _names(part)
+
+
+# Ed25519 (RFC 8032, section 5.1), without the cofactor: the standard library has none.
+_P = 2**255 - 19
+_L = 2**252 + 27742317777372353535851937790883648493
+_D = -121665 * pow(121666, -1, _P) % _P
+_Point = tuple[int, int, int, int]
+
+
+def _decode(data: bytes) -> _Point | None:
+    y, sign = int.from_bytes(data, "little") & (2**255 - 1), data[31] >> 7
+    u, v = (y * y - 1) % _P, (_D * y * y + 1) % _P
+    x = u * pow(v, 3, _P) * pow(u * pow(v, 7, _P), (_P - 5) // 8, _P) % _P
+    if (v * x * x - u) % _P:
+        x = x * pow(2, (_P - 1) // 4, _P) % _P
+    if y >= _P or (v * x * x - u) % _P or (not x and sign):
+        return None
+    x = x if x % 2 == sign else _P - x
+    return x, y, 1, x * y % _P
+
+
+def _add(p: _Point, q: _Point) -> _Point:
+    a, b = (p[1] - p[0]) * (q[1] - q[0]) % _P, (p[1] + p[0]) * (q[1] + q[0]) % _P
+    c, d = 2 * _D * p[3] * q[3] % _P, 2 * p[2] * q[2] % _P
+    e, f, g, h = b - a, d - c, d + c, b + a
+    return e * f % _P, g * h % _P, f * g % _P, e * h % _P
+
+
+def _times(n: int, point: _Point) -> _Point:
+    result: _Point = (0, 1, 1, 0)
+    for bit in bin(n)[2:]:
+        result = _add(result, result)
+        result = _add(result, point) if bit == "1" else result
+    return result
+
+
+_BASE_Y = 4 * pow(5, -1, _P) % _P
+_BASE = _decode(_BASE_Y.to_bytes(32, "little")) or (0, 1, 1, 0)
+
+
+def verify(key: bytes, message: bytes, signature: bytes) -> bool:
+    """Return whether an Ed25519 signature is valid.
+
+    Parameters
+    ----------
+    key
+        The public key, 32 bytes.
+    message
+        What was signed.
+    signature
+        64 bytes.
+    """
+    if len(key) != 32 or len(signature) != 64:
+        return False
+    first, s = signature[:32], int.from_bytes(signature[32:], "little")
+    r, a = _decode(first), _decode(key)
+    if r is None or a is None or s >= _L:
+        return False
+    h = int.from_bytes(hashlib.sha512(first + key + message).digest(), "little") % _L
+    left, right = _times(s, _BASE), _add(r, _times(h, a))
+    same_x = (left[0] * right[2] - right[0] * left[2]) % _P == 0
+    return same_x and (left[1] * right[2] - right[1] * left[2]) % _P == 0
+
+
+# ---- draws
+
+
+class WordStream:
+    """Random words of 64 bits: from the operating system, or given for a test.
+
+    Parameters
+    ----------
+    source
+        The bytes to read, for the vectors; None reads the operating system's randomness.
+    """
+
+    def __init__(self, source: bytes | None = None) -> None:
+        self._source = source
+        self.consumed = 0
+
+    def word(self) -> int:
+        """Return the next word, big-endian."""
+        if self._source is None:
+            return int.from_bytes(os.urandom(8), "big")
+        part = self._source[self.consumed : self.consumed + 8]
+        if len(part) < 8:
+            raise ValueError("the given random bytes are used up")
+        self.consumed += 8
+        return int.from_bytes(part, "big")
+
+    def below(self, m: int) -> int:
+        """Return a whole number from 0 to m - 1, all equally likely.
+
+        Parameters
+        ----------
+        m
+            From 1 to 2^32; 1 reads a word too.
+        """
+        limit = 2**64 - 2**64 % m
+        while (word := self.word()) >= limit:
+            pass
+        return word % m  # [P1]
+
+
+@lru_cache(maxsize=64)
+def keep_threshold(epsilon: str, k: int) -> int:
+    """Return below which word randomised response over k values keeps the truth.
+
+    Parameters
+    ----------
+    epsilon
+        A decimal.
+    k
+        How many values there are.
+    """
+    a, b = Fraction(epsilon).as_integer_ratio()
+    term = total = one = 2**256
+    i = 1
+    while term:  # the series of e^epsilon, each term rounded down: a lower bound
+        term = term * a // (b * i)
+        total, i = total + term, i + 1
+    return 2**64 * total // (total + (k - 1) * one)  # [P2]
+
+
+def codes_of(question: Document) -> int:
+    """Return how many different codes the oracle of a question has.
+
+    Parameters
+    ----------
+    question
+        A checked question.
+    """
+    oracle = question["oracle"]
+    if oracle["name"] == "randomized_response":
+        return int(oracle["size"])
+    return int(oracle["buckets"] ** (oracle["digits"] + 1))
+
+
+def draw(question: Document, record: Any, stream: WordStream) -> int:
+    """Return the report of one record, a whole number.
+
+    Parameters
+    ----------
+    question
+        A question that ``check_question`` let pass.
+    record
+        A code for ``category``; otherwise a number for each column. What is no number counts as
+        the middle of its column, what is outside as the nearer bound.
+    stream
+        The randomness.
+
+    Raises
+    ------
+    ValueError
+        If the record has another width than the question, before any word is read.
+    """
+    size = question["oracle"]["size"]
+    if question["mechanism"] == "category":
+        if isinstance(record, bool) or not isinstance(record, int) or not 0 <= record < size:
+            raise ValueError(f"the record must be a code from 0 to {size - 1}")
+        return _oracle(question, record, stream)
+    bounds = [(float(low), float(high)) for low, high in question["columns"]]
+    if len(record) != len(bounds):
+        raise ValueError(f"the record must have {len(bounds)} numbers")
+    row = [_number(x, *bound) for x, bound in zip(record, bounds, strict=True)]
+    if question["mechanism"] == "local_grid":
+        return _oracle(question, cell_of(row, bounds, question["cells"]), stream)
+    return _residual(question, row, bounds, stream)
+
+
+def cell_of(row: list[float], bounds: list[tuple[float, float]], cells: list[int]) -> int:
+    """Return the number of the cell that a clipped row lies in, last column fastest.
+
+    Parameters
+    ----------
+    row
+        Numbers within the bounds.
+    bounds
+        Low and high of each column.
+    cells
+        How many cells each column has.
+    """
+    key = 0
+    for x, (low, high), m in zip(row, bounds, cells, strict=True):
+        steps = min(max((x - low) * (m / (high - low)), 0.0), float(m))
+        key = key * m + min(int(steps), m - 1)
+    return key
+
+
+def _number(x: object, low: float, high: float) -> float:
+    is_number = isinstance(x, int | float) and not isinstance(x, bool)
+    if not is_number or (isinstance(x, float) and math.isnan(x)):
+        return low / 2 + high / 2
+    try:
+        return min(max(float(x), low), high)  # type: ignore[arg-type]
+    except OverflowError:  # a whole number beyond every double
+        return high if x > 0 else low  # type: ignore[operator]
+
+
+def _oracle(question: Document, code: int, stream: WordStream) -> int:
+    oracle, epsilon = question["oracle"], question["epsilon"]
+    if oracle["name"] == "randomized_response":
+        return _respond(epsilon, oracle["size"], code, stream)
+    g, t = oracle["buckets"], oracle["digits"]
+    function = stream.below(g**t)
+    place = sum((function // g**i) * (code // g**i % g) for i in range(t)) % g
+    return int(function * g) + _respond(epsilon, g, place, stream)  # [P3]
+
+
+def _respond(epsilon: str, k: int, code: int, stream: WordStream) -> int:
+    keep = stream.word() < keep_threshold(epsilon, k)
+    other = stream.below(k - 1)  # always read, so that the number of words tells nothing
+    return code if keep else other + (other >= code)
+
+
+def _residual(
+    question: Document, row: list[float], bounds: list[tuple[float, float]], stream: WordStream
+) -> int:
+    centers = [[float(c) for c in center] for center in question["centers"]]
+    places = [_scaled(center, bounds) for center in centers]
+    y = _scaled(row, bounds)
+    column = stream.below(len(y))  # [P4]
+    nearest = _nearest([[v - c for v, c in zip(y, place, strict=True)] for place in places])
+    way = (y[column] - places[nearest][column]) / float(question["reach"])
+    steps = round((min(max(way, -1.0), 1.0) + 1) * 2**19)  # half to even
+    side = stream.below(_SIDES) < steps
+    return column * codes_of(question) + _oracle(question, 2 * nearest + side, stream)
+
+
+def _scaled(row: list[float], bounds: list[tuple[float, float]]) -> list[float]:
+    return [(x - low) / (high - low) * 2 - 1 for x, (low, high) in zip(row, bounds, strict=True)]
+
+
+def _nearest(differences: list[list[float]]) -> int:
+    """Return the first line whose squares have the smallest sum, added in order."""
+    distances = []
+    for line in differences:
+        total = 0.0
+        for value in line:  # not sum(), which newer Pythons round otherwise
+            total += value * value
+        distances.append(total)
+    return distances.index(min(distances))
+
+
+def label(model: Document, record: list[Any], question: Document) -> int:
+    """Return the group of one's own record; nothing is sent.
+
+    Parameters
+    ----------
+    model
+        A checked model.
+    record
+        One's own record.
+    question
+        The question of the campaign's first round, for its bounds.
+    """
+    bounds = [(float(low), float(high)) for low, high in question["columns"]]
+    row = [_number(x, *bound) for x, bound in zip(record, bounds, strict=True)]
+    units = [float(unit) for unit in model["units"]]
+    centers = [[float(c) for c in center] for center in model["centers"]]
+    return _nearest(
+        [[(x - c) / u for x, c, u in zip(row, line, units, strict=True)] for line in centers]
+    )
+
+
+# ---- what a client refuses
+
+
+class Limits(NamedTuple):
+    """What a person allows.
+
+    Parameters
+    ----------
+    epsilon
+        The largest promise of one campaign, a decimal.
+    ceiling
+        The largest sum over all campaigns of this notebook.
+    setting
+        The weakest trust: ``local``, ``shuffled``, ``two_aggregators`` or ``central``.
+    """
+
+    epsilon: str = "2"
+    ceiling: str = "8"
+    setting: str = "local"
+
+
+USUAL_LIMITS = Limits()
+
+
+def exact(text: object, what: str = "epsilon") -> Fraction:
+    """Return a decimal as a fraction, refused unless it is written plainly and in range.
+
+    Parameters
+    ----------
+    text
+        E.g. ``"0.5"``; from 2^-30 to 20.
+    what
+        Its name in a refusal.
+    """
+    plain = isinstance(text, str) and _DECIMAL.fullmatch(text) is not None
+    value = Fraction(str(text)) if plain else Fraction(0)
+    need(Fraction(1, 2**30) <= value <= 20, f"The {what} is not allowed.")
+    return value
+
+
+def _finite(text: object) -> float:
+    plain = isinstance(text, str) and len(text) <= 32 and _NUMBER.fullmatch(text)
+    value = float(text) if plain else math.nan  # type: ignore[arg-type]
+    need(math.isfinite(value), "A number of the question is not written plainly.")
+    return value
+
+
+def _whole(value: object, most: int = 2**53 - 1) -> int:
+    good = isinstance(value, int) and not isinstance(value, bool) and 1 <= value <= most
+    need(good, "A whole number of the campaign is not allowed.")
+    return int(value)  # type: ignore[call-overload, no-any-return]
+
+
+def check_question(question: Any, epsilon: Fraction) -> None:
+    """Refuse a question this client cannot answer, or that costs other than it should.
+
+    Parameters
+    ----------
+    question
+        As it stands in the campaign or the round.
+    epsilon
+        What the campaign promises.
+    """
+    need(isinstance(question, dict), "A question is missing.")
+    extra = {"category": set(), "local_grid": {"columns", "cells"},
+             "residual_sign": {"columns", "centers", "reach"}}  # fmt: skip
+    mechanism = question.get("mechanism")
+    need(isinstance(mechanism, str) and mechanism in extra, "The mechanism is not known.")
+    names = {"mechanism", "epsilon", "oracle"} | extra[mechanism]
+    need(set(question) == names, "The question has an unknown field, or lacks one.")
+    need(exact(question["epsilon"]) == epsilon, "The question costs other than the campaign says.")
+    size, d = _check_oracle(question["oracle"]), 1
+    if mechanism != "category":
+        columns = _lists(question["columns"], 2)
+        d = len(columns)
+        need(1 <= d <= 4, "The question must have one to four columns.")
+        for low, high in columns:
+            width = _finite(high) - _finite(low)
+            need(0 < width < math.inf, "A column's bounds are not in order.")
+    if mechanism == "local_grid":
+        cells = question["cells"]
+        need(isinstance(cells, list) and len(cells) == d, "The cells do not fit the columns.")
+        need(math.prod(_whole(m, MOST_CODES) for m in cells) == size, "The cells do not fit.")
+        for (low, high), m in zip(columns, cells, strict=True):
+            need(math.isfinite(m / (float(high) - float(low))), "A column is too narrow.")
+    if mechanism == "residual_sign":
+        centers = _lists(question["centers"], d)
+        need(2 * len(centers) == size, "The centres do not fit the answers.")
+        for center in centers:
+            for value, (low, high) in zip(center, columns, strict=True):
+                need(float(low) <= _finite(value) <= float(high), "A centre is out of bounds.")
+        need(_finite(question["reach"]) > 0, "The reach is not positive.")
+    need(codes_of(question) * d <= 2**32, "There are too many different answers.")
+
+
+def _lists(value: Any, width: int) -> list[list[Any]]:
+    good = isinstance(value, list) and 1 <= len(value) <= MOST_CODES
+    good = good and all(isinstance(line, list) and len(line) == width for line in value)
+    need(good, "A list of the question has the wrong shape.")
+    return value  # type: ignore[no-any-return]
+
+
+def _check_oracle(oracle: Any) -> int:
+    need(isinstance(oracle, dict), "The oracle is missing.")
+    hashing = oracle.get("name") == "local_hash"
+    names = {"name", "size"} | ({"buckets", "digits"} if hashing else set())
+    need(set(oracle) == names, "The oracle has an unknown field, or lacks one.")
+    need(hashing or oracle["name"] == "randomized_response", "The oracle is not known.")
+    size = _whole(oracle["size"], MOST_CODES)
+    need(size >= 2, "There is only one possible answer.")
+    if hashing:
+        g, t = _whole(oracle["buckets"], 127), _whole(oracle["digits"], 24)
+        need(g in PRIMES and size <= g**t and g ** (t + 1) <= MOST_CODES, "The hash does not fit.")
+    return size
+
+
+def check_campaign(campaign: Document, limits: Limits, now: str) -> None:
+    """Refuse a campaign that is malformed, closed, or weaker than the person allows.
+
+    Parameters
+    ----------
+    campaign
+        The verified document.
+    limits
+        What the person allows.
+    now
+        The time, as ``2026-11-16T00:00:00Z``.
+    """
+    names = set(campaign)
+    need(
+        names >= _FIELDS and names <= _FIELDS | _OPTIONAL,
+        "The campaign has an unknown field, or lacks one.",
+    )
+    for name in _TEXTS:
+        text = campaign[name]
+        need(isinstance(text, str) and len(text) <= 200, f"The campaign's {name} is not allowed.")
+    need(("columns" in campaign) != ("categories" in campaign), "The campaign asks nothing clear.")
+    cost = exact(campaign["epsilon"])
+    need(cost <= Fraction(limits.epsilon), "The campaign asks for more than you allow it.")
+    setting = campaign["setting"]
+    need(setting in SETTINGS, "The campaign's setting is not known.")
+    need(
+        SETTINGS.index(setting) <= SETTINGS.index(limits.setting),
+        "The campaign's setting is weaker than you allow.",
+    )
+    need(setting in ("local", "shuffled"), "This client sends randomised reports only.")
+    extra = {"delta", "n_least"} & names
+    need(
+        extra == ({"delta", "n_least"} if setting == "shuffled" else set()),
+        "Delta and n_least are for shuffled campaigns.",
+    )
+    if extra:
+        delta = campaign["delta"]
+        need(
+            isinstance(delta, str) and _DELTA.fullmatch(delta),
+            "The campaign's delta is not allowed.",
+        )
+        _whole(campaign["n_least"])
+    need(campaign["enrolment"] in ("token", "open"), "The campaign's enrolment is not known.")
+    for name in ("n_expected", "n_clusters", "epoch_seconds"):
+        _whole(campaign[name])
+    if "labels" in campaign:
+        labels = campaign["labels"]
+        need(isinstance(labels, dict) and set(labels) == {"epsilon"}, "The labels are not clear.")
+        exact(labels["epsilon"], "epsilon of labels")
+    times = campaign["opens"], campaign["closes"]
+    need(all(isinstance(at, str) and _MOMENT.fullmatch(at) for at in times), "The dates are wrong.")
+    need(times[0] <= now <= times[1], "The campaign is not open now.")
+    _check_rounds(campaign["rounds"], cost)
+
+
+def _check_rounds(rounds: Any, cost: Fraction) -> None:
+    good = isinstance(rounds, list) and 1 <= len(rounds) <= 16
+    good = good and all(isinstance(r, dict) and set(r) == {"share", "question"} for r in rounds)
+    need(good, "The rounds are not clear.")
+    shares = sum(_whole(r["share"], 2**32) for r in rounds)
+    need(shares == 2**32, "The shares of the rounds do not add up.")
+    for number, one in enumerate(rounds):
+        if one["question"] != "later" or not number:
+            check_question(one["question"], cost)
+
+
+# ---- keys, rounds and batches
+
+
+def key_of(token: bytes, campaign: bytes, purpose: str = "key") -> bytes:
+    """Return the idempotency key of one person in one campaign.
+
+    Parameters
+    ----------
+    token
+        32 secret bytes.
+    campaign
+        The campaign's id.
+    purpose
+        ``key`` of the report, or ``label`` of the label that is sent back.
+    """
+    message = b"shoal.%s.1\n" % purpose.encode() + campaign
+    return hmac.new(token, message, hashlib.sha256).digest()[:16]
+
+
+def round_of(campaign: bytes, key: bytes, shares: list[int]) -> int:
+    """Return in which round a key reports: public, and blind to the record.
+
+    Parameters
+    ----------
+    campaign
+        The campaign's id.
+    key
+        The idempotency key.
+    shares
+        Of each round, summing to 2^32.
+    """
+    digest = hashlib.sha256(b"shoal.round.1\n" + campaign + key).digest()
+    place, number = int.from_bytes(digest[:4], "big"), 0
+    while place >= shares[number]:
+        place, number = place - shares[number], number + 1
+    return number
+
+
+def batch_of(campaign: bytes, number: int, reports: list[tuple[bytes, int]]) -> bytes:
+    """Return the body that carries reports of one round.
+
+    Parameters
+    ----------
+    campaign
+        The campaign's id.
+    number
+        The round.
+    reports
+        Key and report of each person.
+    """
+    head = b"SHR1" + campaign + bytes([number]) + len(reports).to_bytes(3, "big")
+    return head + b"".join(key + report.to_bytes(4, "big") for key, report in reports)
+
+
+def pad_of(seed: bytes, cells: int) -> list[int]:
+    """Return the words of 64 bits that a seed stands for: the first aggregator's share.
+
+    Parameters
+    ----------
+    seed
+        32 random bytes.
+    cells
+        How many words.
+    """
+    blocks = range(-(-cells // 4))
+    stream = b"".join(
+        hashlib.sha256(b"shoal.share.1\n" + seed + i.to_bytes(4, "big")).digest() for i in blocks
+    )
+    return [int.from_bytes(stream[8 * i : 8 * i + 8], "big") for i in range(cells)]
+
+
+def share_of(cell: int, cells: int, seed: bytes) -> bytes:
+    """Return the second aggregator's share of a record's cell: it and the pad add up to one-hot.
+
+    Parameters
+    ----------
+    cell
+        The record's cell.
+    cells
+        How many cells there are.
+    seed
+        The first aggregator's share, 32 random bytes.
+    """
+    numbers = [((i == cell) - pad) % 2**64 for i, pad in enumerate(pad_of(seed, cells))]
+    return b"".join(word.to_bytes(8, "big") for word in numbers)
+
+
+# ---- the notebook, and taking part
+
+
+class Notebook:
+    """The small file that keeps the token, every permanent report and what was spent.
+
+    Parameters
+    ----------
+    path
+        Where it is, or will be written; readable by its owner alone.
+    """
+
+    def __init__(self, path: str | os.PathLike[str]) -> None:
+        self.path = os.fspath(path)
+
+    @contextmanager
+    def pages(self) -> Iterator[Document]:
+        """Yield the content under a lock, and write it back whole when it was changed."""
+        try:
+            import fcntl
+        except ImportError:
+            raise Refused("This system has no file locks for the notebook.") from None
+        try:
+            with open(os.open(self.path + ".lock", os.O_CREAT | os.O_RDWR, 0o600)) as lock:
+                fcntl.flock(lock, fcntl.LOCK_EX)
+                pages = self._read()
+                before = json.dumps(pages, sort_keys=True)
+                yield pages
+                if json.dumps(pages, sort_keys=True) != before:
+                    self._write(pages)
+        except OSError:
+            raise Refused("The notebook cannot be read or written.") from None
+
+    def _read(self) -> Document:
+        if not os.path.exists(self.path):
+            return {"version": 1, "token": os.urandom(32).hex(), "asked": {}}
+        with open(self.path, encoding="ascii") as file:
+            own = os.fstat(file.fileno()).st_uid == os.getuid()
+            need(own, "The notebook belongs to somebody else.")
+            try:
+                pages = json.load(file)
+                entries = pages["asked"].values()
+                good = pages["version"] == 1 and len(bytes.fromhex(pages["token"])) == 32
+                good = good and all(set(entry) >= _ENTRY for entry in entries)
+            except (ValueError, KeyError, TypeError, AttributeError):
+                good = False
+        need(good, "The notebook is damaged; it is not begun anew.")
+        return pages  # type: ignore[no-any-return]
+
+    def _write(self, pages: Document) -> None:
+        part = f"{self.path}.part"
+        with open(os.open(part, os.O_CREAT | os.O_WRONLY | os.O_TRUNC, 0o600), "w") as file:
+            json.dump(pages, file)
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(part, self.path)
+        folder = os.open(os.path.dirname(os.path.abspath(self.path)), os.O_RDONLY)
+        try:
+            os.fsync(folder)
+        finally:
+            os.close(folder)
+
+
+Answer = tuple[int, bytes, "str | None"]  # status, body, Retry-After
+
+
+def http(url: str, body: bytes | None = None) -> Answer:
+    """Send one request, and return its status, body and Retry-After; 0 where nobody answered.
+
+    Parameters
+    ----------
+    url
+        The address; https, or http to this machine.
+    body
+        A batch to post; None gets.
+    """
+    import urllib.error
+    import urllib.request
+
+    local = re.match(r"http://(127\.0\.0\.1|localhost|\[::1\])[:/]", url)
+    need(url.startswith("https://") or local, "The address is not protected by TLS.")
+    kind = {"Content-Type": "application/vnd.shoal.reports"} if body is not None else {}
+    try:
+        with urllib.request.urlopen(urllib.request.Request(url, body, kind), timeout=30) as answer:
+            return answer.status, answer.read(2**24), None
+    except urllib.error.HTTPError as error:
+        return error.code, b"", error.headers.get("Retry-After")
+    except OSError:
+        return 0, b"", None
+
+
+class Client:
+    """Take part in one campaign for one person.
+
+    Parameters
+    ----------
+    address
+        Of the server, without ``/v1``.
+    key
+        The operator's public key, pinned: 32 bytes.
+    notebook
+        The person's notebook.
+    token
+        From the person's invitation; None in an open campaign.
+    limits
+        What the person allows.
+    send
+        Sends a request; replaced in tests.
+    pause
+        Waits some seconds; replaced in tests.
+    """
+
+    def __init__(self, address: str, key: bytes, notebook: Notebook, *, token: bytes | None = None,
+                 limits: Limits = USUAL_LIMITS, send: Callable[..., Answer] = http,
+                 pause: Callable[[float], None] = time.sleep) -> None:  # fmt: skip
+        self.address, self.key, self.notebook = address.rstrip("/"), key, notebook
+        self.token, self.limits, self.send, self.pause = token, limits, send, pause
+
+    def campaign(self) -> tuple[Document, bytes]:
+        """Return the checked campaign and its id."""
+        status, body, _ = self.send(self.address + "/.well-known/shoal")
+        need(status != 200 or _speaks_version_1(body), "The server speaks another version.")
+        campaign, name = self._document("/v1/campaign", "campaign")
+        check_campaign(campaign, self.limits, _now())
+        return campaign, name
+
+    def take_part(self, record: Any) -> str:
+        """Draw the permanent report once, write it down, send it until the server has it.
+
+        Parameters
+        ----------
+        record
+            One's own record; it is read here and goes nowhere.
+
+        Returns
+        -------
+        ``sent``, ``wait`` (one's round has no question yet), ``closed`` or ``unreachable``.
+        """
+        campaign, name = self.campaign()
+        with self.notebook.pages() as pages:
+            entry = self._entry(pages, name.hex(), campaign["name"], campaign["epsilon"])
+            key = key_of(bytes.fromhex(entry["token"]), name)
+            number = round_of(name, key, [one["share"] for one in campaign["rounds"]])
+            if "report" not in entry:
+                question = self._question(campaign, name, number)
+                if question is None:
+                    return "wait"
+                entry["report"] = draw(question, record, WordStream())
+        if entry["sent"]:
+            return "sent"
+        return self._deliver(name, number, key, entry["report"], campaign["closes"], name.hex())
+
+    def label(self, record: Any) -> int:
+        """Return the group of one's own record by the published model; nothing is sent.
+
+        Parameters
+        ----------
+        record
+            One's own record.
+        """
+        campaign, name = self.campaign()
+        model, _ = self._document("/v1/model", "model")
+        need(set(model) - {"errors"} == _MODEL, "The model has an unknown field, or lacks one.")
+        need(model["campaign"] == name.hex(), "The model is another's.")
+        question = campaign["rounds"][0]["question"]
+        d = len(question.get("columns", ()))
+        _lists(model["centers"], d)
+        for line in [*model["centers"], model["units"]]:
+            need(len(line) == d and all(math.isfinite(_finite(c)) for c in line), "Bad model.")
+        need(all(float(unit) > 0 for unit in model["units"]), "The model's units are wrong.")
+        return label(model, record, question)
+
+    def send_label(self, record: Any) -> str:
+        """Send the randomised group of one's own record, where the campaign pays for it.
+
+        Parameters
+        ----------
+        record
+            One's own record.
+        """
+        campaign, name = self.campaign()
+        need("labels" in campaign, "The campaign does not ask for labels.")
+        epsilon, place = campaign["labels"]["epsilon"], f"{name.hex()}/label"
+        group, k = self.label(record), campaign["n_clusters"]
+        oracle = {"name": "randomized_response", "size": k}
+        question = {"mechanism": "category", "epsilon": epsilon, "oracle": oracle}
+        check_question(question, exact(epsilon))
+        with self.notebook.pages() as pages:
+            entry = self._entry(pages, place, campaign["name"], epsilon)
+            if "report" not in entry:
+                entry["report"] = draw(question, group, WordStream())
+            key = key_of(bytes.fromhex(entry["token"]), name, "label")
+        return self._deliver(name, LABEL_ROUND, key, entry["report"], campaign["closes"], place)
+
+    def _document(self, path: str, kind: str) -> tuple[Document, bytes]:
+        status, body, _ = self.send(self.address + path)
+        need(status == 200, f"The server gave no {kind}.")
+        try:
+            envelope = json.loads(body)
+        except (ValueError, RecursionError):
+            raise Refused(f"What came is no signed {kind}.") from None
+        return open_envelope(envelope, kind, self.key)
+
+    def _question(self, campaign: Document, name: bytes, number: int) -> Document | None:
+        question: Any = campaign["rounds"][number]["question"]
+        if question != "later":
+            return question  # type: ignore[no-any-return]
+        if self.send(f"{self.address}/v1/round/{number}")[0] == 404:
+            return None
+        later, _ = self._document(f"/v1/round/{number}", "round")
+        names = {"format", "type", "campaign", "round", "question", "before"}
+        need(set(later) == names, "The round has an unknown field, or lacks one.")
+        own = later["campaign"] == name.hex() and later["round"] == number
+        need(own, "The round is another's.")
+        check_question(later["question"], exact(campaign["epsilon"]))
+        return later["question"]  # type: ignore[no-any-return]
+
+    def _entry(self, pages: Document, place: str, name: str, epsilon: str) -> Document:
+        """Return what the notebook says of a question, charged when it is new."""
+        entries = pages["asked"]
+        if place not in entries:
+            twin = [p for p, e in entries.items() if e["name"] == name and p[:32] != place[:32]]
+            need(not twin, "Another campaign of this name was answered before.")
+            spent = sum((Fraction(e["epsilon"]) for e in entries.values()), Fraction(epsilon))
+            need(
+                spent <= Fraction(self.limits.ceiling), "It would cost more than you allow in all."
+            )
+            token = entries.get(place[:32], {}).get("token") or (
+                self.token.hex() if self.token else pages["token"]
+            )
+            entries[place] = {"name": name, "epsilon": epsilon, "token": token, "sent": False}
+        return entries[place]  # type: ignore[no-any-return]
+
+    def _deliver(self, name: bytes, number: int, key: bytes, report: int, closes: str,
+                 place: str) -> str:  # fmt: skip
+        """Send the same bytes until they are acknowledged, waiting longer each time."""
+        body, wait, status = batch_of(name, number, [(key, report)]), 1.0, 0
+        while _now() <= closes and wait < 600:
+            status, _, after = self.send(self.address + "/v1/reports", body)
+            if status == 200:
+                with self.notebook.pages() as pages:
+                    pages["asked"][place]["sent"] = True
+                return "sent"
+            if status not in (0, 429, 500, 502, 503, 504):
+                break
+            need(after is None or after.isdigit(), "The server's answer is not clear.")
+            self.pause(max(wait, float(after or 0)) * (1 + WordStream().below(1000) / 2000))
+            wait = min(2 * wait, 300) if wait < 300 else 600
+        need(status in (0, 409, 410, 429, 500, 502, 503, 504), "The server refused the report.")
+        return "closed" if status == 410 else "wait" if status == 409 else "unreachable"
+
+
+def _speaks_version_1(body: bytes) -> bool:
+    try:
+        return 1 in json.loads(body)["versions"]
+    except (ValueError, KeyError, TypeError, RecursionError):
+        return False
+
+
+def _now() -> str:
+    return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())

@@ -1,0 +1,100 @@
+"""Learn centres from noisy counts of cells, whoever counted them; cut what liars add."""
+
+import itertools
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shoal.cluster.kmeans.weighted import weighted_centers
+from shoal.cluster.local.methods.gaussian_groups import Cells, fit_from_many_starts
+from shoal.cluster.local.methods.grid import density_of
+from shoal.domain import Box
+from shoal.randomness import Randomness
+
+__all__ = ["CappedCounts", "cap_counts", "centers_of_counts"]
+
+_RUNS = 10
+_TIMES, _DEVIATIONS = 3, 4  # measured in docs/collector-accuracy.md
+
+Vector = NDArray[np.float64]
+
+
+class CappedCounts(NamedTuple):
+    """Counts of cells, none far above its neighbours.
+
+    Parameters
+    ----------
+    counts
+        After the cut.
+    cut
+        How much was taken from each cell.
+    """
+
+    counts: Vector
+    cut: Vector
+
+
+def cap_counts(counts: Vector, shape: tuple[int, ...], deviation: float) -> CappedCounts:
+    """Cut counts that stand out from their neighbours by more than people of one kind would.
+
+    Against liars who all report one cell. It costs little where groups are wider than a cell, and
+    hurts those that are narrower: say on the page what was cut.
+
+    Parameters
+    ----------
+    counts
+        Unbiased counts, in the order of a grid's keys.
+    shape
+        Cells along each axis.
+    deviation
+        Of the noise in each count.
+    """
+    field = counts.reshape(shape)
+    padded = np.pad(field, 1)
+    inside = np.pad(np.ones(shape), 1)
+    total, number = np.zeros(shape), np.zeros(shape)
+    for offset in itertools.product((0, 1, 2), repeat=len(shape)):
+        if any(step != 1 for step in offset):
+            window = tuple(slice(o, o + m) for o, m in zip(offset, shape, strict=True))
+            total += padded[window]
+            number += inside[window]
+    most = _TIMES * np.maximum(total / number, 0) + _DEVIATIONS * deviation
+    capped = np.minimum(field, most).ravel()
+    return CappedCounts(capped, counts - capped)
+
+
+def centers_of_counts(
+    counts: Vector,
+    box: Box,
+    shape: tuple[int, ...],
+    deviation: float,
+    n: int,
+    n_clusters: int,
+    rng: Randomness,
+) -> Vector:
+    """Return centres from noisy counts, as local clustering learns them from reports.
+
+    Parameters
+    ----------
+    counts
+        Unbiased counts, in the order of a grid's keys.
+    box
+        Public bounds.
+    shape
+        Cells along each axis.
+    deviation
+        Of the noise in each count.
+    n
+        How many people were counted.
+    n_clusters
+        How many groups to look for.
+    rng
+        The seeds of the starts.
+    """
+    units = (box.high - box.low) / 2
+    edges = tuple(np.linspace(-1, 1, m + 1) for m in shape)
+    cells = Cells(edges, np.asarray(counts, dtype=np.float64), deviation, n)
+    points, weights = density_of(cells, fit_from_many_starts(cells, n_clusters, rng.compute))
+    centers = weighted_centers(points, weights, n_clusters, rng, _RUNS)
+    return np.asarray(box.clip(centers * units + (box.low + box.high) / 2))

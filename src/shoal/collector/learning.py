@@ -1,0 +1,403 @@
+"""Learn groups from the sums of a campaign, and publish them, signed.
+
+Sums suffice: how often each report was sent is all that learners use, so no row about a person is
+ever needed. Everything here is computed from reports, and costs nobody anything more.
+"""
+
+import hashlib
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shoal.collector import client
+from shoal.collector.campaign import Campaign, box_of, mechanism_of, question_of, sign_document
+from shoal.collector.counts import cap_counts, centers_of_counts
+from shoal.collector.storage import Store
+from shoal.errors import InvalidSetting, TooFewRows
+from shoal.mechanisms import Reports
+from shoal.randomness import Randomness
+
+__all__ = [
+    "advance",
+    "alarms",
+    "capped_centers",
+    "center_errors",
+    "export_reports",
+    "model_document",
+    "prepare_release",
+    "reports_of",
+    "rounds_of",
+    "shares_of",
+    "sums_promise",
+]
+
+Matrix = NDArray[np.float64]
+
+
+def reports_of(campaign: Campaign, store: Store, number: int = 0) -> Reports:
+    """Return the reports of a round, in the order of their codes: nobody's place is kept.
+
+    Parameters
+    ----------
+    campaign
+        What was collected.
+    store
+        Where.
+    number
+        The round.
+    """
+    question = question_in(campaign, store, number)
+    values = _codes(store.sums(number))
+    if question["mechanism"] == "residual_sign":
+        values = np.column_stack(np.divmod(values, client.codes_of(question)))
+    return Reports(values, mechanism_of(question, campaign.names))
+
+
+def question_in(campaign: Campaign, store: Store, number: int) -> dict[str, Any]:
+    """Return what a round asked.
+
+    Parameters
+    ----------
+    campaign
+        What was collected.
+    store
+        Where, for questions that were published later.
+    number
+        The round.
+    """
+    question: Any = campaign.document["rounds"][number]["question"]
+    if question == "later":
+        envelope = store.documents().get(("round", number))
+        if envelope is None:
+            raise InvalidSetting(
+                f"Round {number} has no question yet.", "Run `shoal collect advance` before."
+            )
+        question = client.open_envelope(envelope, "round", campaign.key)[0]["question"]
+    return question  # type: ignore[no-any-return]
+
+
+def _codes(sums: dict[int, int]) -> NDArray[np.int64]:
+    codes = np.array(list(sums), dtype=np.int64)
+    return np.repeat(codes, np.array(list(sums.values()), dtype=np.int64))
+
+
+def shares_of(campaign: Campaign, store: Store) -> list[tuple[str, float, float]]:
+    """Return each category of a campaign, its estimated share and the standard error.
+
+    Parameters
+    ----------
+    campaign
+        One that asks for a category.
+    store
+        Where its reports are.
+    """
+    reports = _enough(reports_of(campaign, store))
+    mechanism: Any = reports.mechanism
+    estimate = mechanism.frequencies(reports)
+    pairs = zip(estimate.value.tolist(), estimate.standard_error.tolist(), strict=True)
+    names = campaign.document["categories"]
+    return [(name, *pair) for name, pair in zip(names, pairs, strict=True)]
+
+
+def _enough(reports: Reports) -> Reports:
+    if not len(reports):
+        raise TooFewRows("No report has arrived yet.", "Collect some first.")
+    return reports
+
+
+def export_reports(campaign: Campaign, store: Store, folder: Path) -> Path:
+    """Write the reports of a campaign as `shoal learn` reads them; return the file.
+
+    Parameters
+    ----------
+    campaign
+        One on columns of numbers, in one round.
+    store
+        Where its reports are.
+    folder
+        Gets ``reports.parquet`` and the file beside it that says what made them.
+    """
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    from shoal.pages.reports import sidecar
+
+    reports = _enough(reports_of(campaign, store))
+    path = folder / "reports.parquet"
+    pq.write_table(pa.table({"cell": reports.values}), path)
+    digest = hashlib.sha256(path.read_bytes()).hexdigest()
+    mechanism: Any = reports.mechanism
+    about = sidecar(
+        mechanism,
+        None,
+        mechanism.domain,
+        mechanism.guarantee,
+        None,
+        False,
+        len(reports),
+        {"name": path.name, "sha256": digest},
+    )
+    about["protects"] = "a person, who reported once"
+    path.with_name(f"{path.name}.json").write_text(json.dumps(about, indent=1) + "\n")
+    return path
+
+
+# ---- what may be released, and whether somebody lies
+
+
+def sums_promise(document: dict[str, Any]) -> Any:
+    """Return what the sums of a shuffled campaign promise if the server is honest, else None.
+
+    Parameters
+    ----------
+    document
+        The campaign.
+    """
+    from shoal.collector.amplification import shuffled
+
+    if document["setting"] != "shuffled":
+        return None
+    names = [column["name"] for column in document.get("columns", ())]
+    mechanism = mechanism_of(document["rounds"][0]["question"], names)
+    return shuffled(mechanism, document["n_least"], float(document["delta"]))
+
+
+def prepare_release(campaign: Campaign, store: Store) -> None:
+    """Close a shuffled campaign before its sums are used: they may be released once.
+
+    Parameters
+    ----------
+    campaign
+        What was collected.
+    store
+        Where.
+
+    Raises
+    ------
+    TooFewRows
+        If fewer people came than the campaign needs to hide anybody.
+    """
+    if campaign.document["setting"] != "shuffled":
+        return
+    people, least = store.count(), campaign.document["n_least"]
+    if people < least:
+        raise TooFewRows(
+            f"{people} people have reported; a shuffled campaign releases nothing below {least}.",
+            "Wait for more: with fewer, its promise would not hold.",
+        )
+    store.close_round(0)
+
+
+def alarms(campaign: Campaign, store: Store) -> dict[str, float]:
+    """Return how surprising the reports are where no record can make a difference.
+
+    Hash functions and columns are drawn without looking at the record, so they are uniform whatever
+    people's records are. A liar who draws them at random passes.
+
+    Parameters
+    ----------
+    campaign
+        What was collected.
+    store
+        Where.
+
+    Returns
+    -------
+        For each check of each round the chance that honest people look as uneven.
+    """
+    from scipy.stats import chisquare
+
+    chances = {}
+    for number in range(len(campaign.shares)):
+        sums = store.sums(number)
+        if not sums:
+            continue
+        question = question_in(campaign, store, number)
+        code, n = np.array(list(sums)), np.array(list(sums.values()))
+        column, code = np.divmod(code, client.codes_of(question))
+        if question["mechanism"] == "residual_sign":
+            counts = np.bincount(column, n, minlength=len(question["columns"]))
+            chances[f"columns of round {number}"] = float(chisquare(counts).pvalue)
+        oracle = question["oracle"]
+        if oracle["name"] == "local_hash":
+            g, t = oracle["buckets"], oracle["digits"]
+            counts = np.bincount(code // g, n, minlength=g**t)
+            if counts.mean() >= 5:  # below, chi-square says little
+                chances[f"hash functions of round {number}"] = float(chisquare(counts).pvalue)
+    return chances
+
+
+def capped_centers(campaign: Campaign, store: Store, rng: Randomness) -> tuple[Matrix, int, float]:
+    """Return centres from counts without what stands out, the cells that were cut and by how much.
+
+    Parameters
+    ----------
+    campaign
+        One on columns of numbers, in one round.
+    store
+        Where its reports are.
+    rng
+        The seeds of the starts.
+    """
+    reports = _enough(reports_of(campaign, store))
+    grid: Any = reports.mechanism
+    n, shape = len(reports), grid.grid.shape
+    capped = cap_counts(grid.counts(reports).value, shape, grid.deviation(n))
+    k = campaign.document["n_clusters"]
+    centers = centers_of_counts(capped.counts, grid.domain, shape, grid.deviation(n), n, k, rng)
+    return centers, int(np.count_nonzero(capped.cut)), float(capped.cut.sum())
+
+
+# ---- rounds
+
+
+def rounds_of(campaign: Campaign, store: Store, number: int) -> Any:
+    """Return the state of a collection in three rounds, before the reports of a round.
+
+    Parameters
+    ----------
+    campaign
+        One in three rounds.
+    store
+        Where the questions of its later rounds are.
+    number
+        The round.
+    """
+    from shoal.cluster.local.rounds import LocalRounds
+
+    document, question = campaign.document, question_in(campaign, store, number)
+    centers = question.get("centers")
+    state = LocalRounds(
+        box_of(document),
+        n_clusters=document["n_clusters"],
+        epsilon=float(document["epsilon"]),
+        n_expected=document["n_expected"],
+        cells=document["rounds"][0]["question"]["cells"],
+        round=number,
+        centers=centers and tuple(tuple(map(float, center)) for center in centers),
+    )
+    mechanism: Any = state.mechanism
+    if question_of(mechanism, document["epsilon"]) != question:
+        raise InvalidSetting(
+            f"Round {number} asked otherwise than this version of shoal would.",
+            "Go on with the version that signed it.",
+        )
+    return state
+
+
+def advance(
+    campaign: Campaign, store: Store, number: int, private: Any, seed: int | None = None
+) -> Matrix:
+    """Close a round, learn from it, and publish the next question; return the centres so far.
+
+    Parameters
+    ----------
+    campaign
+        One in three rounds.
+    store
+        Its database.
+    number
+        The round to close.
+    private
+        The operator's private key.
+    seed
+        Of the learner.
+    """
+    state = rounds_of(campaign, store, number)
+    digest = store.close_round(number)
+    own = reports_of(campaign, store, number)
+    reports = Reports(_enough(own).values, state.mechanism)
+    following = state.advance(reports, random_state=seed)
+    if following.mechanism is not None:
+        document = {
+            "format": 1,
+            "type": "round",
+            "campaign": campaign.id.hex(),
+            "round": number + 1,
+            "question": question_of(following.mechanism, campaign.document["epsilon"]),
+            "before": digest,
+        }
+        client.check_question(document["question"], client.exact(campaign.document["epsilon"]))
+        store.publish("round", number + 1, sign_document("round", document, private))
+    return np.asarray(following.cluster_centers)
+
+
+# ---- the model
+
+
+def center_errors(
+    campaign: Campaign, store: Store, centers: Matrix, rng: Randomness, runs: int = 10
+) -> Matrix:
+    """Return how far each coordinate of the centres scatters over sums drawn anew from the sums.
+
+    What noise and sampling do to centres, by a bootstrap; not what groups of another shape than
+    the learner's would do.
+
+    Parameters
+    ----------
+    campaign
+        One on columns of numbers, in one round.
+    store
+        Where its reports are.
+    centers
+        As they were learnt.
+    rng
+        The draws and the seeds of the starts.
+    runs
+        How often sums are drawn.
+    """
+    from scipy.optimize import linear_sum_assignment
+
+    reports = reports_of(campaign, store)
+    grid: Any = reports.mechanism
+    n, shape, deviation = len(reports), grid.grid.shape, grid.deviation(len(reports))
+    tally = grid.oracle.tally(reports.values)
+    units = (grid.domain.high - grid.domain.low) / 2
+    squares = np.zeros_like(centers)
+    for _ in range(runs):
+        counts = grid.counts_from_tally(rng.compute.multinomial(n, tally / n)).value
+        again = centers_of_counts(counts, grid.domain, shape, deviation, n, len(centers), rng)
+        gaps = (((centers[:, None] - again) / units) ** 2).sum(axis=2)
+        squares += (again[linear_sum_assignment(gaps)[1]] - centers) ** 2
+    return np.asarray(np.sqrt(squares / runs))
+
+
+def model_document(
+    campaign: Campaign,
+    centers: Matrix,
+    units: NDArray[np.float64],
+    n_reports: int,
+    control: str,
+    errors: Matrix | None = None,
+) -> dict[str, Any]:
+    """Return the model that clients label themselves with, not yet signed.
+
+    Parameters
+    ----------
+    campaign
+        What was collected.
+    centers
+        A line for each group, in the units of the columns.
+    units
+        How much of each column counts as one unit of distance.
+    n_reports
+        How many reports it was learnt from.
+    control
+        What the same learner finds without data, in words.
+    errors
+        Of each coordinate, for the page; None leaves them out.
+    """
+    spread = {} if errors is None else {"errors": [[f"{e:.3g}" for e in line] for line in errors]}
+    return spread | {
+        "format": 1,
+        "type": "model",
+        "campaign": campaign.id.hex(),
+        "centers": [[repr(float(c)) for c in center] for center in centers],
+        "units": [repr(float(unit)) for unit in units],
+        "n_reports": n_reports,
+        "guarantee": f"Every report is {campaign.document['epsilon']}-LDP; groups cost no more",
+        "control": control,
+    }

@@ -1,0 +1,267 @@
+"""Build the page of groups in a table of numbers and categories, from released numbers only."""
+
+import math
+from typing import TYPE_CHECKING, Any
+
+from shoal.errors import quantity
+from shoal.figures import ProfileRow, group_profile
+from shoal.figures.text import format_number
+from shoal.pages.cluster_parts import (
+    count_text,
+    exact_promise_lines,
+    has_no_entity,
+    promise_values,
+    release_settings,
+    unit_of,
+    without_values,
+)
+from shoal.pages.page import Fact, Line, Page, Table, name_list
+
+if TYPE_CHECKING:
+    from shoal.cluster.prototypes.profiles import Difference, Profiles
+    from shoal.figures import GroupProfile
+
+__all__ = ["page"]
+
+EVIDENCE = "proofs beside the code: shoal/cluster/prototypes/estimator.proof.md and those it names"
+WEAK = (
+    "There are so few rows that only the sizes of the groups were counted. Shares and means are "
+    "estimated from the model of the whole table, and carry no interval."
+)
+TOO_FEW = (
+    "There are so few rows at this epsilon that one group may describe the table better: the "
+    "groups may be noise."
+)
+CARD_ROWS = 5
+TABLE_COLUMNS = 4
+
+
+def page(model: Any, *, title: str | None = None, publisher: str | None = None) -> Page:
+    """Build the page of a fitted ``PrivateKPrototypes``.
+
+    Parameters
+    ----------
+    model
+        A fitted ``PrivateKPrototypes``.
+    title
+        Of the page; None names groups and columns.
+    publisher
+        Who publishes it.
+    """
+    profiles = model.profiles_
+    counted = _counted(model, profiles)
+    table = _table(model, profiles)
+    names = model.columns.names
+    settings = release_settings(
+        None,
+        model.guarantee_,
+        publisher,
+        bounds=f"public, fixed beforehand: the schema of {quantity(len(names), 'column')}",
+        title=title or f"{count_text(profiles.n_groups)} by {name_list(names)}",
+        method="Private k-prototypes",
+        evidence=EVIDENCE,
+        code=_code(model),
+    )
+    return Page(
+        result=without_values(
+            model.to_result(), "synopsis_", "profiles_", "intervals_", "prototypes_"
+        ),
+        settings=settings,
+        summary=f"{counted} Every number carries noise, so one {_one(model)} more or less changes "
+        "little of what you see.",
+        facts=_facts(model, profiles),
+        figures=[_card(profiles, group) for group in profiles.by_size()],
+        tables=[table],
+        limits=_limits(model, profiles),
+        values=_values(model, profiles),
+        lines=_lines(model, profiles, counted, table),
+    )
+
+
+def _code(model: Any) -> str:
+    """Return Python code that does the same with a table of one's own."""
+    seed = "" if model.random_state is None else f", random_state={model.random_state!r}"
+    promise = model._promise()
+    return (
+        'import shoal\n\nschema = shoal.Schema.load("domain.yaml")\n'
+        f"model = shoal.cluster.PrivateKPrototypes(\n    {model.n_clusters_}, "
+        f"privacy={promise.per_row()!r}, domain=schema{seed}\n)\n"
+        'model.fit("table.csv").save("groups")'
+    )
+
+
+def _one(model: Any) -> str:
+    return "person" if unit_of(model) == "people" else "row"
+
+
+def _counted(model: Any, profiles: "Profiles") -> str:
+    rows = quantity(model.n_rows_, _one(model), unit_of(model))
+    return f"About {rows} in {count_text(profiles.n_groups)}."
+
+
+def _cautions(model: Any) -> list[str]:
+    """Return warnings to read before anything else."""
+    epsilon = float(model._promise().per_row().epsilon)
+    # Below ten rows a column groups were no better than one: docs/decisions/mixed-tables.md.
+    few = model.n_rows_ * epsilon < 10 * model.columns.d
+    return [*([TOO_FEW] if few else []), *([WEAK] if model.level_ == "weak" else [])]
+
+
+def _size_text(profiles: "Profiles", group: int) -> str:
+    low, high = profiles.intervals.sizes_low[group], profiles.intervals.sizes_high[group]
+    return (
+        f"about {round(float(profiles.sizes[group])):,}, between {math.floor(low):,} and "
+        f"{math.ceil(high):,}"
+    )
+
+
+def _card(profiles: "Profiles", group: int) -> "GroupProfile":
+    """Draw a group: its title and size, and the columns in which it differs most."""
+    rows = [_row(each) for each in profiles.differences(group)[:CARD_ROWS]]
+    title = f"{profiles.titles[group]} ({_size_text(profiles, group)})"
+    return group_profile(rows, number=group + 1, title=title)
+
+
+def _row(each: "Difference") -> ProfileRow:
+    low, high = each.span
+    width = high - low
+    known = not math.isnan(each.low)
+    ends = ((each.low - low) / width, (each.high - low) / width) if known else (None, None)
+    label = each.column if each.value is None else f"{each.value} ({each.column})"
+    return ProfileRow(
+        label,
+        _value_text(each),
+        _amount(each, each.everyone),
+        (each.here - low) / width,
+        *ends,
+        (each.everyone - low) / width,
+        each.value is not None,
+    )
+
+
+def _amount(each: "Difference", value: float) -> str:
+    if each.value is not None:
+        return f"{100 * value:.0f} in 100"
+    return format_number(value, 1 if each.span[1] - each.span[0] > 5 else 2)
+
+
+def _value_text(each: "Difference") -> str:
+    """Return the value with its interval, the lower limit rounded down and the upper one up."""
+    if math.isnan(each.low):
+        return f"{_amount(each, each.here)} (model)"
+    if each.value is not None:
+        ends = f"{math.floor(100 * each.low)} to {math.ceil(100 * each.high)}"
+    else:
+        step = 0.1 if each.span[1] - each.span[0] > 5 else 0.01
+        low, high = math.floor(each.low / step) * step, math.ceil(each.high / step) * step
+        ends = f"{_amount(each, low)} to {_amount(each, high)}"
+    clear = "" if each.is_clear else ", no clear difference"
+    return f"{_amount(each, each.here)} ({ends}{clear})"
+
+
+def _table(model: Any, profiles: "Profiles") -> Table:
+    """Return the groups by size, with the strongest differences of each."""
+    rows = [
+        [
+            f"Group {group + 1}",
+            profiles.titles[group],
+            f"{round(float(profiles.sizes[group])):,}",
+            f"{math.floor(profiles.intervals.sizes_low[group]):,} to "
+            f"{math.ceil(profiles.intervals.sizes_high[group]):,}",
+            "; ".join(_short(each) for each in profiles.differences(group)[:3]),
+        ]
+        for group in profiles.by_size()
+    ]
+    unit = unit_of(model).capitalize()
+    note = (
+        "Intervals hold the true value of this table in 95 of 100 releases, by the noise alone; "
+        "what another table would show they do not say. All shares and means are in profiles.csv."
+    )
+    columns = ["Group", "Title", f"{unit}, about", "Between", "Differs most from everyone in"]
+    left = ["Title", "Differs most from everyone in"]
+    return Table("The groups by size", columns, rows, marked=True, note=note, left=left)
+
+
+def _short(each: "Difference") -> str:
+    name = each.column if each.value is None else str(each.value)
+    return f"{name} {_amount(each, each.here)}, everyone {_amount(each, each.everyone)}"
+
+
+def _facts(model: Any, profiles: "Profiles") -> list[Fact]:
+    unit = unit_of(model).capitalize()
+    basis = "measured on the rows" if profiles.measured else "estimated from the model"
+    widest = max(
+        float(high - low)
+        for low, high in zip(
+            profiles.intervals.sizes_low, profiles.intervals.sizes_high, strict=True
+        )
+    )
+    return [
+        Fact(f"{unit}, about", f"{model.n_rows_:,}", "with noise, unless it was public"),
+        Fact("Groups", str(profiles.n_groups), "largest first"),
+        Fact("Size of a group", f"± {math.ceil(widest / 2):,}", "in 95 of 100 releases"),
+        Fact("Shares and means", basis, "compared with those of everyone"),
+    ]
+
+
+def _limits(model: Any, profiles: "Profiles") -> list[str]:
+    limits = [
+        *_cautions(model),
+        "A group is what lies nearest to its prototype: there may be no gap between two groups.",
+        "Other people in the table would have changed the groups too.",
+        "Everyone's values are those of the released columns, so groups may not add up to them "
+        "exactly.",
+    ]
+    if has_no_entity(model):
+        limits.append("One row is taken as one person. Someone with several has that many times ε.")
+    return limits
+
+
+def _values(model: Any, profiles: "Profiles") -> dict[str, Any]:
+    """Return what ``--json`` prints."""
+    return promise_values(model.guarantee_) | {
+        "n_clusters": profiles.n_groups,
+        "counted": unit_of(model),
+        "rows_about": model.n_rows_,
+        "level": model.level_,
+        "measured": profiles.measured,
+        "groups": [
+            {
+                "group": group + 1,
+                "title": profiles.titles[group],
+                "rows_about": round(float(profiles.sizes[group])),
+                "rows_low": math.floor(profiles.intervals.sizes_low[group]),
+                "rows_high": math.ceil(profiles.intervals.sizes_high[group]),
+                "differences": [_difference(each) for each in profiles.differences(group)],
+            }
+            for group in profiles.by_size()
+        ],
+    }
+
+
+def _difference(each: "Difference") -> dict[str, Any]:
+    known = not math.isnan(each.low)
+    return {
+        "column": each.column,
+        "value": None if each.value is None else str(each.value),
+        "here": each.here,
+        "low": each.low if known else None,
+        "high": each.high if known else None,
+        "everyone": each.everyone,
+        "clear": each.is_clear,
+    }
+
+
+def _lines(model: Any, profiles: "Profiles", counted: str, table: Table) -> list[Line | Table]:
+    """Return what a terminal shows: the promise, and a line or two for each group."""
+    lines: list[Line | Table] = [
+        *exact_promise_lines(model.guarantee_),
+        Line("Found", counted),
+        *(Line("", text) for text in _cautions(model)),
+    ]
+    for group in profiles.by_size():
+        size = _size_text(profiles, group)
+        lines.append(Line(f"Group {group + 1}", f"{profiles.titles[group]}: {size}."))
+        short = "; ".join(_short(each) for each in profiles.differences(group)[:TABLE_COLUMNS])
+        lines.append(Line("", f"{short}."))
+    return lines

@@ -1,0 +1,125 @@
+"""``shoal collect``: a campaign from its key to its groups, on the command line."""
+
+import json
+import os
+
+import pytest
+from typer.testing import CliRunner
+
+pytest.importorskip("cryptography", reason="pip install 'shoal[collector]'")
+
+from shoal.cli.main import app
+from shoal.collector import client
+from shoal.collector.campaign import Campaign
+from shoal.collector.storage import Arrival, open_store
+from shoal.collector.wire import who_of
+
+YAML = """
+name: a walk
+purpose: Where people walk.
+operator: The town
+contact: town@example.org
+columns:
+  - {name: x, low: 0, high: 1}
+  - {name: y, low: 0, high: 1}
+epsilon: "4"
+n_expected: 2000
+n_clusters: 2
+opens: 2020-01-01T00:00:00Z
+closes: 2999-01-01T00:00:00Z
+"""
+
+
+def run(*words):
+    result = CliRunner().invoke(app, ["collect", *map(str, words), "--json"], catch_exceptions=True)
+    if result.exception is not None and not isinstance(result.exception, SystemExit):
+        raise result.exception
+    return json.loads(result.stdout)
+
+
+@pytest.fixture
+def campaign(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "campaign.yaml").write_text(YAML)
+    run("key", "operator.key")
+    signed = run("sign", "campaign.yaml")
+    assert signed["users_needed"] > 0
+    return Campaign.load("campaign.json")
+
+
+def test_a_campaign_from_invitations_to_published_groups(campaign, tmp_path):
+    links = run("tokens", "campaign.json", 600, "--address", "https://walk.example.org/")["tokens"]
+    tokens = [bytes.fromhex(link.rpartition("=")[2]) for link in links]
+    assert links[0].startswith(f"https://walk.example.org/#key={campaign.key.hex()}&token=")
+    assert run("revoke", "campaign.json", links[0])["revoked"]
+    store = open_store("sqlite:///campaign.sqlite", campaign.id, campaign.envelope, has_tokens=True)
+    words, question = client.WordStream(), campaign.document["rounds"][0]["question"]
+    whos = [who_of(client.key_of(token, campaign.id)) for token in tokens]
+    places = [[0.2, 0.2], [0.8, 0.7]]
+    codes = [client.draw(question, places[i % 2], words) for i in range(len(whos))]
+    assert store.accept([Arrival(0, whos[:1], codes[:1])], 0)[0].problem == "unknown"
+    assert store.accept([Arrival(0, whos[1:], codes[1:])], 0)[0].accepted == 599
+    assert run("status", "campaign.json")["people"] == 599
+    result = run("cluster", "campaign.json", "-o", "model", "--seed", 1)
+    assert result["n_reports"] == 599
+    centers = sorted(result["centers"])
+    assert all(
+        abs(a - b) < 0.15
+        for c, p in zip(centers, places, strict=True)
+        for a, b in zip(c, p, strict=True)
+    )
+    assert {"reports.parquet", "reports.parquet.json", "report.html"} <= {*os.listdir("model")}
+    model, _ = client.open_envelope(store.documents()["model", 0], "model", campaign.key)
+    store.close()
+    assert model["campaign"] == campaign.id.hex()
+    assert run("status", "campaign.json")["documents"] == ["model 0"]
+
+
+def test_nothing_is_learnt_before_anybody_reports(campaign):
+    refusals = {
+        ("cluster", "campaign.json"): ("TooFewRows", "No report"),
+        ("advance", "campaign.json", 0): ("InvalidSetting", "1 round"),
+        ("revoke", "campaign.json", "xyz"): ("InvalidSetting", "no token"),
+        ("status", "campaign.yaml"): ("InvalidSetting", "no signed campaign"),
+        ("key", "operator.key"): ("AlreadyExists", "exists already"),
+    }
+    for words, (error, message) in refusals.items():
+        document = run(*words)
+        assert document["error"] == error
+        assert message in document["message"]
+
+
+def test_a_robust_run_says_what_it_cut_and_an_alarm_names_uneven_reports(campaign):
+    store = open_store("sqlite:///campaign.sqlite", campaign.id, campaign.envelope)
+    words, question = client.WordStream(), campaign.document["rounds"][0]["question"]
+    places = [[0.2, 0.2], [0.8, 0.7]]
+    honest = [client.draw(question, places[i % 2], words) for i in range(15_000)]
+    assert question["oracle"]["name"] == "local_hash"
+    store.accept([Arrival(0, [os.urandom(16) for _ in honest], honest)], 0)
+    assert run("status", "campaign.json")["alarms"] == []
+    result = run("cluster", "campaign.json", "--robust", "--seed", 1)
+    assert result["n_reports"] == 15_000
+    assert result["cells_cut"] >= 0
+    liars = [honest[0]] * 400
+    store.accept([Arrival(0, [os.urandom(16) for _ in liars], liars)], 0)
+    store.close()
+    assert run("status", "campaign.json")["alarms"] == ["hash functions of round 0"]
+
+
+def test_a_shuffled_campaign_states_its_sums_and_releases_them_once(campaign, tmp_path):
+    shuffled = YAML.replace('"4"', '"2"') + 'setting: shuffled\ndelta: "0.000001"\nn_least: 500\n'
+    (tmp_path / "other.yaml").write_text(shuffled)
+    signed = run("sign", "other.yaml")
+    assert 0 < signed["sums_epsilon"] < 1
+    other = Campaign.load("other.json")
+    store = open_store("sqlite:///other.sqlite", other.id, other.envelope)
+    words, question = client.WordStream(), other.document["rounds"][0]["question"]
+    codes = [client.draw(question, [0.3, 0.3], words) for _ in range(600)]
+    store.accept([Arrival(0, [os.urandom(16) for _ in range(400)], codes[:400])], 0)
+    at = ("cluster", "other.json", "--db", "sqlite:///other.sqlite", "--robust", "--seed", 1)
+    assert "below 500" in run(*at)["message"]
+    store.accept([Arrival(0, [os.urandom(16) for _ in range(200)], codes[400:])], 0)
+    first = run(*at)
+    assert store.accept([Arrival(0, [os.urandom(16)], [1])], 0)[0].problem == "closed"
+    store.close()
+    assert run(*at) == first

@@ -1,0 +1,52 @@
+import numpy as np
+import pytest
+
+from shoal.cluster.prototypes.mixed_cost import MixedRows, Prototypes
+from shoal.domain import Schema
+from shoal.synopsis.mixed.columns import mixed_columns
+
+COLUMNS = mixed_columns(
+    Schema.of(
+        {
+            "version": 1,
+            "columns": {
+                "age": {"low": 0, "high": 1},
+                "income": {"low": 0, "high": 1, "weight": 4},
+                "sex": {"values": ["F", "M"]},
+                "town": {"values": ["a", "b", "c"], "weight": 3},
+            },
+        }
+    )
+)
+RNG = np.random.default_rng(0)
+ROWS = MixedRows(COLUMNS, RNG.uniform(-1, 1, (40, 2)), RNG.integers(0, [2, 3], (40, 2)))
+
+
+def test_a_cost_is_weighted_squares_and_half_the_weight_of_a_mismatch():
+    row = MixedRows(COLUMNS, np.array([[0.5, 0.0]]), np.array([[0, 2]]))
+    prototypes = Prototypes(np.array([[0.0, 0.5], [0.5, 0.0]]), np.array([[0, 1], [1, 2]]))
+    assert row.costs(prototypes) == pytest.approx(np.array([[0.25 + 4 * 0.25 + 1.5, 0.5]]))
+
+
+def test_prototypes_are_the_means_and_modes_of_their_rows():
+    labels = np.arange(40) % 2
+    made = ROWS.prototypes_of(labels, Prototypes(np.zeros((2, 2)), np.zeros((2, 2), int)))
+    assert made.numbers[1] == pytest.approx(ROWS.numbers[1::2].mean(axis=0))
+    assert made.codes[0, 1] == np.bincount(ROWS.codes[::2, 1]).argmax()
+
+
+def test_a_group_without_rows_keeps_its_prototype():
+    old = Prototypes(np.array([[0.1, 0.2], [0.3, 0.4]]), np.array([[1, 2], [0, 1]]))
+    made = ROWS.prototypes_of(np.zeros(40, int), old)
+    assert made.numbers[1].tolist() == [0.3, 0.4]
+    assert made.codes[1].tolist() == [0, 1]
+
+
+def test_numbers_alone_and_categories_alone_have_costs_too():
+    for columns, numbers, codes in (
+        ({"x": {"low": 0, "high": 1}}, np.zeros((3, 1)), np.empty((3, 0), int)),
+        ({"c": {"values": ["a", "b"]}}, np.empty((3, 0)), np.zeros((3, 1), int)),
+    ):
+        made = mixed_columns(Schema.of({"version": 1, "columns": columns}))
+        rows = MixedRows(made, numbers, codes)
+        assert rows.costs(Prototypes(numbers[:1], codes[:1])).tolist() == [[0], [0], [0]]

@@ -1,0 +1,212 @@
+"""The JavaScript twin reproduces the vectors, in Node and in a browser."""
+
+import json
+import random
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from shoal.collector import client
+
+from .campaigns import PUBLIC_KEY, campaign_document, envelope_of
+from .test_client import CHANGES
+
+HERE = Path(__file__).parent
+SOURCE = Path(client.__file__)
+FILES = [SOURCE.with_name("vectors.json"), HERE / "independent_vectors.json"]
+
+RUN = """
+import { readFileSync } from "node:fs";
+import { failures } from "./vectors.mjs";
+const results = [];
+for (const path of process.argv.slice(2)) {
+  results.push(await failures(JSON.parse(readFileSync(path))));
+}
+console.log(JSON.stringify(results));
+"""
+
+
+@pytest.fixture
+def folder(tmp_path):
+    if shutil.which("node") is None:
+        pytest.skip("Node is not installed: apt-get install nodejs")
+    return tmp_path
+
+
+def run_vectors(folder, twin):
+    (folder / "client.mjs").write_text(twin)
+    vectors = (HERE / "vectors.mjs").read_text().replace("TWIN", "./client.mjs")
+    (folder / "vectors.mjs").write_text(vectors)
+    (folder / "run.mjs").write_text(RUN)
+    command = ["node", folder / "run.mjs", *FILES]
+    run = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
+    return json.loads(run.stdout) if run.returncode == 0 else None
+
+
+def test_the_twin_passes_every_vector_in_node(folder):
+    shipped, independent = run_vectors(folder, SOURCE.with_name("client.js").read_text())
+    assert shipped["bad"] == []
+    assert independent["bad"] == []
+    assert shipped["count"] > 550
+    assert independent["count"] > 390
+
+
+@pytest.mark.parametrize(
+    ("right", "wrong"),
+    [
+        ("words.word() < keepThreshold", "words.word() <= keepThreshold"),
+        ("if (word < limit)", "if (word <= limit)"),
+        ("return floor % 2 ? floor + 1 : floor;", "return floor + 1;"),
+        ("other >= code ? 1 : 0", "other > code ? 1 : 0"),
+    ],
+)
+def test_a_slip_in_the_twin_fails_a_vector(folder, right, wrong):
+    twin = SOURCE.with_name("client.js").read_text()
+    assert twin.count(right) == 1
+    results = run_vectors(folder, twin.replace(right, wrong))
+    assert results is None or results[0]["bad"] or results[1]["bad"]
+
+
+REFUSE = """
+import { readFileSync } from "node:fs";
+import * as twin from "./client.mjs";
+const limits = { epsilon: "2", ceiling: "8", setting: "local" };
+const { documents, envelopes, key } = JSON.parse(readFileSync(process.argv[2]));
+const results = {};
+const note = async (name, work) => {
+  try { await work(); results[name] = "taken"; } catch (error) {
+    results[name] = error instanceof twin.Refused ? "refused" : String(error);
+  }
+};
+for (const [name, document] of Object.entries(documents)) {
+  await note(name, () => twin.checkCampaign(document, limits, "2026-01-01T00:00:00Z"));
+}
+for (const [name, envelope] of Object.entries(envelopes)) {
+  await note(name, () => twin.openEnvelope(envelope, "campaign", twin.fromHex(key)));
+}
+console.log(JSON.stringify(results));
+"""
+
+
+def refusals(folder, content):
+    """What the twin says of documents and envelopes."""
+    (folder / "client.mjs").write_text(SOURCE.with_name("client.js").read_text())
+    (folder / "refuse.mjs").write_text(REFUSE)
+    (folder / "content.json").write_text(json.dumps(content))
+    command = ["node", folder / "refuse.mjs", folder / "content.json"]
+    run = subprocess.run(command, capture_output=True, text=True, timeout=60, check=True)
+    return json.loads(run.stdout)
+
+
+def test_the_twin_refuses_what_the_client_refuses(folder):
+    good = campaign_document()
+    documents = {name: {**good, **change} for name, change in CHANGES.items()}
+    del documents["unknown version"]  # refused with the envelope
+    bad = {
+        "kind": envelope_of("round", good),
+        "spaces": envelope_of("campaign", payload=json.dumps(good, sort_keys=True).encode()),
+        "twice": envelope_of("campaign", payload=b'{"a":1,"a":1}'),
+        "float": envelope_of("campaign", payload=b'{"a":1.5}'),
+        "version": envelope_of("campaign", {**good, "format": 2}),
+        "name": envelope_of("campaign", {**good, "Name": 2}),
+        "field": {**envelope_of("campaign", good), "more": ""},
+        "text": "x",
+    }
+    content = {
+        "documents": {"good document": good, **documents},
+        "envelopes": {"good envelope": envelope_of("campaign", good), **bad},
+        "key": PUBLIC_KEY.hex(),
+    }
+    results = refusals(folder, content)
+    assert results.pop("good document") == results.pop("good envelope") == "taken"
+    assert set(results.values()) == {"refused"}, results
+
+
+VALUES = [
+    None,
+    True,
+    False,
+    0,
+    1,
+    -1,
+    2,
+    7,
+    2**24,
+    2**32,
+    2**53,
+    1.5,
+    "",
+    "1",
+    "2",
+    "01",
+    "1e5",
+    "-1",
+    "0.5",
+    "1e999",
+    "nan",
+    "later",
+    "local_hash",
+    "shuffled",
+    "category",
+    "randomized_response",
+    [],
+    [1],
+    ["0", "1"],
+    [["0", "1"]],
+    {},
+    {"epsilon": "1"},
+    "2000-01-01T00:00:00Z",
+    "0.000001",
+    "x" * 201,
+]
+
+
+def mutated(value, draw):
+    """A copy of a document with one place changed, removed or added."""
+    if isinstance(value, dict) and value and draw.random() < 0.9:
+        name = draw.choice(list(value))
+        if draw.random() < 0.15:
+            return {key: part for key, part in value.items() if key != name}
+        if draw.random() < 0.1:
+            return {
+                **value,
+                draw.choice(["more", "delta", "n_least", "labels"]): draw.choice(VALUES),
+            }
+        return {**value, name: mutated(value[name], draw)}
+    if isinstance(value, list) and value and draw.random() < 0.8:
+        at = draw.randrange(len(value))
+        return [*value[:at], mutated(value[at], draw), *value[at + 1 :]]
+    return draw.choice(VALUES)
+
+
+def verdict(document):
+    """What the client says of a document; anything but a refusal is its fault."""
+    try:
+        client.check_campaign(document, client.Limits(), "2026-01-01T00:00:00Z")
+    except client.Refused:
+        return "refused"
+    return "taken"
+
+
+def test_client_and_twin_agree_on_mangled_campaigns(folder):
+    draw, good = random.Random(5), campaign_document()
+    sides = json.loads(FILES[0].read_text())["vectors"][-1]["question"]
+    later = [{"share": 2**31, "question": good["rounds"][0]["question"]},
+             {"share": 2**31, "question": {**sides, "epsilon": "2"}}]  # fmt: skip
+    documents = {}
+    for i in range(1_500):
+        document = mutated(draw.choice([good, {**good, "rounds": later}]), draw)
+        if isinstance(document, dict):
+            documents[str(i)] = document
+    expected = {name: verdict(document) for name, document in documents.items()}
+    assert {*expected.values()} == {"taken", "refused"}
+    content = {"documents": documents, "envelopes": {}, "key": PUBLIC_KEY.hex()}
+    assert refusals(folder, content) == expected
+
+
+def test_the_twin_has_no_other_source_of_randomness():
+    twin = SOURCE.with_name("client.js").read_text()
+    assert "Math.random" not in twin
+    assert "getRandomValues" in twin

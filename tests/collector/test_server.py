@@ -1,0 +1,419 @@
+"""The server over real requests on this machine: what it takes, answers and refuses."""
+
+import base64
+import contextlib
+import hashlib
+import http.client
+import json
+import os
+import re
+import socket
+import threading
+import time
+from pathlib import Path
+
+import pytest
+
+from shoal.collector import client
+
+from .campaigns import campaign_document, envelope_of
+from .conftest import MISSING, serving
+
+pytest.importorskip("fastapi", reason=f"fastapi is {MISSING}")
+pytest.importorskip("uvicorn", reason=f"uvicorn is {MISSING}")
+
+from shoal.collector import server as module
+from shoal.collector.campaign import Campaign
+from shoal.collector.server import create_app
+from shoal.collector.storage import Unavailable, open_store
+from shoal.collector.wire import BINARY, who_of
+
+ADMIN = "the admin's own token"
+
+
+def campaign_of(**changes):
+    document = campaign_document(**changes)
+    envelope = envelope_of("campaign", document)
+    return Campaign(envelope, document, client.identity("campaign", client.canonical(document)))
+
+
+class Site:
+    """A running server and how to ask it."""
+
+    def __init__(self, address, campaign, store):
+        self.address, self.campaign, self.store = address, campaign, store
+        self.port = int(address.rsplit(":", 1)[1])
+
+    def ask(self, path, body=None, kind=BINARY, headers=None, method=None):
+        """The status, headers and document of one answer."""
+        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=30)
+        method = method or ("GET" if body is None else "POST")
+        given = {"Content-Type": kind, **(headers or {})} if body is not None else headers or {}
+        connection.request(method, path, body, given)
+        answer = connection.getresponse()
+        content = answer.read()
+        connection.close()
+        with contextlib.suppress(ValueError):
+            content = json.loads(content)
+        return answer.status, answer.headers, content
+
+    def post(self, reports, number=0, **settings):
+        body = client.batch_of(settings.pop("campaign", self.campaign.id), number, reports)
+        return self.ask("/v1/reports", body, **settings)
+
+
+@contextlib.contextmanager
+def site_of(url, rate=10_000, **changes):
+    campaign = campaign_of(**changes)
+    store = open_store(url, campaign.id, campaign.envelope, has_tokens=campaign.has_tokens)
+    admin = hashlib.sha256(ADMIN.encode()).digest()
+    with serving(create_app(campaign, store, rate=rate, admin=admin)) as address:
+        yield Site(address, campaign, store)
+
+
+@pytest.fixture
+def site(tmp_path):
+    with site_of(f"sqlite:///{tmp_path / 'campaign.sqlite'}") as site:
+        yield site
+
+
+def keys(n):
+    return [os.urandom(16) for _ in range(n)]
+
+
+def test_reports_are_acknowledged_after_they_are_in_the_database(database):
+    with site_of(database) as site:
+        reports = [(key, i % 9) for i, key in enumerate(keys(200))]
+        assert site.post(reports)[::2] == (200, {"accepted": 200, "repeated": 0})
+        assert site.store.count() == 200
+        assert site.post(reports)[::2] == (200, {"accepted": 0, "repeated": 200})
+        assert sum(site.store.sums(0).values()) == 200
+
+
+def test_a_person_takes_part_over_the_wire_and_again_is_counted_once(site, tmp_path):
+    notebook = client.Notebook(tmp_path / "notebook.json")
+    person = client.Client(site.address, site.campaign.key, notebook)
+    assert person.take_part([0.123456789, 0.987654321]) == "sent"
+    assert person.take_part([0.5, 0.5]) == "sent"
+    assert site.store.count() == 1
+
+
+def test_single_reports_that_come_together_share_a_transaction(site):
+    statuses = []
+
+    def send():
+        statuses.append(site.post([(os.urandom(16), 3)])[0])
+
+    threads = [threading.Thread(target=send) for _ in range(40)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert statuses == [200] * 40
+    assert site.store.sums(0) == {3: 40}
+    assert site.store.part_count() < 40
+
+
+def test_reports_as_json_count_too(site):
+    (key,) = keys(1)
+    line = [base64.b64encode(key).decode(), 5]
+    document = {"campaign": site.campaign.id.hex(), "round": 0, "reports": [line]}
+    body = json.dumps(document).encode()
+    assert site.ask("/v1/reports", body, "application/json")[::2] == (
+        200,
+        {"accepted": 1, "repeated": 0},
+    )
+    assert site.store.sums(0) == {5: 1}
+
+
+def test_only_enrolled_keys_report_and_guessing_is_slowed_down(tmp_path):
+    url = f"sqlite:///{tmp_path / 'a.sqlite'}"
+    with site_of(url, enrolment="token") as site:
+        (good, revoked), bad = keys(2), keys(25)
+        site.store.enrol([who_of(good), who_of(revoked)])
+        site.store.revoke(who_of(revoked))
+        assert site.post([(good, 1)])[0] == 200
+        assert site.post([(revoked, 1)])[0] == 401
+        assert site.post([(good, 1), (bad[0], 1)])[0] == 401
+        statuses = [site.post([(key, 1)])[0] for key in bad]
+        assert statuses[-1] == 429
+        assert site.store.sums(0) == {1: 1}
+
+
+def test_too_many_requests_of_one_address_are_told_to_wait(tmp_path):
+    with site_of(f"sqlite:///{tmp_path / 'a.sqlite'}", rate=1) as site:
+        answers = [site.ask("/v1/campaign") for _ in range(30)]
+        assert answers[0][0] == 200
+        assert answers[-1][0] == 429
+        assert int(answers[-1][1]["Retry-After"]) >= 1
+
+
+def test_a_full_queue_answers_429_and_loses_nothing(site, monkeypatch):
+    monkeypatch.setattr(module, "MOST_WAITING", 50)
+    status, headers, _ = site.post([(key, 1) for key in keys(51)])
+    assert status == 429
+    assert int(headers["Retry-After"]) >= 1
+    assert site.post([(key, 1) for key in keys(50)])[0] == 200
+    assert site.store.sums(0) == {1: 50}
+
+
+def test_a_database_that_fails_answers_503_and_counts_nothing(site, monkeypatch):
+    def fail(*_):
+        raise Unavailable("full")
+
+    reports = [(key, 1) for key in keys(3)]
+    with monkeypatch.context() as patch:
+        patch.setattr(site.store, "accept", fail)
+        status, headers, content = site.post(reports)
+        assert status == 503
+        assert headers["Retry-After"] == "5"
+        assert "database" in content["error"]
+    assert site.store.sums(0) == {}
+    assert site.post(reports)[2] == {"accepted": 3, "repeated": 0}
+
+
+def test_a_full_disk_answers_503_and_counts_nothing(site):
+    # The limit stands for a disk that is full: SQLite meets both in the same place.
+    pages = site.store._connection.execute("PRAGMA page_count").fetchone()[0]
+    site.store._connection.execute(f"PRAGMA max_page_count = {pages}")
+    assert site.post([(key, 1) for key in keys(5_000)])[0] == 503
+    assert site.store.count() == 0
+    assert site.store.sums(0) == {}
+
+
+def test_only_people_of_a_round_report_in_it_and_only_while_it_is_open(tmp_path):
+    question = campaign_document()["rounds"][0]["question"]
+    rounds = [{"share": 2**31, "question": question}, {"share": 2**31, "question": "later"}]
+    with site_of(f"sqlite:///{tmp_path / 'a.sqlite'}", rounds=rounds) as site:
+        groups = {0: [], 1: []}
+        for key in keys(40):
+            groups[client.round_of(site.campaign.id, key, site.campaign.shares)].append(key)
+        assert site.post([(key, 1) for key in groups[0]])[0] == 200
+        assert site.post([(key, 1) for key in groups[1]])[0] == 409  # another round's people
+        assert site.post([(key, 1) for key in groups[1]], 1)[0] == 409  # no question yet
+        document = {
+            "format": 1,
+            "type": "round",
+            "campaign": site.campaign.id.hex(),
+            "round": 1,
+            "question": question,
+            "before": site.store.close_round(0),
+        }
+        site.store.publish("round", 1, envelope_of("round", document))
+        time.sleep(1.1)  # documents are read anew once a second
+        assert site.ask("/v1/round/1")[0] == 200
+        assert site.post([(key, 1) for key in groups[1]], 1)[0] == 200
+        assert site.post([(groups[0][0], 1)])[0] == 410  # closed
+
+
+def test_a_campaign_that_is_over_answers_410_and_one_to_come_409(tmp_path):
+    over = {"opens": "2020-01-01T00:00:00Z", "closes": "2020-01-02T00:00:00Z"}
+    ahead = {"opens": "2998-01-01T00:00:00Z"}
+    for name, dates, status in (("a", over, 410), ("b", ahead, 409)):
+        with site_of(f"sqlite:///{tmp_path / name}.sqlite", **dates) as site:
+            assert site.post([(os.urandom(16), 1)])[0] == status
+            assert site.store.count() == 0
+
+
+def test_labels_are_taken_only_where_the_campaign_pays_for_them(tmp_path, site):
+    assert site.post([(os.urandom(16), 1)], client.LABEL_ROUND)[0] == 409
+    url = f"sqlite:///{tmp_path / 'labels.sqlite'}"
+    with site_of(url, labels={"epsilon": "0.5"}) as other:
+        assert other.post([(os.urandom(16), 1)], client.LABEL_ROUND)[0] == 200
+        assert other.post([(os.urandom(16), 2)], client.LABEL_ROUND)[0] == 422  # of 2 groups
+        assert other.store.sums(client.LABEL_ROUND) == {1: 1}
+
+
+def test_the_admin_needs_the_admin_token(site):
+    path = "/v1/admin/close/0"
+    assert site.ask(path, b"")[0] == 401
+    assert site.ask(path, b"", headers={"Authorization": "Bearer wrong"})[0] == 401
+    right = {"Authorization": f"Bearer {ADMIN}"}
+    assert site.ask(path, b"", headers=right)[0] == 200
+    assert site.ask("/v1/admin/close/7", b"", headers=right)[0] == 404
+    assert site.ask(f"/v1/admin/revoke/{'0' * 32}", b"", headers=right)[2] == {"revoked": False}
+    assert site.ask("/v1/admin/revoke/xyz", b"", headers=right)[0] == 400
+    assert site.post([(os.urandom(16), 1)])[0] == 410
+
+
+def test_versions_are_named_and_others_refused_with_the_list(site):
+    status, _, content = site.ask("/.well-known/shoal")
+    assert (status, content["versions"]) == (200, [1])
+    assert content["campaigns"] == [site.campaign.id.hex()]
+    status, _, content = site.ask("/v2/campaign")
+    assert (status, content["versions"]) == (406, [1])
+    assert site.ask("/v1/nothing")[0] == 404
+
+
+def test_the_page_and_the_openapi_document_are_served(site):
+    status, headers, page = site.ask("/")
+    assert status == 200
+    assert b"a walk" in page
+    assert b"2-LDP" in page
+    assert "script-src 'self'" in headers["Content-Security-Policy"]
+    assert site.ask("/client.js")[0] == 200
+    paths = site.ask("/openapi.json")[2]["paths"]
+    assert {"/v1/reports", "/v1/campaign", "/v1/model", "/v1/health", "/v1/metrics"} <= {*paths}
+    assert site.ask("/v1/health")[2] == {"people": 0}
+    assert b"shoal_status_200" in site.ask("/v1/metrics")[2]
+
+
+def test_nothing_of_the_server_writes_a_log():
+    """What is not logged cannot leak: no logger and no print beside keys, reports, addresses."""
+    folder = Path(module.__file__).parent
+    for name in ("server.py", "storage.py", "wire.py", "web_page.py"):
+        text = (folder / name).read_text()
+        assert not re.search(
+            r"^\s*(import logging|from logging|print\()|getLogger|warnings", text, re.M
+        )
+    assert "access_log=False" in (folder / "server.py").read_text()
+
+
+def hostile_bodies(campaign):
+    """Bodies that must not be counted, and what they are answered."""
+    key, other = os.urandom(16), os.urandom(16)
+    good = client.batch_of(campaign, 0, [(key, 1)])
+    codes = 7**4
+    line = [base64.b64encode(key).decode(), 1]
+    document = {"campaign": campaign.hex(), "round": 0, "reports": [line]}
+    ways = {
+        "empty": (b"", BINARY, 400),
+        "count 0": (good[:21] + bytes(3), BINARY, 400),
+        "count large": (good[:21] + b"\xff\xff\xff" + good[24:], BINARY, 400),
+        "count and length": (good[:23] + b"\x02" + good[24:], BINARY, 400),
+        "cut": (good[:-1], BINARY, 400),
+        "long": (good + b"x", BINARY, 400),
+        "magic": (b"SHR2" + good[4:], BINARY, 400),
+        "other campaign": (client.batch_of(other, 0, [(key, 1)]), BINARY, 404),
+        "round": (client.batch_of(campaign, 9, [(key, 1)]), BINARY, 409),
+        "report of codes": (client.batch_of(campaign, 0, [(key, codes)]), BINARY, 422),
+        "largest report": (client.batch_of(campaign, 0, [(key, 2**32 - 1)]), BINARY, 422),
+        "one bad of two": (client.batch_of(campaign, 0, [(key, 1), (other, codes)]), BINARY, 422),
+        "key twice": (client.batch_of(campaign, 0, [(key, 1), (key, 2)]), BINARY, 400),
+        "wrong type": (good, "text/plain", 415),
+        "no type": (good, "", 415),
+        "binary as json": (good, "application/json", 400),
+        "too long": (bytes(2**20 + 1), BINARY, 413),
+    }
+    texts = {
+        "nan": '{"campaign": NaN}',
+        "huge number": "1" * 100_000,
+        "infinite": '{"round": 1e400}',
+        "deep": "[" * 10_000,
+        "bom": "\ufeff{}",
+        "surrogate": '{"\\ud800": 1}',
+        "null": "null",
+        "list": "[]",
+        "text": '"x"',
+        "cut": '{"campaign"',
+        "twice": '{"round": 0, "round": 0}',
+    }
+    for name, text in texts.items():
+        ways[f"json {name}"] = (text.encode(), "application/json", 400)
+    changes = {
+        "float": {"reports": [[line[0], 1.0]]},
+        "true": {"reports": [[line[0], True]]},
+        "digits": {"reports": [[line[0], "7"]]},
+        "negative": {"reports": [[line[0], -1]]},
+        "large": {"reports": [[line[0], 2**32]]},
+        "no reports": {"reports": []},
+        "spaces": {"reports": [[" " + line[0], 1]]},
+        "alphabet": {"reports": [["-_" * 11 + "==", 1]]},
+        "round true": {"round": True},
+        "round 256": {"round": 256},
+        "field": {"more": 1},
+        "object": {"reports": {"0": line}},
+        "three": {"reports": [[*line, 1]]},
+    }
+    for name, change in changes.items():
+        ways[f"json {name}"] = (json.dumps(document | change).encode(), "application/json", 400)
+    return ways
+
+
+def test_hostile_bodies_are_refused_by_name_and_nothing_is_counted(site, capfd):
+    for name, (body, kind, status) in hostile_bodies(site.campaign.id).items():
+        answer, _, content = site.ask("/v1/reports", body, kind)
+        assert answer == status, name
+        assert set(content) == {"error"}, name
+    assert site.store.count() == 0
+    assert site.store.sums(0) == {}
+    assert "Traceback" not in capfd.readouterr().err
+
+
+def test_a_compressed_a_slow_and_a_broken_body_are_refused(site, monkeypatch, capfd):
+    body = client.batch_of(site.campaign.id, 0, [(os.urandom(16), 1)])
+    assert site.ask("/v1/reports", body, headers={"Content-Encoding": "gzip"})[0] == 415
+    monkeypatch.setattr(module, "_BODY_SECONDS", 0.5)
+    head = (
+        f"POST /v1/reports HTTP/1.1\r\nHost: x\r\nContent-Type: {BINARY}\r\n"
+        f"Content-Length: {len(body)}\r\n\r\n"
+    ).encode()
+    with socket.create_connection(("127.0.0.1", site.port), timeout=10) as slow:
+        slow.sendall(head + body[:5])
+        assert b"408" in slow.recv(1000).split(b"\r\n")[0]
+    for _ in range(5):  # gone in the middle
+        with socket.create_connection(("127.0.0.1", site.port), timeout=10) as broken:
+            broken.sendall(head + body[:5])
+    assert site.ask("/v1/health")[0] == 200
+    assert site.store.count() == 0
+    assert "Traceback" not in capfd.readouterr().err
+
+
+def fuzz(site, n, seed=1):
+    """Send n requests with flipped, cut and joined bytes; return the statuses."""
+    import random
+
+    draw = random.Random(seed)
+    ways = [(body, kind) for body, kind, _ in hostile_bodies(site.campaign.id).values()]
+    ways = [(body, kind) for body, kind in ways if len(body) < 5_000]
+    good = client.batch_of(site.campaign.id, 0, [(os.urandom(16), 7**4 + 5)])
+    statuses = []
+    connection = http.client.HTTPConnection("127.0.0.1", site.port, timeout=30)
+    for _ in range(n):
+        body, kind = draw.choice([*ways, (good, BINARY)])
+        body = bytearray(body)
+        for _ in range(draw.randrange(4)):
+            if body:
+                body[draw.randrange(len(body))] = draw.randrange(256)
+        if draw.random() < 0.2:
+            body = body[: draw.randrange(len(body) + 1)] + body
+        # The report of the good batch is impossible, so no flip but in it can make it count.
+        if bytes(body[:20]) == good[:20] and len(body) == 44:
+            body[40:] = b"\xff" * 4
+        path = draw.choice(["/v1/reports"] * 8 + ["/v1/round/x", "/v1/admin/close/0", "/v1/%ff"])
+        connection.request("POST", path, bytes(body), {"Content-Type": kind})
+        answer = connection.getresponse()
+        answer.read()
+        statuses.append(answer.status)
+    connection.close()
+    return statuses
+
+
+@pytest.mark.parametrize("n", [600, pytest.param(10_000, marks=pytest.mark.slow)])
+def test_mangled_requests_never_end_in_500_nor_are_counted(site, n, capfd):
+    statuses = fuzz(site, n)
+    assert not {status for status in statuses if status < 400 or status >= 500}
+    assert site.store.count() == 0
+    assert "Traceback" not in capfd.readouterr().err
+
+
+@pytest.mark.slow
+def test_requests_that_the_openapi_document_suggests_never_end_in_500(site):
+    schemathesis = pytest.importorskip("schemathesis", reason="schemathesis is not installed")
+    from hypothesis import HealthCheck, given, settings
+
+    schema = schemathesis.openapi.from_url(f"{site.address}/openapi.json")
+    count = 0
+    for operation in schema.get_all_operations():
+        strategy = operation.ok().as_strategy()
+
+        @settings(max_examples=100, suppress_health_check=list(HealthCheck))
+        @given(case=strategy)
+        def run(case):
+            nonlocal count
+            count += 1
+            assert case.call().status_code < 500
+
+        run()
+    assert count > 300
+    assert site.store.count() == 0

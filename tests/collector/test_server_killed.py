@@ -1,0 +1,236 @@
+"""Killed in the middle and started again: every acknowledged report is there, and exactly once."""
+
+import hashlib
+import http.client
+import json
+import multiprocessing
+import os
+import random
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections import Counter
+
+import pytest
+
+from shoal.collector import client
+
+from .campaigns import campaign_document, envelope_of
+from .conftest import MISSING, free_port
+
+pytest.importorskip("fastapi", reason=f"fastapi is {MISSING}")
+
+from shoal.collector.campaign import Campaign
+from shoal.collector.storage import open_store
+
+SERVE = """
+import json, sys
+from shoal.collector.campaign import Campaign
+from shoal.collector.server import create_app, serve
+from shoal.collector.storage import open_store
+campaign = Campaign.load(sys.argv[1])
+store = open_store(sys.argv[2], campaign.id, campaign.envelope)
+serve(create_app(campaign, store, rate=1e6), "127.0.0.1", int(sys.argv[3]))
+"""
+
+
+def start(folder, url, port):
+    command = [sys.executable, "-c", SERVE, str(folder / "campaign.json"), url, str(port)]
+    with (folder / "log").open("ab") as log:
+        process = subprocess.Popen(command, stderr=log)
+    until = time.monotonic() + 60
+    while time.monotonic() < until:
+        if client.http(f"http://127.0.0.1:{port}/v1/health")[0] == 200:
+            return process
+        time.sleep(0.05)
+    raise AssertionError("the server did not start")
+
+
+def key_of(i):
+    return hashlib.sha256(b"person %d" % i).digest()[:16]
+
+
+def code_of(i):
+    return i * 2_654_435_761 % 7**4
+
+
+def send(campaign, port, numbers, size, results, killed=None, kills=0):
+    """One client process: sends batches until each is acknowledged, some of them twice.
+
+    With kills to come it runs ahead of them by a part at most, so that each meets some traffic.
+    """
+    draw, acknowledged = random.Random(numbers[0]), []
+    for start_at in range(0, len(numbers), size):
+        while killed is not None and killed.value < start_at * (kills + 1) // len(numbers):
+            time.sleep(0.01)
+        part = numbers[start_at : start_at + size]
+        body = client.batch_of(campaign, 0, [(key_of(i), code_of(i)) for i in part])
+        for _ in range(1 + (draw.random() < 0.1)):
+            while _post(port, body) != 200:
+                time.sleep(0.05)
+        acknowledged.append(len(part))
+    results.put(sum(acknowledged))
+
+
+def _post(port, body):
+    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=30)
+    try:
+        headers = {"Content-Type": "application/vnd.shoal.reports"}
+        connection.request("POST", "/v1/reports", body, headers)
+        return connection.getresponse().status
+    except (OSError, http.client.HTTPException):
+        return 0
+    finally:
+        connection.close()
+
+
+def run(folder, url, n, kills, workers, size=1_000):
+    """Send n reports from several processes while the server is killed and started again."""
+    document = campaign_document()
+    envelope = envelope_of("campaign", document)
+    (folder / "campaign.json").write_text(json.dumps(envelope))
+    campaign, port = Campaign.load(folder / "campaign.json"), free_port()
+    server = start(folder, url, port)
+    context = multiprocessing.get_context("fork")
+    results, killed = context.Queue(), context.Value("i", 0)
+    jobs = [
+        context.Process(
+            target=send,
+            args=(campaign.id, port, range(i, n, workers), size, results, killed, kills),
+        )
+        for i in range(workers)
+    ]
+    for job in jobs:
+        job.start()
+    store = open_store(url, campaign.id, campaign.envelope)
+    try:
+        while any(job.is_alive() for job in jobs):
+            due = (2 * killed.value + 1) * n // (2 * kills + 2)  # in the middle of each part
+            if killed.value < kills and store.count() >= due:
+                os.kill(server.pid, signal.SIGKILL)
+                server.wait()
+                killed.value += 1
+                server = start(folder, url, port)
+            time.sleep(0.02)
+        acknowledged = sum(results.get(timeout=60) for _ in jobs)
+        for job in jobs:
+            job.join()
+    finally:
+        os.kill(server.pid, signal.SIGKILL)
+        server.wait()
+    sums, count = store.sums(0), store.count()
+    store.close()
+    assert "Traceback" not in (folder / "log").read_text()
+    return acknowledged, killed.value, sums, count
+
+
+def check(folder, url, n, kills, workers):
+    acknowledged, killed, sums, count = run(folder, url, n, kills, workers)
+    assert (acknowledged, killed) == (n, kills)
+    assert count == n
+    assert Counter(sums) == Counter(map(code_of, range(n)))
+
+
+def test_acknowledged_reports_survive_kills_and_count_once(database, tmp_path):
+    check(tmp_path, database, n=24_000, kills=2, workers=2)
+
+
+@pytest.mark.slow
+def test_a_million_reports_of_eight_clients_survive_five_kills(database, tmp_path):
+    check(tmp_path, database, n=1_000_000, kills=5, workers=8)
+
+
+class RawInserts:
+    """Inserts of ids alone, one flushed transaction each time, into a table beside the store's."""
+
+    def __init__(self, url):
+        self.is_sqlite = url.startswith("sqlite")
+        if self.is_sqlite:
+            import sqlite3
+
+            path = url.removeprefix("sqlite:///") + ".raw"
+            self.connection = sqlite3.connect(path, isolation_level=None)
+            self.connection.execute("PRAGMA journal_mode = WAL")
+            self.connection.execute("PRAGMA synchronous = FULL")
+            self.connection.execute("CREATE TABLE raw (who BLOB PRIMARY KEY) WITHOUT ROWID")
+        else:
+            import psycopg
+
+            self.connection = psycopg.connect(url, autocommit=True)
+            self.connection.execute("CREATE TABLE raw (who bytea PRIMARY KEY)")
+
+    def insert(self, whos):
+        self.connection.execute("BEGIN")
+        if self.is_sqlite:
+            rows = [(who,) for who in sorted(whos)]
+            self.connection.executemany("INSERT INTO raw VALUES (?)", rows)
+        else:
+            insert = "INSERT INTO raw SELECT unnest(%s::bytea[])"
+            self.connection.execute(insert, (sorted(whos),))
+        self.connection.execute("COMMIT")
+
+
+@pytest.mark.slow
+def test_accepting_is_at_least_three_fifths_as_fast_as_raw_inserts(database):
+    from shoal.collector.storage import Arrival
+
+    n, clock = 200_000, time.perf_counter
+    store, raw = open_store(database, b"c" * 16, {}), RawInserts(database)
+    spent = {"accept": 0.0, "raw": 0.0}
+    codes = [i * 7 % 2401 for i in range(1_000)]
+    for _ in range(0, n, 1_000):  # in turns, so that a busy machine slows both
+        whos = [os.urandom(16) for _ in range(1_000)]
+        begin = clock()
+        raw.insert(whos)
+        middle = clock()
+        store.accept([Arrival(0, whos, codes)], 0)
+        spent["raw"] += middle - begin
+        spent["accept"] += clock() - middle
+    store.close()
+    raw.connection.close()
+    ratio = spent["raw"] / spent["accept"]
+    print(f"\naccept over raw inserts: {ratio:.2f}, {n / spent['accept']:.0f} reports a second")
+    assert ratio >= 0.6
+
+
+@pytest.mark.slow
+def test_single_reports_under_load_and_memory_are_stated(tmp_path):
+    """Batches from two processes, and meanwhile single reports: their p99, and memory."""
+    document = campaign_document()
+    (tmp_path / "campaign.json").write_text(json.dumps(envelope_of("campaign", document)))
+    campaign, port = Campaign.load(tmp_path / "campaign.json"), free_port()
+    url = f"sqlite:///{tmp_path / 'a.sqlite'}"
+    server = start(tmp_path, url, port)
+    context = multiprocessing.get_context("fork")
+    results, n = context.Queue(), 200_000
+    jobs = [
+        context.Process(target=send, args=(campaign.id, port, range(i, n, 2), 1_000, results))
+        for i in range(2)
+    ]
+    for job in jobs:
+        job.start()
+    seconds, memory = [], []
+    drain = threading.Thread(target=lambda: [results.get() for _ in jobs])
+    drain.start()
+    while any(job.is_alive() for job in jobs):
+        body = client.batch_of(campaign.id, 0, [(os.urandom(16), 1)])
+        begin = time.perf_counter()
+        assert _post(port, body) == 200
+        seconds.append(time.perf_counter() - begin)
+        memory.append(_resident(server.pid))
+    drain.join()
+    os.kill(server.pid, signal.SIGKILL)
+    server.wait()
+    seconds.sort()
+    p99 = seconds[int(0.99 * len(seconds))]
+    early, late = memory[len(memory) // 4], memory[-1]
+    print(f"\np99 of {len(seconds)} single reports: {p99:.3f} s; memory {early} -> {late} MB")
+    assert late < early + 50
+
+
+def _resident(pid):
+    with open(f"/proc/{pid}/status") as status:
+        line = next(line for line in status if line.startswith("VmRSS"))
+    return int(line.split()[1]) // 1024

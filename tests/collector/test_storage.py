@@ -1,0 +1,229 @@
+"""The database: every acknowledged report exactly once, in SQLite and in PostgreSQL alike."""
+
+import json
+import os
+import sqlite3
+import threading
+from collections import Counter
+
+import pytest
+
+from shoal.collector import storage
+from shoal.collector.storage import Arrival, Unavailable, open_store
+from shoal.errors import InvalidSetting
+
+CAMPAIGN = b"c" * 16
+
+
+def store_of(url, **settings):
+    return open_store(url, CAMPAIGN, {"payload": ""}, **settings)
+
+
+def people(n):
+    return [os.urandom(16) for _ in range(n)]
+
+
+def test_reports_are_added_up_and_repetitions_are_not(database):
+    store, whos = store_of(database), people(100)
+    codes = [i % 7 for i in range(100)]
+    (first,) = store.accept([Arrival(0, whos, codes)], epoch=3)
+    assert (first.accepted, first.repeated, first.problem) == (100, 0, None)
+    more = people(5)
+    (second,) = store.accept([Arrival(0, [*whos[:50], *more], [6] * 55)], epoch=4)
+    assert (second.accepted, second.repeated) == (5, 50)
+    expected = dict(sorted((Counter(codes) + Counter({6: 5})).items()))
+    assert store.sums(0) == expected
+    assert store.fold() == 2
+    assert store.part_count() == 0
+    assert store.sums(0) == expected
+    assert store.count() == 105
+    store.close()
+
+
+def test_several_requests_share_a_transaction_and_each_is_whole(database):
+    store, whos = store_of(database, has_tokens=True), people(6)
+    store.enrol(whos[:4])
+    arrivals = [
+        Arrival(0, whos[:2], [1, 2]),
+        Arrival(0, whos[3:5], [3, 3]),  # the second is not enrolled
+        Arrival(0, whos[2:4], [4, 5]),
+        Arrival(0, whos[:1], [6]),  # came before, in the same transaction
+    ]
+    results = store.accept(arrivals, 0)
+    assert [r.problem for r in results] == [None, "unknown", None, None]
+    assert [r.accepted for r in results] == [2, 0, 2, 0]
+    assert store.sums(0) == {1: 1, 2: 1, 4: 1, 5: 1}
+    store.close()
+
+
+def test_who_is_revoked_cannot_report_and_who_reported_cannot_be_revoked(database):
+    store, whos = store_of(database, has_tokens=True), people(3)
+    store.enrol(whos[:2])
+    store.enrol(whos[:2])
+    assert store.revoke(whos[0])
+    assert not store.revoke(whos[2])
+    assert store.accept([Arrival(0, whos[:1], [1])], 0)[0].problem == "unknown"
+    assert store.accept([Arrival(0, whos[1:2], [1])], 0)[0].accepted == 1
+    assert not store.revoke(whos[1])
+    assert store.sums(0) == {1: 1}
+    store.close()
+
+
+def test_a_closed_round_takes_nothing_and_its_digest_stays(database):
+    store = store_of(database)
+    store.accept([Arrival(0, people(3), [5, 1, 1]), Arrival(1, people(1), [2])], 0)
+    digest = store.close_round(0)
+    (late,) = store.accept([Arrival(0, people(1), [1])], 1)
+    assert (late.accepted, late.problem) == (0, "closed")
+    assert store.close_round(0) == digest
+    assert store.accept([Arrival(1, people(1), [2])], 1)[0].accepted == 1
+    assert (store.sums(0), store.sums(1)) == ({1: 2, 5: 1}, {2: 2})
+    store.close()
+
+
+def test_no_row_joins_a_person_to_a_report(tmp_path):
+    store = store_of(f"sqlite:///{tmp_path / 'a.sqlite'}")
+    whos = people(50)
+    store.accept([Arrival(0, whos, [i * 37 % 1009 for i in range(50)])], 0)
+    store.close()
+    raw = sqlite3.connect(tmp_path / "a.sqlite")
+    ((codes,),) = raw.execute("SELECT codes FROM part").fetchall()
+    numbers = [int.from_bytes(codes[i : i + 4], "little") for i in range(0, len(codes), 4)]
+    assert numbers == sorted(numbers)
+    rows = [row[0] for row in raw.execute("SELECT who FROM seen")]
+    assert rows == sorted(whos)
+    raw.close()
+
+
+def test_workers_on_one_database_count_everybody_once(database):
+    whos = people(600)
+    answers = []
+
+    def work(seed):
+        store = store_of(database)
+        for start in range(0, 600, 60):
+            at = (start + 60 * seed) % 600
+            part = whos[at : at + 60]
+            answers.extend(store.accept([Arrival(0, part, [1] * 60)], 0))
+            store.fold()
+        store.close()
+
+    store_of(database).close()
+    threads = [threading.Thread(target=work, args=(seed,)) for seed in range(3)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    store = store_of(database)
+    assert sum(answer.accepted for answer in answers) == 600
+    assert store.sums(0) == {1: 600}
+    store.close()
+
+
+def test_a_database_of_another_campaign_or_of_a_newer_program_is_refused(database):
+    store_of(database).close()
+    with pytest.raises(InvalidSetting, match="another campaign"):
+        open_store(database, b"d" * 16, {})
+    store = store_of(database)
+    with store._transaction() as cursor:
+        cursor.execute("UPDATE meta SET version = 99")
+    store.close()
+    with pytest.raises(InvalidSetting, match="version 99"):
+        store_of(database)
+
+
+def test_documents_are_kept_and_replaced(database):
+    store = store_of(database)
+    store.publish("model", 0, {"payload": "a"})
+    store.publish("model", 0, {"payload": "b"})
+    store.publish("round", 1, {"payload": "c"})
+    assert store.documents() == {("model", 0): {"payload": "b"}, ("round", 1): {"payload": "c"}}
+    store.close()
+
+
+def test_forgetting_people_leaves_sums_and_takes_no_more(database):
+    store = store_of(database, has_tokens=True)
+    whos = people(4)
+    store.enrol(whos)
+    store.accept([Arrival(0, whos[:3], [1, 1, 2])], 0)
+    store.forget_people(1)
+    assert store.sums(0) == {1: 2, 2: 1}
+    assert store.count() == 3
+    assert store.accept([Arrival(0, whos[:1], [1])], 0)[0].problem == "closed"
+    store.close()
+
+
+def test_an_older_database_is_brought_up_step_by_step(database, monkeypatch):
+    store = store_of(database)
+    store.accept([Arrival(0, people(2), [1, 1])], 0)
+    store.close()
+    monkeypatch.setattr(storage, "VERSION", 3)
+    steps = {
+        1: "CREATE TABLE added (n INTEGER);\nINSERT INTO added VALUES (7)",
+        2: "DROP TABLE added",
+    }
+    monkeypatch.setattr(storage, "_MIGRATIONS", steps)
+    store = store_of(database)
+    assert store.sums(0) == {1: 2}
+    with store._transaction() as cursor:
+        cursor.execute("SELECT version FROM meta")
+        assert cursor.fetchone()[0] == 3
+    store.close()
+
+
+def test_a_full_disk_is_unavailable_and_leaves_the_sums_as_they_were(tmp_path):
+    store = store_of(f"sqlite:///{tmp_path / 'a.sqlite'}")
+    store.accept([Arrival(0, people(10), [1] * 10)], 0)
+    pages = store._connection.execute("PRAGMA page_count").fetchone()[0]
+    store._connection.execute(f"PRAGMA max_page_count = {pages + 1}")
+    with pytest.raises(Unavailable):
+        store.accept([Arrival(0, people(5_000), [1] * 5_000)], 0)
+    assert store.sums(0) == {1: 10}
+    assert store.count() == 10
+    store._connection.execute("PRAGMA max_page_count = 1000000")
+    assert store.accept([Arrival(0, people(5_000), [1] * 5_000)], 0)[0].accepted == 5_000
+    store.close()
+
+
+def test_a_database_that_became_read_only_is_unavailable(database):
+    store = store_of(database)
+    store.accept([Arrival(0, people(2), [1, 1])], 0)
+    statement = (
+        "PRAGMA query_only = ON"
+        if "sqlite" in database
+        else ("SET default_transaction_read_only = on")
+    )
+    store._connection.execute(statement)
+    with pytest.raises(Unavailable):
+        store.accept([Arrival(0, people(2), [1, 1])], 0)
+    store.close()  # the next transaction opens a new connection
+    assert store.accept([Arrival(0, people(2), [1, 1])], 0)[0].accepted == 2
+    assert store.sums(0) == {1: 4}
+    store.close()
+
+
+def test_a_lost_connection_is_unavailable_once_and_opened_anew(postgres):
+    import psycopg
+
+    url = postgres()
+    store = store_of(url)
+    with psycopg.connect(url, autocommit=True) as other:
+        other.execute(
+            "SELECT pg_terminate_backend(pid) FROM pg_stat_activity "
+            "WHERE datname = current_database() AND pid <> pg_backend_pid()"
+        )
+    with pytest.raises(Unavailable):
+        store.accept([Arrival(0, people(2), [1, 1])], 0)
+    assert store.accept([Arrival(0, people(2), [1, 1])], 0)[0].accepted == 2
+    store.close()
+
+
+def test_both_databases_digest_the_same_sums_alike(tmp_path, postgres):
+    digests = set()
+    for url in (f"sqlite:///{tmp_path / 'a.sqlite'}", postgres()):
+        store = store_of(url)
+        store.accept([Arrival(0, people(30), [i % 4 for i in range(30)])], 0)
+        digests.add(store.close_round(0))
+        store.close()
+    assert len(digests) == 1
+    assert json.dumps(sorted(digests))
