@@ -217,10 +217,10 @@ def _report(
     stated = {c.name: c.why for c in draft.columns if c.entry is not None}
     left_open = {c.name: c.why for c in draft.columns if c.is_open}
     left_out = {c.name: c.why for c in draft.columns if c.is_left_out}
-    is_usable = bool(draft.numbers)
+    is_usable = bool(stated)
     fill = (
-        f"Complete the open columns in {place}: at least one column of numbers needs bounds. Or "
-        "take them from a codebook (--from), or pay for them (--estimate-bounds --epsilon 0.1)."
+        f"Complete the open columns in {place}: at least one needs bounds or values. Or take "
+        "them from a codebook (--from), or pay for them (--estimate-bounds --epsilon 0.1)."
     )
     say.result(
         {
