@@ -27,12 +27,12 @@ def executed(notebook: dict[str, Any]) -> dict[str, Any]:
         os.chdir(folder)
         try:
             for cell in notebook["cells"]:
-                made = cell
+                filled = cell
                 if cell["cell_type"] == "code":
                     number += 1
                     outputs = run("".join(cell["source"]), scope, number)
-                    made = {**cell, "execution_count": number, "outputs": outputs}
-                cells.append(made)
+                    filled = {**cell, "execution_count": number, "outputs": outputs}
+                cells.append(filled)
         finally:
             os.chdir(here)
     return {**notebook, "cells": cells}

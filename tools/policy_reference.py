@@ -41,7 +41,11 @@ version: 1
 input: {path: visits.csv, null_values: ["", NA]}
 attributes:
   name: {role: identifier}
-  age: {role: quasi, type: int, domain: [0, 110], hierarchy: {kind: binary, min_width: 5}}
+  age:
+    role: quasi
+    type: int
+    domain: [0, 110]
+    hierarchy: {kind: binary, min_width: 5}
   town:
     role: quasi
     hierarchy: {tree: {"*": {north: [York, Leeds], south: [Bath, Dover]}}}
@@ -170,14 +174,14 @@ def values(of: dict[str, Any]) -> str:
         if several in of:
             kinds = [values(each) for each in of[several] if each.get("type") != "null"]
             return " or ".join(dict.fromkeys(kinds))
-    words = {
+    kinds = {
         "integer": "whole number",
         "number": "number",
         "string": "text",
         "boolean": "yes or no",
     }
     kind = of.get("type", "any")
-    return {"array": "list", "object": "mapping"}.get(kind) or words.get(kind, "any value")
+    return {"array": "list", "object": "mapping"}.get(kind) or kinds.get(kind, "any value")
 
 
 def example(key: str, of: dict[str, Any]) -> str:

@@ -83,3 +83,10 @@ def test_numbers_stay_whole_in_terminals_of_any_width(width, monkeypatch):
     for cell in TABLE.rows[0][1:]:
         assert cell in shown
     assert max(map(len, shown.splitlines())) <= width
+
+
+@pytest.mark.parametrize("width", [30, 200])
+def test_a_row_may_end_before_its_table_does(width, monkeypatch):
+    monkeypatch.setenv("COLUMNS", str(width))
+    cut = Table("Groups", TABLE.columns, (*TABLE.rows, ("and 3 more",)), marked=True)
+    assert "and 3 more" in render_text(cut)

@@ -322,6 +322,30 @@ VERBS = {
     ("demo",): [("demo", ("ledger",), lambda at: ["demo", "--ledger", at.ledger])],
     ("version",): [("version", (), lambda at: ["version"])],
     ("data", "list"): [("data list", (), lambda at: ["data", "list"])],
+    ("data", "make"): [("data make", (), lambda at: ["data", "make", "nothing"])],
+    ("init",): [
+        (
+            "init",
+            ("table", "ledger"),
+            lambda at: [
+                *("init", at.table, "-o", at.folder / "draft.yaml"),
+                *("--estimate-bounds", "--epsilon", 1, "--ledger", at.ledger),
+            ],
+        ),
+        (
+            "init from a codebook",
+            ("raw",),
+            lambda at: ["init", at.table, "--from", at.raw, "-o", at.folder / "draft.yaml"],
+        ),
+        (
+            "init, decimal commas",
+            ("second",),
+            lambda at: [
+                *("init", at.second, "-o", at.folder / "draft.yaml"),
+                *("--numbers", "1.234,5"),
+            ],
+        ),
+    ],
     ("data", "fetch"): [  # a set that no address has: nothing is asked of the network
         ("data fetch", (), lambda at: ["data", "fetch", "adult", "--to", at.out])
     ],
@@ -615,7 +639,8 @@ def with_what_made_them(good, reports):
 
 
 # A name that is words cannot be told from a header's; to list it is this verb's task.
-MERE_WORDS = {("anonymize init", "more-columns.csv")}
+LISTING = ("anonymize init", "init", "init, decimal commas")
+MERE_WORDS = {(way, "more-columns.csv") for way in LISTING}
 
 
 def table_cases():

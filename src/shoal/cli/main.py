@@ -95,17 +95,17 @@ app.add_typer(data_app, name="data")
 app.command()(version)
 
 
-def _print_version(is_asked: bool) -> None:
+def _print_version(is_wanted: bool) -> None:
     """Print the version as `--version` of other commands does, before any verb is looked for."""
-    if is_asked:
+    if is_wanted:
         from importlib.metadata import version as version_of
 
         write_text(f"shoal {version_of('shoal')}\n")
         raise typer.Exit
 
 
-def _be_verbose(is_asked: bool) -> None:
-    if is_asked:
+def _be_verbose(is_wanted: bool) -> None:
+    if is_wanted:
         os.environ[VERBOSE] = "1"
 
 

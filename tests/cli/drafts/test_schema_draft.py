@@ -62,6 +62,5 @@ def test_the_next_command_says_what_the_draft_needs():
     draft = draft_schema(["age", "sex"], [SOME, TEXT], {"sex": CodebookEntry(values=("F",))})
     command = next_command(draft, "my table.csv", "d.yaml", "t.ledger")
     assert command == (
-        "shoal cluster 'my table.csv' -k 2-8 --epsilon 1 --domain d.yaml --columns age --drop "
-        "--ledger t.ledger"
+        "shoal cluster 'my table.csv' -k 4 --epsilon 1 --domain d.yaml --drop --ledger t.ledger"
     )

@@ -6,6 +6,8 @@ import sys
 from pathlib import Path
 from types import SimpleNamespace
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 from shoal.cli.inputs.table import (
@@ -101,3 +103,12 @@ def test_rows_read_are_shown_beside_the_step_where_anybody_watches():
     bar.update = lambda task, description: setattr(bar.tasks[0], "description", description)
     show_row_count(Progress(bar, 0))(1_234)
     assert bar.tasks[0].description == "Reading rows: 1,234"
+
+
+def test_numbers_written_otherwise_are_for_text_alone(tmp_path):
+    pq.write_table(pa.table({"age": [1]}), tmp_path / "t.parquet")
+    with (
+        pytest.raises(InvalidSetting, match="CSV"),
+        table_file(str(tmp_path / "t.parquet"), "1.234,5"),
+    ):
+        pass

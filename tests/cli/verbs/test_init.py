@@ -94,6 +94,22 @@ def test_a_codebook_gives_bounds_and_lists():
     assert schema.categories["town"].other == "bucket"
 
 
+def test_a_mixed_draft_is_clustered_as_it_is():
+    Path("book.csv").write_text("name,low,high,values\nincome,0,100000,\ntown,,,York|Rome\n")
+    done = run("init", "visits.csv", "--from", "book.csv", "--json")
+    done = run(*shlex.split(json.loads(done.stdout)["next"])[1:])
+    assert done.exit_code == 0, done.output
+    assert Path("model/report.html").is_file()
+
+
+def test_a_draft_of_categories_alone_is_clustered_too():
+    Path("book.csv").write_text("name,values\ntown,York|CANARYville\n")
+    write_table(pa.table({"town": ["York", "CANARYville"] * 500}), "towns.csv")
+    done = run("init", "towns.csv", "--from", "book.csv", "--json")
+    done = run(*shlex.split(json.loads(done.stdout)["next"])[1:])
+    assert done.exit_code == 0, done.output
+
+
 def test_a_draft_can_go_to_standard_output():
     done = run("init", "-", "-o", "-", input="age,x\n31,1\n")
     assert done.exit_code == 0

@@ -77,7 +77,7 @@ def read_codebook(path: str, names: tuple[str, ...]) -> dict[str, CodebookEntry]
 
 def _lines(path: str) -> Iterator[dict[str, str]]:
     source = source_of(path)
-    heads = {head: _first_named(words, source.names) for head, words in _HEADS.items()}
+    heads = {head: _first_named(spellings, source.names) for head, spellings in _HEADS.items()}
     columns = {head: name for head, name in heads.items() if name is not None}
     if "name" not in columns or len(columns) == 1:
         raise UnreadableTable(
@@ -94,9 +94,9 @@ def _lines(path: str) -> Iterator[dict[str, str]]:
             yield {head: _text(line[name]) for head, name in columns.items()}
 
 
-def _first_named(words: tuple[str, ...], names: tuple[str, ...]) -> str | None:
+def _first_named(spellings: tuple[str, ...], names: tuple[str, ...]) -> str | None:
     plain = {name.strip().lower(): name for name in reversed(names)}
-    return next((plain[word] for word in words if word in plain), None)
+    return next((plain[each] for each in spellings if each in plain), None)
 
 
 def _text(cell: Any) -> str:

@@ -205,13 +205,12 @@ def next_command(
     numbers
         How numbers are written in the table, if not like 1234.5.
     """
-    words = ["shoal", "cluster", table, "-k", "2-8", "--epsilon", "1", "--domain", domain]
-    if draft.has_categories:
-        words += ["--columns", ",".join(draft.numbers)]
-    words += ["--drop"] * draft.drops_rows
-    words += [] if numbers is None else ["--numbers", numbers]
-    words += [] if ledger is None else ["--ledger", ledger]
-    return shlex.join(words)
+    k = "4" if draft.has_categories else "2-8"  # a table with categories takes one number
+    arguments = ["shoal", "cluster", table, "-k", k, "--epsilon", "1", "--domain", domain]
+    arguments += ["--drop"] * draft.drops_rows
+    arguments += [] if numbers is None else ["--numbers", numbers]
+    arguments += [] if ledger is None else ["--ledger", ledger]
+    return shlex.join(arguments)
 
 
 def columns_to_estimate(draft: SchemaDraft) -> Iterator[str]:
@@ -280,6 +279,8 @@ def _from_name(name: str, kind: ColumnKind) -> Stated | None:
 def _geo(columns: Sequence[ColumnDraft]) -> tuple[str, str] | None:
     """Return latitude and longitude if these are all columns of numbers."""
     numbers = [column for column in columns if column.is_numeric]
+    if any(column.entry is not None and not column.is_numeric for column in columns):
+        return None  # kilometres and categories make no distance
     by_why = {column.why: column.name for column in numbers}
     pair = [by_why.get(f"by its name: degrees {way}") for way in ("north", "east")]
     return (pair[0], pair[1]) if len(numbers) == 2 and pair[0] and pair[1] else None

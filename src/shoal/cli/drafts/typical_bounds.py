@@ -113,7 +113,7 @@ def typical_bounds(name: str) -> TypicalBounds | None:
     if name.rstrip(" )").endswith("%"):
         return _TYPICAL[r"percent|percentage|pct|prozent"]
     plain = plain_name(name)
-    fits = (of for words, of in _TYPICAL.items() if re.search(rf"(^|_)({words})$", plain))
+    fits = (of for pattern, of in _TYPICAL.items() if re.search(rf"(^|_)({pattern})$", plain))
     return next(fits, None)
 
 

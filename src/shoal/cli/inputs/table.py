@@ -55,10 +55,18 @@ def table_file(table: str, numbers: "NumberStyle | None" = None) -> Iterator[str
 @contextmanager
 def _plain_file(path: str, numbers: "NumberStyle") -> Iterator[str]:
     from shoal.data import source_of
+    from shoal.data.files import CSVSource
     from shoal.data.number_style import write_plain_table
 
+    source = source_of(path)
+    if not isinstance(source, CSVSource):
+        raise InvalidSetting(
+            "--numbers is for CSV files: other tables say themselves which columns are numbers.",
+            "Leave it out, or convert the columns where the table is made.",
+            setting="--numbers",
+        )
     with nameless_file("plain.csv") as (plain, file):
-        write_plain_table(source_of(path), file, numbers)
+        write_plain_table(source, file, numbers)
         file.flush()
         yield str(plain)
 

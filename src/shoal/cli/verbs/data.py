@@ -125,12 +125,12 @@ def make_set(
     from shoal.data.made_up import MADE_UP
     from shoal.files import atomic_file
 
-    made = MADE_UP[name]
+    example = MADE_UP[name]
     table, domain = Path(f"{name}.csv"), Path(f"{name}.yaml")
     with atomic_file(domain, overwrite) as part:
-        text = yaml.safe_dump(made.domain.to_dict(), sort_keys=False, default_flow_style=None)
+        text = yaml.safe_dump(example.domain.to_dict(), sort_keys=False, default_flow_style=None)
         part.write_text(text, encoding="utf-8")
-        write_table(made.table(rows, seed), table, overwrite)
+        write_table(example.table(rows, seed), table, overwrite)
     Output(json, quiet).result(
         {"table": str(table), "domain": str(domain), "rows": rows},
         Line("Table", str(table), is_literal=True),

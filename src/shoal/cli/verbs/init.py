@@ -92,14 +92,14 @@ def init(
         names, kinds = _columns(path, table, progress)
         known = _known(codebook, names)
         draft = draft_schema(names, kinds, known)
-        asked = [*columns_to_estimate(draft)]
-        if estimate is not None and asked:
+        open_columns = [*columns_to_estimate(draft)]
+        if estimate is not None and open_columns:
             progress.step("Estimating bounds")
-            released = estimate.bounds(path, asked, draft.entity)
-            draft = draft_schema(names, kinds, known, released, estimate.cost(len(asked)))
+            released = estimate.bounds(path, open_columns, draft.entity)
+            draft = draft_schema(names, kinds, known, released, estimate.cost(len(open_columns)))
         write(draft.text)
     if place is not None:
-        paid = None if estimate is None or not asked else str(estimate.ledger)
+        paid = None if estimate is None or not open_columns else str(estimate.ledger)
         _report(say, draft, place, next_command(draft, table, str(place), paid, numbers), paid)
 
 
@@ -159,10 +159,10 @@ def _place(table: str, output: str | None) -> Path | None:
 
 
 def _estimate_of(
-    is_asked: bool, epsilon: str | None, ledger: Path | None, place: Path | None, seed: int | None
+    is_wanted: bool, epsilon: str | None, ledger: Path | None, place: Path | None, seed: int | None
 ) -> _Estimate | None:
     """Return the estimate that was asked for, or None."""
-    if is_asked:
+    if is_wanted:
         if place is None and ledger is None:
             raise InvalidSetting(
                 "--ledger is missing.", "E.g. --ledger visits.ledger.", setting="--ledger"
@@ -217,10 +217,10 @@ def _report(
     stated = {c.name: c.why for c in draft.columns if c.entry is not None}
     left_open = {c.name: c.why for c in draft.columns if c.is_open}
     left_out = {c.name: c.why for c in draft.columns if c.is_left_out}
-    is_usable = bool(draft.numbers)
+    is_usable = bool(stated)
     fill = (
-        f"Complete the open columns in {place}: at least one column of numbers needs bounds. Or "
-        "take them from a codebook (--from), or pay for them (--estimate-bounds --epsilon 0.1)."
+        f"Complete the open columns in {place}: at least one needs bounds or values. Or take "
+        "them from a codebook (--from), or pay for them (--estimate-bounds --epsilon 0.1)."
     )
     say.result(
         {
