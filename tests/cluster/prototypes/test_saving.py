@@ -11,7 +11,7 @@ MIXED = {
     "grade": {"levels": ["low", "middle", "high"]},
     "town": {"values": ["a", "b", "c"], "other": "bucket"},
 }
-NUMBERS = {"age": {"low": 0, "high": 100}}
+NUMBERS = {"age": {"low": 0, "high": 100, "weight": 3.0}}
 ROWS = {
     "age": np.arange(200.0) % 100,
     "grade": ["low", "high"] * 100,
@@ -49,7 +49,7 @@ def test_a_model_comes_back_as_it_was(tmp_path, columns, n, more):
 def test_people_can_open_profiles_and_prototypes(tmp_path):
     fitted(MIXED)[0].save(tmp_path / "model")
     text = (tmp_path / "model" / "profiles.csv").read_text()
-    assert text.startswith('"group","title","rows"')
+    assert text.startswith("group,title,rows")
     assert "grade" in (tmp_path / "model" / "prototypes.csv").read_text().splitlines()[0]
 
 

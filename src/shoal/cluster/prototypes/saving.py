@@ -77,13 +77,10 @@ def restore(kind: Any, content: Mapping[str, Any], parts: Mapping[str, Any]) -> 
     )  # type: ignore[arg-type]
     model = kind(**settings | {"domain": domain})
     released, parts_released = content["released"], parts[RELEASED]
-    p = len(model.columns.numbers)
-    model._prototypes = Prototypes(
-        _floats(parts_released["prototypes"]["numbers"]).reshape(-1, p),
-        np.asarray(parts_released["prototypes"]["codes"], dtype=np.int64).reshape(
-            -1, len(model.columns.categories)
-        ),
-    )
+    k, p, q = released["n_clusters_"], len(model.columns.numbers), len(model.columns.categories)
+    prototypes = parts_released["prototypes"]
+    codes = np.asarray(prototypes["codes"], dtype=np.int64).reshape(k, q)
+    model._prototypes = Prototypes(_floats(prototypes["numbers"]).reshape(k, p), codes)
     model.synopsis_ = MixedSynopsis.of_dict(parts_released["synopsis"], domain)
     model.synopsis_.guarantee_ = guarantee_of(content["guarantee"])
     model._publish(
