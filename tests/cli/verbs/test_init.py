@@ -10,6 +10,7 @@ from typer.testing import CliRunner
 from shoal.cli.main import app
 from shoal.data import write_table
 from shoal.domain import Schema
+from shoal.errors import CannotWrite
 from shoal.privacy import Ledger, PureDP
 
 CANARY = 987_654.25
@@ -141,3 +142,18 @@ def test_decimal_commas_are_seen_proposed_and_read():
     assert Schema.load("fees.yaml").bounds == {"age": (0, 110), "fee": (0, 2048)}
     done = run(*shlex.split(json.loads(done.stdout)["next"])[1:])
     assert done.exit_code == 0, done.output
+
+
+def test_a_failure_says_whether_the_budget_is_spent(monkeypatch):
+    spend = ["--estimate-bounds", "--epsilon", "0.1", "--ledger", "visits.ledger"]
+    assert run("init", "visits.csv", *spend).exit_code == 0
+    Path("t.csv").write_text("CANARY,34\nBob,35\n")
+    assert "as spent" not in run("init", "t.csv", *spend).output
+
+    def fail(*_, **__):
+        raise CannotWrite("The disk is full.", "Free space.")
+
+    monkeypatch.setattr("shoal.cli.drafts.schema_draft.SchemaDraft.text", property(fail))
+    done = run("init", "visits.csv", "-o", "again.yaml", *spend)
+    assert done.exit_code == 2
+    assert "as spent" in " ".join(done.output.split())

@@ -110,7 +110,7 @@ class _Estimate:
     epsilon: str
     ledger: Path
     seed: int | None
-    entries_before: int = 0
+    entries_before: int | None = None  # None until it begins
 
     def bounds(
         self, path: str, names: list[str], entity: str | None
@@ -122,7 +122,7 @@ class _Estimate:
 
         limit = None if entity is None else 1
         book = Ledger(self.ledger)
-        self.entries_before = book.entries().num_rows
+        self.entries_before = int(book.entries().num_rows)
         model = PrivateBounds(
             epsilon=self.epsilon,
             domain=Schema.of_box(widest_box(names), entity=entity, max_rows_per_person=limit),
@@ -136,7 +136,9 @@ class _Estimate:
         """Return whether the release is in the ledger."""
         from shoal.privacy import Ledger
 
-        return self.ledger.exists() and Ledger(self.ledger).entries().num_rows > self.entries_before
+        if self.entries_before is None:
+            return False
+        return int(Ledger(self.ledger).entries().num_rows) > self.entries_before
 
     def cost(self, columns: int) -> str:
         """Return what was paid, for the file."""
