@@ -21,6 +21,7 @@ from shoal.figures.charts.count_curve import CountCurve, count_curve
 from shoal.figures.charts.detail_bars import DetailBars, detail_bars
 from shoal.figures.charts.dots import Dots, dots
 from shoal.figures.charts.error_band import ErrorBand, error_band
+from shoal.figures.charts.grouped_bars import GroupedBars, grouped_bars
 from shoal.figures.charts.noise import (
     NoiseBars,
     NoiseHistogram,
@@ -30,12 +31,15 @@ from shoal.figures.charts.noise import (
     noise_map,
 )
 from shoal.figures.charts.roc import RocCurve, roc_curve
+from shoal.figures.charts.roc_panels import RocPanels, roc_panels
+from shoal.figures.charts.score_curve import ScoreCurve, score_curve
 from shoal.figures.charts.score_marks import ScoreMarks, score_marks
 from shoal.figures.charts.verdict import VerdictFigure, verdict_figure
 from shoal.figures.figure import Figure
 from shoal.figures.maps.cell_map import Area, CellMap, cell_map, dense_areas, true_cell_map
 from shoal.figures.maps.cluster_map import ClusterMap, cluster_map
 from shoal.figures.maps.mosaic import Mosaic, bars, mosaic, raster_of_cells, raster_of_points
+from shoal.figures.maps.stage_map import StageMap, stage_map
 
 __all__ = [
     "Area",
@@ -48,12 +52,16 @@ __all__ = [
     "Dots",
     "ErrorBand",
     "Figure",
+    "GroupedBars",
     "Mosaic",
     "NoiseBars",
     "NoiseHistogram",
     "NoiseMap",
     "RocCurve",
+    "RocPanels",
+    "ScoreCurve",
     "ScoreMarks",
+    "StageMap",
     "VerdictFigure",
     "bars",
     "budget_curve",
@@ -66,6 +74,7 @@ __all__ = [
     "dots",
     "error_band",
     "figure_of",
+    "grouped_bars",
     "mosaic",
     "noise_bars",
     "noise_histogram",
@@ -73,7 +82,10 @@ __all__ = [
     "raster_of_cells",
     "raster_of_points",
     "roc_curve",
+    "roc_panels",
+    "score_curve",
     "score_marks",
+    "stage_map",
     "true_cell_map",
     "verdict_figure",
 ]
@@ -89,12 +101,16 @@ _KINDS: dict[str, type[Figure]] = {
         DetailBars,
         Dots,
         ErrorBand,
+        GroupedBars,
         Mosaic,
         NoiseBars,
         NoiseHistogram,
         NoiseMap,
         RocCurve,
+        RocPanels,
+        ScoreCurve,
         ScoreMarks,
+        StageMap,
         VerdictFigure,
     )
 }
