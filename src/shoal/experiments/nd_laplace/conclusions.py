@@ -9,6 +9,7 @@ from scipy.stats import spearmanr
 from shoal.experiments.nd_laplace.data import HEART_COLUMNS
 from shoal.experiments.nd_laplace.exhibits import DIMENSIONS, LENGTHS, SHAPES, exhibits
 from shoal.experiments.results import Mean, Results, mean_of
+from shoal.experiments.tables import NOT_RUN, lead_of
 from shoal.report import Claim, Reproduction
 from shoal.report.reproduction import CANNOT_TEST, DOES_NOT_HOLD, HOLDS
 
@@ -29,7 +30,6 @@ FIGURES = {"heart-2d": "Figure 6.20", "seeds-3d": "Figure 6.21", "seeds-nd": "Fi
 # The thesis drew its noise once a budget: a difference of this size is no discrepancy.
 ONE_DRAW = 0.1
 AGREES = {"heart-2d": 0.03}  # where 2,126 rows leave little room
-NOT_RUN = "The part was not run, or its table is not here."
 
 
 def conclude(results: Results, quick: bool) -> Reproduction:
@@ -45,9 +45,7 @@ def conclude(results: Results, quick: bool) -> Reproduction:
     claims = list(_claims(results))
     return Reproduction(
         title="nD-Laplace for privacy-preserving clustering, run again",
-        lead="Curves of plain noise come out as printed. What the thesis adds to them, remaps that "
-        "restore the data and noise that shrinks with dimension, comes from looking at the true "
-        "rows and from wrong angles.",
+        lead=lead_of(claims),
         claims=claims,
         exhibits=exhibits(results),
         setting=_setting(quick),
@@ -86,7 +84,8 @@ def _claims(results: Results) -> Iterator[Claim]:
     )  # fmt: skip
     yield _audited(
         results, "Section 5.3.2", "Piecewise on every column is epsilon-private.",
-        "Piecewise, epsilon on every column, d = 2", "Each column spends epsilon: d epsilon in all.",
+        "Piecewise, epsilon on every column, d = 2",
+        "Each column spends epsilon: d epsilon in all.",
     )  # fmt: skip
     yield _small_budgets(results)
     yield _order_of_clusterers(results)

@@ -8,6 +8,7 @@ import numpy as np
 from shoal.experiments.nd_laplace.data import HEART_COLUMNS
 from shoal.experiments.nd_laplace.mechanisms import AS_WRITTEN, GUARANTEES, OURS
 from shoal.experiments.results import Results
+from shoal.experiments.tables import NOT_RUN, table_of
 from shoal.figures import (
     Figure,
     count_curve,
@@ -24,7 +25,6 @@ from shoal.report import Exhibit
 __all__ = ["DIMENSIONS", "LENGTHS", "SHAPES", "exhibits"]
 
 LENGTHS, DIMENSIONS, SHAPES = "Figure 3.8", "Hypothesis 1", "Hypothesis 3"
-NOT_RUN = "this part was not run, or its table is not here"
 BAND = "Bands and whiskers are 2 standard errors; the noise was drawn anew each time."
 # Which table each figure is about, in the order of chapter 6.
 CLUSTERERS = {
@@ -155,7 +155,7 @@ def _lengths(results: Results) -> Exhibit:
         for d, mean, error in results.line("noise", "length", along="d")
     ]  # fmt: skip
     columns = ["Columns d", "E|u| = d/epsilon", "measured", "sd of one axis", "measured"]
-    table = _table("Length of the noise at epsilon 1", columns, rows)
+    table = table_of("Length of the noise at epsilon 1", columns, rows)
     line = "Noise grows with dimension: its length as d, each coordinate as the root of d + 1."
     return Exhibit(LENGTHS, "How noise grows with dimension", tables=[table], lines=[line])
 
@@ -189,7 +189,7 @@ def _settings_table(results: Results) -> Exhibit:
         for row in results.rows("settings")
     ]
     note = "The thesis: k = 4 for seeds and TODO for heart; preference median, damping 0.5."
-    table = _table("Settings by rule, on plain rows", columns, rows, note)
+    table = table_of("Settings by rule, on plain rows", columns, rows, note)
     return Exhibit("Tables 5.1, 5.2, 5.3", "Settings of the clusterers", tables=[table])
 
 
@@ -237,9 +237,10 @@ def _mechanisms(results: Results, data: str, number: str) -> Exhibit:
                     band=BAND,
                 )
             )
-    table = _all_scores(results, data)
-    exhibit = _shown(number, f"Mechanisms on {data}", figures)
-    return exhibit if not figures else Exhibit(number, exhibit.title, figures, [table])
+    title = f"Mechanisms on {data}"
+    if not figures:
+        return Exhibit(number, title, missing=NOT_RUN)
+    return Exhibit(number, title, figures, [_all_scores(results, data)])
 
 
 def _bars(results: Results, data: str, mechanism: str) -> dict[str, tuple[float, float]]:
@@ -261,7 +262,7 @@ def _all_scores(results: Results, data: str) -> dict[str, Any]:
         rows.append([name, *("" if mean is None else f"{mean.mean:.3g}" for mean in means)])
     columns = ["Mechanism", *_SCORES]
     note = "client_ami: true rows labelled by the learnt centres; control_ami: the same without any"
-    return _table(f"All scores at epsilon {middle:g}", columns, rows, f"{note} data.")
+    return table_of(f"All scores at epsilon {middle:g}", columns, rows, f"{note} data.")
 
 
 def _privacy(results: Results, data: str, number: str) -> Exhibit:
@@ -285,7 +286,7 @@ def _privacy(results: Results, data: str, number: str) -> Exhibit:
     columns = ["Mechanism", "epsilon", "asked by", "TPR", "FPR", "TPR - FPR"]
     note = "No ceiling applies: labels are computed from the true rows and are unprotected."
     return Exhibit(number, f"Membership on {data}", figures,
-                   [_table("Rates", columns, rows, note)])  # fmt: skip
+                   [table_of("Rates", columns, rows, note)])  # fmt: skip
 
 
 def _game(row: dict[str, Any]) -> str:
@@ -303,7 +304,7 @@ def _dimensions(results: Results) -> Exhibit:
         for row in results.rows("dimensions")
     ]  # fmt: skip
     columns = ["Table", "Mechanism", "epsilon", "asked by", "TPR - FPR"]
-    table = _table("Advantage on blobs of 2, 3 and 5 columns", columns, rows)
+    table = table_of("Advantage on blobs of 2, 3 and 5 columns", columns, rows)
     return Exhibit(DIMENSIONS, "Leakage and the number of dimensions (section 6.4)", tables=[table])
 
 
@@ -352,21 +353,11 @@ def _audits(results: Results) -> Exhibit:
     ]
     promises = [[name, text] for name, text in GUARANTEES.items()]
     tables = [
-        _table("Broken forms, audited", ["Form", "claimed", "at least", "verdict"], rows),
-        _table("What each mechanism promises", ["Mechanism", "Promise"], promises),
+        table_of("Broken forms, audited", ["Form", "claimed", "at least", "verdict"], rows),
+        table_of("What each mechanism promises", ["Mechanism", "Promise"], promises),
     ]
     return Exhibit("Algorithms 1 to 6", "What the printed algorithms really promise", tables=tables)
 
 
 def _shown(number: str, title: str, figures: Sequence[Figure]) -> Exhibit:
     return Exhibit(number, title, figures, missing="" if figures else NOT_RUN)
-
-
-def _table(title: str, columns: Sequence[str], rows: Any, note: str = "") -> dict[str, Any]:
-    return {
-        "title": title,
-        "columns": list(columns),
-        "rows": rows,
-        "note": note,
-        "marked": False,
-    }
