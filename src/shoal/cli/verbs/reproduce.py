@@ -7,7 +7,6 @@ import typer
 
 from shoal.cli.options import Json, Quiet
 from shoal.cli.output import Output
-from shoal.experiments import DOCUMENTS
 from shoal.pages.page import Line, Table
 
 if TYPE_CHECKING:
@@ -19,7 +18,9 @@ __all__ = ["reproduce"]
 def reproduce(
     document: Annotated[
         str,
-        typer.Argument(metavar="DOCUMENT", help=f"One of {', '.join(DOCUMENTS)}."),
+        typer.Argument(
+            metavar="DOCUMENT", help="One of nd-laplace, wavecluster, leteo and literature."
+        ),
     ],
     quick: Annotated[
         bool,
