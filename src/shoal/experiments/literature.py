@@ -89,8 +89,11 @@ METHODS = (
            "epsilon-DP with noise on every cell, the empty ones too", "UniformGrid, PrivateKMeans",
            case="geometric"),
     Method(FIRST, "Su et al. 2015, DPLloyd", "DP",
-           "epsilon-DP if empty clusters are noised too", "PrivateKMeans(method='lloyd')",
-           twin="Lloyd that skips empty clusters"),
+           "epsilon-DP: counts and sums of every cluster, the empty ones too",
+           "PrivateKMeans(method='lloyd')", case="geometric"),
+    Method(FIRST, "DPLloyd in a library that leaves empty clusters without noise", "DP",
+           "a centre beyond all starts shows that somebody is there",
+           "PrivateKMeans(method='lloyd')", twin="Lloyd that skips empty clusters"),
     Method(FIRST, "Nissim et al. 2007, sample and aggregate", "(epsilon, delta)-LDP",
            "central, not local: a holder of all rows adds the noise", "none",
            why="The review's 'LDP' is a slip: the method has a trusted holder. " + NO_CODE),
@@ -182,7 +185,7 @@ def conclude(results: Results, quick: bool) -> Reproduction:
 
 
 def _claim(method: Method, results: Results) -> Claim:
-    text = f"{method.name}: {method.claimed}."
+    text = f"{method.name}, as described: {method.claimed}."
     kind, name = ("twin", method.twin) if method.twin else ("case", method.case)
     rows = results.rows("audits", kind=kind, name=name) if name else []
     if not rows:

@@ -161,7 +161,7 @@ def order(
     for draw in range(draws):
         labels = _fit(X, common, method, epsilon, draw, alpha).cell_labels_
         row: Row = {"draw": draw, "di2": _finite(cluster_dissimilarity(true, labels))}
-        rows.append(row | {"di1": _finite(cell_dissimilarity(true >= 0, labels >= 0))})
+        rows.append(row | {"di1": _finite(cell_dissimilarity(true, labels))})
     return rows
 
 
@@ -394,7 +394,7 @@ def _exhibits(results: Results) -> Iterator[Exhibit]:
 def _points_exhibit(drawn: dict[str, Row]) -> Exhibit:
     points = {
         "input": drawn["input"]["points"],
-        "noise on every point": drawn["synthetic"]["points"],
+        "noise": drawn["synthetic"]["points"],
     }
     X = np.array(points["input"])
     figure = stage_map(

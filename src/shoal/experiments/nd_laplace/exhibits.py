@@ -290,7 +290,10 @@ def _privacy(results: Results, data: str, number: str) -> Exhibit:
 
 
 def _game(row: dict[str, Any]) -> str:
-    return "none" if row["mechanism"] == "none" else f"{row['mechanism']} {row['epsilon']:g}"
+    """Return a name that fits above a panel."""
+    short = {"laplace-truncated": "grid remap", "laplace-optimal-truncated": "optimal"}
+    name = short.get(row["mechanism"], row["mechanism"])
+    return name if name == "none" else f"{name} {row['epsilon']:g}"
 
 
 def _flat(games: Sequence[dict[str, Any]]) -> bool:

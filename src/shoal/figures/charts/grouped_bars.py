@@ -13,7 +13,7 @@ __all__ = ["GroupedBars", "grouped_bars"]
 
 WIDTH, PLOT, ROW = 640, 300, 30
 MOST = 6  # methods whose colours everyone can tell apart
-_FRAME = Panel(64, 622, 20, PLOT - 60)
+_FRAME = Panel(74, 622, 20, PLOT - 60)
 _TICKS = (0.0, 0.2, 0.4, 0.6, 0.8, 1.0)
 Bar = tuple[float, float]
 
@@ -134,7 +134,7 @@ class GroupedBars(Figure):
         middle = (_FRAME.left + _FRAME.right) / 2
         svg.text(middle, PLOT - 8, shorten(self.data["across"], 60), "axis-title middle")
         middle = (_FRAME.top + _FRAME.bottom) / 2
-        svg.text(16, middle, shorten(self.data["value"], 30), "axis-title middle", upwards=True)
+        svg.text(18, middle, shorten(self.data["value"], 30), "axis-title middle", upwards=True)
 
     def _shown_groups(self) -> Sequence[str]:
         return [shorten(str(group), 8) for group in self.data["groups"]]
