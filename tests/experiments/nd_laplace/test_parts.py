@@ -39,7 +39,8 @@ def test_a_game_has_rates_with_errors_and_a_curve():
                 "games": 2, "shadows": 2}  # fmt: skip
     (row,) = run(Cell("privacy", settings))
     assert row["advantage"] == pytest.approx(row["tpr"] - row["fpr"])
-    assert row["roc"][0] == [0.0, 0.0]
+    assert (row["roc"][0], row["roc"][-1]) == ([0.0, 0.0], [1.0, 1.0])
+    assert row["roc"] == sorted(row["roc"])
 
 
 def test_at_one_promise_laplace_is_scaled_by_the_diameter():

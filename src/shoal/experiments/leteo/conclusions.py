@@ -142,6 +142,8 @@ def _printed_gain(results: Results, kind: str, equation: str, text: str) -> Clai
         "distance": "The printed sum is the distance that is left after the split, not the gain.",
     }[kind]
     verdict = DOES_NOT_HOLD if corrected < printed else HOLDS
+    if abs(corrected - printed) < 1e-9:
+        verdict, reason = CANNOT_TEST, f"On this table both lead to the same loss. {reason}"
     return Claim(where, text, verdict, "", ours, reason, GAINS)
 
 

@@ -244,7 +244,7 @@ def privacy(
     for name, estimate in values.items():
         row |= {name: estimate.mean, f"{name}_error": estimate.standard_error}
     curve = [[float(x), float(y)] for x, y in zip(found.roc.fpr, found.roc.tpr, strict=True)]
-    return [{**row, "roc": curve[:: max(len(curve) // 50, 1)]}]
+    return [{**row, "roc": [[0.0, 0.0], *curve[:: max(len(curve) // 50, 1)], [1.0, 1.0]]}]
 
 
 def equal(data: str, mechanism: str, epsilon: float, draws: int) -> list[Row]:

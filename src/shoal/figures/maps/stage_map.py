@@ -86,7 +86,7 @@ class StageMap(Panels):
     """The figure that ``stage_map`` returns."""
 
     kind = "stage_map"
-    margins = (8, 8, 24)
+    margins = (8, 8, 34)
 
     def _draw(self, svg: Svg, frame: Panel, panel: Mapping[str, Any]) -> None:
         cells = np.array(panel["cells"], dtype=np.int64)
