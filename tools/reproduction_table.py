@@ -7,6 +7,8 @@ It reads the tables that ``shoal reproduce`` wrote and that were committed under
 """
 
 import csv
+import html
+import re
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
@@ -17,6 +19,12 @@ TITLES = {
     "wavecluster": "WaveCluster with differential privacy (report)",
     "leteo": "LETEO: scalable anonymization and private k-means (report)",
     "literature": "The literature that the thesis reviews",
+}
+GALLERY = {  # figures of these runs, copied to docs/pictures
+    "nd-laplace": ("reproduce-figure-6-20", "reproduce-figure-6-19"),
+    "wavecluster": ("reproduce-wave-aggregation",),
+    "leteo": ("reproduce-leteo-students",),
+    "literature": (),
 }
 HEAD = """\
 # What the documents claim
@@ -62,7 +70,14 @@ def section(name: str, title: str, folder: Path) -> str:
         out.append(f"| {' | '.join(map(cell, shown))} | **{claim['verdict']}** |")
     out += ["", "| figure or table | counterpart |", "|---|---|"]
     out += [f"| {cell(each['number'])} | {counterpart(name, each)} |" for each in exhibits]
-    return "\n".join(out) + "\n"
+    return "\n".join([*out, "", *map(picture, GALLERY[name])]).rstrip() + "\n"
+
+
+def picture(name: str) -> str:
+    """A picture with its own title."""
+    svg = (ROOT / "docs" / "pictures" / f"{name}.svg").read_text(encoding="utf-8")
+    title = html.unescape(re.search(r"<title[^>]*>([^<]*)</title>", svg)[1])
+    return f"![{title}](pictures/{name}.svg)\n"
 
 
 def counterpart(name: str, exhibit: dict[str, str]) -> str:

@@ -3,3 +3,11 @@
 
 def square(cell):
     return [{"y": cell.settings["x"] ** 2}]
+
+
+def process_after_a_while(cell):
+    import os
+    import time
+
+    time.sleep(0.05)
+    return [{"process": os.getpid()}]

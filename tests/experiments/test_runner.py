@@ -91,3 +91,53 @@ def test_a_run_killed_at_once_goes_on_where_it_was(tmp_path):
 @pytest.mark.parametrize(("seconds", "text"), [(1, "5 seconds"), (89, "90 seconds"), (91, "2 min")])
 def test_a_time_is_told_in_round_numbers(seconds, text):
     assert text in time_left_text(seconds)
+
+
+KILLED_WITH_WORKERS = """
+import sys
+from pathlib import Path
+sys.path.insert(0, sys.argv[2])
+import cell_functions
+from shoal.experiments.cells import Cell, CellFile
+from shoal.experiments.runner import run_cells
+if __name__ == "__main__":
+    run = {"document": "test", "edition": 1, "quick": True}
+    with CellFile(Path(sys.argv[1]), run).opened() as f:
+        cells = [Cell("slow", {"x": x}) for x in range(2000)]
+        run_cells(cells, cell_functions.process_after_a_while, f, jobs=2)
+"""
+
+
+def is_running(process):
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return False
+    with open(f"/proc/{process}/stat") as file:  # a child that nobody waits for is no run
+        return file.read().rpartition(")")[2].split()[0] != "Z"
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
+def test_a_killed_run_leaves_no_process_behind(tmp_path):
+    script = tmp_path / "script.py"
+    script.write_text(KILLED_WITH_WORKERS)
+    folder = tmp_path / "run"
+    command = [sys.executable, str(script), str(folder), os.path.dirname(__file__)]
+    environment = {
+        **os.environ,
+        "PYTHONPATH": os.pathsep.join([os.path.dirname(__file__), *sys.path]),
+    }
+    process = subprocess.Popen(command, env=environment)
+    path = folder / "cells.jsonl"
+    while not path.exists() or path.read_bytes().count(b"\n") < 12:
+        time.sleep(0.02)
+        assert process.poll() is None
+    process.send_signal(signal.SIGKILL)
+    process.wait()
+    lines = [json.loads(line) for line in path.read_text().splitlines()[1:-1]]
+    workers = {line["rows"][0]["process"] for line in lines}
+    until = time.monotonic() + 20
+    while any(map(is_running, workers)) and time.monotonic() < until:
+        time.sleep(0.05)
+    assert len(workers) == 2
+    assert not any(map(is_running, workers))
