@@ -194,28 +194,45 @@ def _settings_table(results: Results) -> Exhibit:
     return Exhibit("Tables 5.1, 5.2, 5.3", "Settings of the clusterers", tables=[table])
 
 
+BY_THESIS = ("KMeans", "KMeans, k = 4", "AP", "OPTICS", "DBSCAN")
+BY_CHOICE = ("KMeans, k chosen", "DBSCAN, chosen", "AP", "OPTICS")
+ONE_CLUSTER = (
+    "DBSCAN with radius 0.9 and 4 points sees one cluster in most tables, with noise and without; "
+    "two labellings of one cluster agree fully, which says nothing."
+)
+
+
 def _clusterers(results: Results, data: str, number: str) -> Exhibit:
-    figures: list[Figure] = []
-    for mechanism in results.distinct("clusterers", "mechanism", data=data):
-        for score in ("ami", "ari"):
-            equal = {"data": data, "mechanism": mechanism}
-            lines = {
-                name: results.line("clusterers", score, clusterer=name, **equal)
-                for name in results.distinct("clusterers", "clusterer", **equal)
-            }
-            figures.append(
-                score_curve(
-                    lines,
-                    title=f"{data}, {mechanism} as written: {score.upper()}",
-                    value=score.upper(),
-                    finding=_ranked(lines),
-                    band=BAND,
-                )
-            )
-    line = "DBSCAN with radius 0.9 and 4 points sees one cluster in most tables, with noise and "
-    line += "without; two labellings of one cluster agree fully, which says nothing."
+    figures = [
+        _clusterer_curve(results, data, mechanism, score, names, title)
+        for mechanism in results.distinct("clusterers", "mechanism", data=data)
+        for score, names, title in (
+            ("ami", BY_THESIS, "AMI, the thesis' settings"),
+            ("ari", BY_THESIS, "ARI, the thesis' settings"),
+            ("ami", BY_CHOICE, "AMI, settings chosen on the reports"),
+        )
+    ]
     shown = _shown(number, f"Clusterers on {data}", figures)
-    return replace(shown, lines=[line]) if figures else shown
+    return replace(shown, lines=[ONE_CLUSTER]) if figures else shown
+
+
+def _clusterer_curve(
+    results: Results, data: str, mechanism: str, score: str, names: Sequence[str], title: str
+) -> Figure:
+    equal = {"data": data, "mechanism": mechanism}
+    known = results.distinct("clusterers", "clusterer", **equal)
+    lines = {
+        name: results.line("clusterers", score, clusterer=name, **equal)
+        for name in names
+        if name in known
+    }
+    return score_curve(
+        lines,
+        title=f"{data}, {mechanism} as written: {title}",
+        value=score.upper(),
+        finding=_ranked(lines),
+        band=BAND,
+    )
 
 
 def _ranked(lines: dict[str, Any]) -> str:

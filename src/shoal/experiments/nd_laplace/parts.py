@@ -27,6 +27,7 @@ __all__ = ["run"]
 Matrix = NDArray[np.float64]
 Labels = NDArray[np.int64]
 RADIUS, MIN_POINTS = 0.9, 4  # DBSCAN as an earlier draft sets it
+AMONG = range(2, 9)  # numbers of clusters to choose among
 
 
 def run(cell: Cell) -> list[Row]:
@@ -167,7 +168,7 @@ def _scores(table: Data, truth: Labels, reports: Matrix, labels: Labels) -> Row:
 
 
 def clusterers(data: str, mechanism: str, epsilon: float, draws: int, ap: bool) -> list[Row]:
-    """Cluster what a mechanism sends with each clusterer of the thesis, by its own settings.
+    """Cluster what a mechanism sends with each clusterer, by the thesis' settings and by ours.
 
     Parameters
     ----------
@@ -189,6 +190,10 @@ def clusterers(data: str, mechanism: str, epsilon: float, draws: int, ap: bool) 
         "KMeans, k = 4": lambda X: _kmeans(X, 4, 0),
         "OPTICS": lambda X: OPTICS(min_samples=2 * d).fit_predict(X),
         "DBSCAN": lambda X: DBSCAN(eps=RADIUS, min_samples=MIN_POINTS).fit_predict(X),
+        "KMeans, k chosen": lambda X: _kmeans(
+            X, choose.k(X, by="silhouette", among=AMONG).value, 0
+        ),
+        "DBSCAN, chosen": _chosen_dbscan,
     }
     if ap:
         fits["AP"] = lambda X: AffinityPropagation(random_state=0).fit_predict(X)
@@ -202,6 +207,12 @@ def clusterers(data: str, mechanism: str, epsilon: float, draws: int, ap: bool) 
             row |= {"ami": evaluate.ami(truths[name], labels)}
             rows.append(row | {"ari": evaluate.ari(truths[name], labels)})
     return rows
+
+
+def _chosen_dbscan(X: Matrix) -> Labels:
+    """Cluster with the radius and the least points that reports themselves suggest, at no cost."""
+    labels: Labels = DBSCAN(eps=choose.radius(X).value, min_samples=2 * X.shape[1]).fit_predict(X)
+    return labels
 
 
 def privacy(
