@@ -135,8 +135,7 @@ def cluster(
     from shoal.cluster.totals import ignore_no_groups_warning
     from shoal.files import file_set, named_failure
 
-    engines, say = Engines(engine, master), Output(json, quiet)
-    chosen = method_named(method)
+    chosen, engines, say = method_named(method), Engines(engine, master), Output(json, quiet)
     budget = budget_of(epsilon, "release")
     _check_apart(ledger, output)
     check_curator_page(curator, output, (table, domain, ledger))
