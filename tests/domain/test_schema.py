@@ -222,3 +222,47 @@ def test_any_content_is_found_wanting_or_makes_a_schema(content):
     if not schema_problems(content):
         schema = Schema.of(content)
         assert Schema.of(schema.to_dict()) == schema
+
+
+ORDERED = {
+    "version": 1,
+    "columns": {
+        "age": {"low": 0, "high": 110, "missing": "flag"},
+        "level": {"levels": ["basic", "middle", "higher"], "missing": "middle"},
+        "sex": {"values": ["F", "M"], "weight": 2},
+    },
+}
+
+
+def test_levels_are_categories_in_their_order():
+    schema = Schema.of(ORDERED)
+    assert schema.ordered == ("level",)
+    assert schema.categories["level"].values == ("basic", "middle", "higher")
+    assert schema.categories["level"].other == "bucket"  # for what is missing
+    assert schema.missing == {"age": "flag", "level": "middle"}
+    assert schema.flagged == ("age",)
+    assert Schema.of(schema.to_dict()) == schema
+
+
+def test_some_columns_of_a_schema_are_a_schema():
+    chosen = Schema.of(ORDERED | {"entity": "id"}).select(["sex", "age"])
+    assert chosen.columns == ("age", "sex")
+    assert chosen.entity == "id"
+    assert chosen.weights["sex"] == 2
+
+
+@pytest.mark.parametrize(
+    ("column", "problem"),
+    [
+        ({"values": ["a", "b"], "levels": ["a", "b"]}, "give one of them"),
+        ({"levels": ["a"]}, "two or more"),
+        ({"levels": ["a", "b"], "other": "bucket"}, "levels have `missing`"),
+        ({"values": ["a", "b"], "missing": "flag"}, "`other: bucket`"),
+        ({"levels": ["a", "b"], "low": 0}, "not both"),
+        ({"low": 0, "high": 1, "missing": "drop"}, "missing"),
+        ({"low": 0, "high": 1, "weight": 0}, "weight"),
+    ],
+)
+def test_levels_and_missing_that_make_no_sense_are_named(column, problem):
+    with pytest.raises(InvalidDomain, match=problem):
+        Schema.of({"version": 1, "columns": {"x": column}})

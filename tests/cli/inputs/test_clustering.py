@@ -9,7 +9,7 @@ from shoal.cli.inputs.clustering import (
     parse_groups,
 )
 from shoal.cluster import WaveCluster
-from shoal.domain import Box
+from shoal.domain import Box, Schema
 from shoal.errors import InvalidSetting
 from shoal.privacy import PureDP
 
@@ -38,7 +38,7 @@ def test_a_name_close_to_a_method_is_named():
     assert caught.value.hint.startswith("Did you mean privtree?")
 
 
-@pytest.mark.parametrize("name", [name for name in METHODS if name != "wave"])
+@pytest.mark.parametrize("name", [name for name in METHODS if name not in ("prototypes", "wave")])
 def test_every_k_means_is_built_with_what_was_asked(name):
     options = Options(name, "0.5", BOX, range(3, 4), entity="id", max_rows_per_person=2, drop=True)
     model = METHODS[name].build(options)
@@ -97,3 +97,23 @@ def test_settings_of_one_kind_are_refused_with_the_other():
     for own in ({"n_clusters": range(2, 3)}, {"delta": "1e-9"}):
         with pytest.raises(InvalidSetting, match="finds the number of groups"):
             METHODS["wave"].build(Options("wave", "1", BOX, **own))
+
+
+def test_k_prototypes_are_built_with_what_was_asked():
+    options = Options(
+        "prototypes", "0.5", None, range(3, 4), drop=True, schema=Schema.of_box(BOX, entity="id")
+    )
+    told = METHODS["prototypes"].build(options).get_params()
+    assert (told["n_clusters"], told["privacy"]) == (3, PureDP("0.5"))
+    assert told["domain"] == options.schema
+    assert options.work["domain"] == options.schema.to_dict()
+
+
+@pytest.mark.parametrize(
+    "more",
+    [{"delta": "1e-9"}, {"choose": "gap"}, {"n_clusters": None}, {"n_clusters": range(2, 5)}],
+)
+def test_options_that_k_prototypes_cannot_take_are_refused(more):
+    given = {"n_clusters": range(3, 4), "schema": Schema.of_box(BOX)} | more
+    with pytest.raises(InvalidSetting):
+        METHODS["prototypes"].build(Options("prototypes", "1", None, **given))
