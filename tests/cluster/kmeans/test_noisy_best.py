@@ -1,9 +1,7 @@
-from decimal import localcontext
-
 import numpy as np
 import pytest
 
-from shoal.cluster.kmeans.noisy_best import _CONTEXT, NoisyBest
+from shoal.cluster.kmeans.noisy_best import NoisyBest, _geometric_nodes
 from shoal.privacy import PureDP
 from shoal.randomness import Randomness
 
@@ -11,8 +9,7 @@ rng = np.random.default_rng(8)
 
 
 def probabilities(best, scores):
-    with localcontext(_CONTEXT):
-        return np.array([float(best._probability(i, scores)) for i in range(len(scores))])
+    return np.exp(best.log_probabilities(scores))
 
 
 def test_it_is_the_best_at_a_large_budget_and_any_at_a_small_one():
@@ -34,7 +31,7 @@ def test_places_are_drawn_as_often_as_their_probabilities_say(one_way):
 
 
 def test_probabilities_add_up_to_one_for_scores_far_apart_and_noise_of_thousands():
-    best, scores = NoisyBest(PureDP("0.01"), 31), -rng.integers(0, 100_000, 24)
+    best, scores = NoisyBest(PureDP("0.01"), 31), -rng.integers(0, 100_000, 48)
     assert probabilities(best, scores).sum() == pytest.approx(1, abs=1e-12)
 
 
@@ -63,3 +60,11 @@ def test_lines_that_are_equal_on_both_sides_lose_nothing():
     best, scores = NoisyBest(PureDP(1), 1), np.array([[1, 2, 3], [4, 5, 6]])
     assert best.log_ratio(np.array([0, 1]), scores, scores) == 0
     assert best.worst_ratio(scores, scores) == 0
+
+
+@pytest.mark.parametrize("step", [2.0, 0.3, 1e-4])
+def test_sums_of_powers_over_geometric_noise_are_exact(step):
+    nodes, weights = _geometric_nodes(step, 24)
+    powers = np.arange(48)
+    expected = np.expm1(-step) / np.expm1(-step * (powers + 1))
+    assert np.allclose((nodes[:, None] ** powers * weights[:, None]).sum(axis=0), expected, 1e-10)

@@ -2,8 +2,7 @@
 
 import math
 from dataclasses import dataclass
-from decimal import Context, Decimal, localcontext
-from functools import cached_property
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,8 +14,7 @@ from shoal.privacy import PureDP
 __all__ = ["NoisyBest"]
 
 Integers = NDArray[np.int64]
-_DIGITS = 60  # sums of candidates' products cancel: up to 2^48 of 10^60 is lost
-_CONTEXT = Context(prec=_DIGITS, Emin=-(10**9), Emax=10**9)
+Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
@@ -102,7 +100,7 @@ class NoisyBest:
         """
         return float(
             sum(
-                self._log_ratio(int(place), before, after)
+                self._log_ratios(before, after)[place]
                 for place, before, after in zip(output, value, other, strict=True)
                 if not np.array_equal(before, after)
             )
@@ -121,42 +119,60 @@ class NoisyBest:
         changed = (value != other).any(axis=1)
         return float(
             sum(
-                max(self._log_ratio(place, before, after) for place in range(len(before)))
+                self._log_ratios(before, after).max()
                 for before, after in zip(value[changed], other[changed], strict=True)
             )
         )
 
-    def _log_ratio(self, place: int, before: Integers, after: Integers) -> float:
-        with localcontext(_CONTEXT):
-            ratio = self._probability(place, before) / self._probability(place, after)
-            return float(ratio.ln())
+    def _log_ratios(self, before: Integers, after: Integers) -> Floats:
+        """Return the log-ratio of every place of one line."""
+        return self.log_probabilities(before) - self.log_probabilities(after)
 
-    def _probability(self, place: int, scores: Integers) -> Decimal:
-        r"""Return the probability of a place in one line of scores.
+    def log_probabilities(self, scores: Integers) -> Floats:
+        r"""Return the logarithm of the probability of each place of one line of scores.
 
-        A raised score passes another by t with the chance that noise is at most t more than the
-        gap between them, :math:`1 - 2 a^{gap + t + 1} / (1 + a)`. The product over all others is a
-        polynomial in :math:`a^t`, whose sum over t, weighted by the chance of t, is a sum of
-        geometric series.
+        A raised score passes another, for noise t of its own, with the chance that the noise of
+        the other is at most the gap between them and t: :math:`1 - 2 a^{gap + t + 1} / (1 + a)`.
+        The product over all others is a polynomial in :math:`a^t`, which is summed over t.
+
+        Parameters
+        ----------
+        scores
+            One line.
         """
-        a = self._decay
-        gaps = [int(scores[place]) - int(score) for score in np.delete(scores, place)]
-        gaps = [gap - (number < place) for number, gap in enumerate(gaps)]  # the first of equals
-        least = max(0, -min(gaps, default=0))  # noise below which another is higher for sure
-        missed = [2 * a ** (gap + least + 1) / (1 + a) for gap in gaps]
-        terms = [Decimal(1)]
-        for part in missed:  # coefficients of the product of (1 - part x)
-            terms = [
-                first - part * second
-                for first, second in zip([*terms, Decimal(0)], [Decimal(0), *terms], strict=True)
-            ]
-        series = sum(term / (1 - a ** (power + 1)) for power, term in enumerate(terms))
-        chance = 2 * (1 - a) / (1 + a)  # of t, over a^t; half of it for t = 0
-        first = math.prod((1 - part for part in missed), start=Decimal(1)) if least == 0 else 0
-        return chance * (a**least * series - Decimal(first) / 2)
+        step, n = float(self.guarantee.epsilon / self.needed_move), len(scores)
+        a, rest = math.exp(-step), -math.expm1(-step)
+        numbers = np.arange(n)
+        gaps = scores[:, None] - scores - (numbers < numbers[:, None])  # the first of equals
+        alone = np.eye(n, dtype=np.bool_)
+        least = np.maximum(0, -np.where(alone, 0, gaps).min(axis=1))  # below, another is higher
+        missed = 2 / (1 + a) * np.exp(-step * np.where(alone, np.inf, gaps + least[:, None] + 1))
+        nodes, weights = _geometric_nodes(step, n // 2 + 1)
+        passed = np.prod(1 - missed[:, :, None] * nodes, axis=1) @ weights
+        # Noise of 0 is half as likely as the geometric series has it.
+        none = np.where(least == 0, np.prod(1 - missed, axis=1), 0) * rest / 2
+        return np.asarray(-step * least + np.log(2 / (1 + a) * (passed - none)))
 
-    @cached_property
-    def _decay(self) -> Decimal:
-        step = self.guarantee.epsilon / self.needed_move
-        with localcontext(_CONTEXT):
-            return (-Decimal(step.numerator) / Decimal(step.denominator)).exp()
+
+@lru_cache(maxsize=64)
+def _geometric_nodes(step: float, n: int) -> tuple[Floats, Floats]:
+    """Return nodes x and weights w with sum w f(x) = sum over t of (1 - a) a^t f(a^t), a = e^-step.
+
+    Exact for polynomials up to degree 2 n - 1, with positive weights (Gauss), so that nothing
+    cancels: the nodes are the zeros of a little q-Legendre polynomial, whose recurrence is in
+    Koekoek, Lesky, Swarttouw, Hypergeometric orthogonal polynomials, 14.12.1.
+    """
+    k = np.arange(n)
+    up = _gap(step, k + 1) ** 2 / (_gap(step, 2 * k + 1) * _gap(step, 2 * k + 2))
+    down = np.zeros(n)
+    down[1:] = _gap(step, k[1:]) ** 2 / (_gap(step, 2 * k[1:]) * _gap(step, 2 * k[1:] + 1))
+    up, down = up * np.exp(-step * k), down * np.exp(-step * k)
+    between = np.sqrt(up[:-1] * down[1:])
+    jacobi = np.diag(up + down) + np.diag(between, 1) + np.diag(between, -1)
+    nodes, vectors = np.linalg.eigh(jacobi)
+    return nodes, vectors[0] ** 2
+
+
+def _gap(step: float, times: NDArray[np.int64]) -> Floats:
+    """Return 1 - a^times."""
+    return np.asarray(-np.expm1(-step * times))
