@@ -51,6 +51,10 @@ def test_groups_are_described_by_what_differs(made):
     assert any(line.label.startswith("Group") for line in made.lines if hasattr(line, "label"))
 
 
+def test_the_code_on_the_page_states_the_promise(made):
+    assert "epsilon='1', domain=schema, random_state=1" in made.settings["code"]
+
+
 def test_a_report_takes_it(made):
     html = report.render(report.findings(made.to_result()))
     assert "Pupils" in html

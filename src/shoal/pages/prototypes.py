@@ -16,6 +16,7 @@ from shoal.pages.cluster_parts import (
     without_values,
 )
 from shoal.pages.page import Fact, Line, Page, Table, name_list
+from shoal.privacy.exact import exact_text
 
 if TYPE_CHECKING:
     from shoal.cluster.prototypes.profiles import Difference, Profiles
@@ -82,10 +83,15 @@ def _code(model: Any) -> str:
     """Return Python code that does the same with a table of one's own."""
     seed = "" if model.random_state is None else f", random_state={model.random_state!r}"
     promise = model._promise()
+    amount = repr(exact_text(promise.epsilon))
+    if promise.neighbours == "add-remove":
+        stated = f"epsilon={amount}"
+    else:
+        stated = f"privacy=shoal.PureDP({amount}, neighbours={promise.neighbours!r})"
     return (
         'import shoal\n\nschema = shoal.Schema.load("domain.yaml")\n'
         f"model = shoal.cluster.PrivateKPrototypes(\n    {model.n_clusters_}, "
-        f"privacy={promise.per_row()!r}, domain=schema{seed}\n)\n"
+        f"{stated}, domain=schema{seed}\n)\n"
         'model.fit("table.csv").save("groups")'
     )
 
