@@ -56,6 +56,14 @@ def test_several_requests_share_a_transaction_and_each_is_whole(database):
     store.close()
 
 
+def test_a_person_who_comes_twice_at_once_counts_once(database):
+    store, (one, other) = store_of(database), people(2)
+    results = store.accept([Arrival(0, [one, one], [1, 2]), Arrival(0, [other, one], [3, 4])], 0)
+    assert [(r.accepted, r.repeated) for r in results] == [(1, 1), (1, 1)]
+    assert store.sums(0) == {1: 1, 3: 1}
+    store.close()
+
+
 def test_who_is_revoked_cannot_report_and_who_reported_cannot_be_revoked(database):
     store, whos = store_of(database, has_tokens=True), people(3)
     store.enrol(whos[:2])

@@ -34,6 +34,11 @@ def test_rows_that_are_left_out_do_not_show_missing_values_included(tmp_path):
     ]
 
 
+def test_labels_that_nobody_is_published_under_are_not_drawn(tmp_path):
+    (figure,) = hierarchy_figures(run(tmp_path, ["1"] * 6 + ["3"] * 3 + ["4"] * 3))
+    assert [box[3] for box in figure.data["boxes"]] == ["*", "low", "1", "high", "3", "4"]
+
+
 def test_missing_values_that_are_published_have_a_box(tmp_path):
     (figure,) = hierarchy_figures(run(tmp_path, ["1"] * 6 + [None] * 4))
     assert {box[3]: box[4] for box in figure.data["boxes"]}["<null>"] == 0.4

@@ -8,9 +8,19 @@ import subprocess
 import numpy as np
 import pytest
 
-from shoal.figures import before_after, cell_map, class_sizes, detail_bars, icicle
+from shoal.figures import (
+    before_after,
+    cell_map,
+    class_sizes,
+    detail_bars,
+    grouped_bars,
+    icicle,
+    roc_panels,
+    score_curve,
+    stage_map,
+)
 from shoal.privacy import KAnonymity, Public, PureDP, Released, Result
-from shoal.report import findings, render
+from shoal.report import Claim, Exhibit, Reproduction, findings, render, reproduction_page
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
 if CHROMIUM is None and os.environ.get("CI") == "true":
@@ -214,3 +224,41 @@ def test_words_in_the_pictures_of_a_table_keep_apart(tmp_path, width):
     badly, _, scroll, inner, small, *_ = probed(tmp_path, page, width=width)
     assert (badly, small) == ("", "0")
     assert int(scroll) <= int(inner)
+
+
+def a_document():
+    """A page with each kind of figure that documents have, names and budgets as long as theirs."""
+    budgets = (0.05, 0.1, 0.5, 1, 2, 3, 5, 7, 9)
+    line = [(e, min(0.1 * e, 1), 0.02) for e in budgets]
+    names = (
+        "laplace",
+        "laplace-optimal-truncated",
+        "piecewise on records",
+        "clamp",
+        "snap",
+        "bayes",
+    )
+    words = {"title": "AMI", "value": "AMI", "finding": "It rises", "band": "2 standard errors."}
+    bars = {name: {f"{e:g}": (0.4, 0.02) for e in budgets} for name in names}
+    panels = {f"optimal {e}": [(0, 0), (0.4, 0.6), (1, 1)] for e in (0.5, 1.5, 2.5, 3.5)}
+    points = np.random.default_rng(1).normal(size=(500, 2))
+    stages = dict.fromkeys(("data", "noise", "grid remap", "optimal remap"), points)
+    figures = [
+        score_curve(dict.fromkeys(names, line), control=0.55, **words),
+        grouped_bars(bars, across="Budget in raw units", **words),
+        roc_panels(panels, notes=dict.fromkeys(panels, "AUC 0.53"), title="ROC", finding="Flat"),
+        stage_map(stages, names=["LB", "Min"], within=[[-1, -1], [1, 1]], title="Four",
+                  finding="They move"),
+    ]  # fmt: skip
+    claim = Claim("Section 6", "It holds.", "holds", "0.75", "0.74 ± 0.02", "Why.", "Figure 6.1")
+    exhibits = [Exhibit(f"Figure 6.{i}", "One", [each]) for i, each in enumerate(figures, start=1)]
+    done = {"title": "A thesis, run again", "lead": "One holds.", "claims": [claim] * 3}
+    done |= {"exhibits": exhibits, "setting": ["Ten draws."], "again": "shoal reproduce thesis"}
+    return reproduction_page(Reproduction(**done))
+
+
+@pytest.mark.parametrize("width", [1280, 390])
+def test_the_page_of_a_document_fits_the_screen_and_can_be_read(tmp_path, width):
+    badly, _, scroll, inner, small, requests, _ = probed(tmp_path, a_document(), width=width)
+    assert (badly, small, requests) == ("", "0", "0")
+    assert int(scroll) <= int(inner) == width

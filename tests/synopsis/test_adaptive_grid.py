@@ -137,3 +137,42 @@ def test_coarse_cells_beyond_the_limit_are_refused_sparse_or_not():
         grid = AdaptiveGrid(epsilon=1, domain=Box.unit(2), cells=1500, sparse=sparse)
         with pytest.raises(TooLarge, check=lambda error: error.reason == "cells"):
             grid.fit(blob(9, 2))
+
+
+@pytest.mark.parametrize("share", [0.25, 0.7])
+def test_both_levels_together_cost_the_promise(share):
+    from shoal.privacy import Ledger
+
+    ledger = Ledger()
+    settings = {"coarse_share": share, "consistency": False, "n_public": 1000}
+    AdaptiveGrid(epsilon=1, domain=Box.unit(2), ledger=ledger, random_state=1, **settings).fit(
+        blob(1000, 2)
+    )
+    assert ledger.totals() == [PureDP(1, simulation=True)]
+
+
+def test_parts_are_drawn_at_what_the_coarse_level_leaves(monkeypatch):
+    seen = recorded(monkeypatch)
+    settings = {"coarse_share": 0.8, "consistency": False, "part_rows": 2, "coarse_rows": 40}
+    grid = AdaptiveGrid(epsilon=1, domain=Box.unit(2), random_state=1, n_public=9000, **settings)
+    grid.fit(blob(9000, 2))
+    (coarse, v), (fine, _) = seen
+    assert coarse.size == max(10, math.ceil((9000 / 40) ** 0.5 / 4)) ** 2
+    parts = np.maximum(np.ceil((np.maximum(v, 0) * 0.2 / 2) ** 0.5), 1)
+    assert fine.parts.tolist() == parts.astype(int).tolist()
+    assert grid.noise_variance_ == pytest.approx(Geometric(PureDP("0.2")).variance)
+
+
+def test_unequal_levels_are_not_settled_as_equal_ones():
+    from shoal.errors import ConflictingSettings
+
+    with pytest.raises(ConflictingSettings, match="equal noise"):
+        AdaptiveGrid(epsilon=1, domain=Box.unit(2), coarse_share=0.3).fit(blob(100, 2))
+
+
+@pytest.mark.parametrize("wrong", [{"coarse_share": 1.0}, {"coarse_rows": 0}, {"part_rows": "5"}])
+def test_settings_of_the_levels_are_checked(wrong):
+    from shoal.errors import InvalidSetting
+
+    with pytest.raises(InvalidSetting, match=next(iter(wrong))):
+        AdaptiveGrid(epsilon=1, domain=Box.unit(2), **wrong).fit(blob(100, 2))

@@ -63,12 +63,12 @@ def advise(policy: Policy, problem: Problem, outcome: Outcome) -> list[Advice]:
     >>> tree = {"*": {"low": ["1", "2"], "high": ["3", "4"]}}
     >>> policy = Policy.of({"version": 1, "privacy": {"k": 3, "suppression": 0}, "attributes":
     ...     {"x": {"role": "quasi", "hierarchy": {"tree": tree}}}})
-    >>> problem = count_combinations(policy, {"x": list("1111222234")}).problem
+    >>> problem = count_combinations(policy, {"x": list("1" * 20 + "2" * 20 + "34")}).problem
     >>> advised = advise(policy, problem, run_search(policy, problem))
     >>> print(advised[0].text)
     'x' is published as '*' throughout, so it says nothing.
     >>> advised[1].line
-    'recoding: local'
+    'suppression: 0.05'
     """
     if outcome.method == KEPT_CUT:
         return []

@@ -15,7 +15,7 @@ from shoal.anonymize.codec import Codec, published_cells
 from shoal.anonymize.hierarchies.build import build_hierarchy, needs_rows
 from shoal.anonymize.policy import AnyPolicy, policy_of
 from shoal.anonymize.risk.model_recount import find_places
-from shoal.anonymize.table import table_of
+from shoal.anonymize.table import Table
 from shoal.anonymize.tree import Tree
 from shoal.engine.duckdb import COUNTED
 from shoal.errors import InvalidPolicy
@@ -51,7 +51,7 @@ class LabelFinder:
         self.policy = policy_of(policy)
         self._codec = _declared_codec(self.policy)
         self._names = list(self._codec.hierarchies)
-        table = table_of(released)
+        table = Table(released)
         cells = ", ".join(f"c{i}" for i in range(len(self._names)))
         groups = table.query(f"SELECT {cells}, {COUNTED} GROUP BY ALL", self._names)
         columns = {name: groups[f"c{i}"] for i, name in enumerate(self._names)}
@@ -72,7 +72,7 @@ class LabelFinder:
         X
             The new rows: a path, a data frame, ...
         """
-        table = table_of(X)
+        table = Table(X)
         rows = pa.Table.from_batches(list(table.batches(list(table.names))))
         codes = np.stack(
             [self._codec.leaves(n, rows[n].combine_chunks()) for n in self._names], axis=1
@@ -98,7 +98,7 @@ class LabelFinder:
                 covers &= (part[:, q, None] >= low) & (part[:, q, None] < high)
             first = covers.argmax(axis=1)
             places[start : start + step] = np.where(
-                covers.any(axis=1)[:, None], self._places[first], 0
+                np.asarray(covers.any(axis=1))[:, None], self._places[first], 0
             )
         return np.asarray(places[inverse.reshape(-1)])
 

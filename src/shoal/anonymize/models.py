@@ -56,7 +56,7 @@ class KMap:
         >>> KMap(5).holds([1, 4], [5, 4]).tolist()
         [True, False]
         """
-        return np.asarray(people) >= self.k
+        return np.asarray(np.asarray(people) >= self.k)
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,7 @@ every class knows how many of them have its labels.
 """
 
 from dataclasses import replace
-from typing import NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -38,6 +38,7 @@ __all__ = [
 
 Counts = NDArray[np.int64]
 ClassModel = KMap | DeltaPresence
+Whole = TypeVar("Whole", bound=np.integer[Any])
 _CHUNK_CELLS = 2**22  # comparisons held at a time
 
 
@@ -276,7 +277,7 @@ def count_all_people(problem: Problem) -> int:
     return int(count_people(problem, one_class)[0])
 
 
-def _padded(values: NDArray[np.integer], more: int, fill: int) -> NDArray[np.integer]:
+def _padded(values: NDArray[Whole], more: int, fill: int) -> NDArray[Whole]:
     return np.concatenate([values, np.full(more, fill, dtype=values.dtype)])
 
 

@@ -16,7 +16,7 @@ from shoal.anonymize.classes import count_rows, number_classes
 from shoal.anonymize.hierarchies.hierarchy import as_text
 from shoal.anonymize.policy import Policy
 from shoal.anonymize.problem import Problem
-from shoal.anonymize.table import table_of
+from shoal.anonymize.table import Table
 from shoal.errors import InvalidSetting
 
 __all__ = [
@@ -111,7 +111,7 @@ def column_changes(
     live, changes = ~suppressed, []
     for q, (name, tree) in enumerate(zip(problem.names, problem.trees, strict=True)):
         size = tree.taxonomy.size
-        before = np.bincount(problem.codes[:, q], problem.n, minlength=size)
+        before = np.bincount(problem.codes[:, q], problem.n, minlength=size).astype(np.float64)
         rows = np.bincount(labels[live, q], problem.n[live], minlength=tree.size)
         spread = np.zeros(size + 1)
         np.add.at(spread, tree.low, rows / (tree.high - tree.low))
@@ -177,7 +177,7 @@ def _cramers_v(a: Counts, b: Counts, n: Counts) -> float:
     return float(np.sqrt(max(phi, 0.0) / least))
 
 
-def _cross_table(a: Counts, b: Counts, n: Counts) -> tuple[tuple[Floats, Counts, Counts], Any, Any]:
+def _cross_table(a: Counts, b: Counts, n: Counts) -> tuple[tuple[Any, Any, Any], Any, Any]:
     """Return occupied cells (rows, and where they are), and the sums of both columns."""
     row_sums, column_sums = np.bincount(a, n), np.bincount(b, n)
     width, key = len(column_sums), a * len(column_sums) + b
@@ -292,8 +292,7 @@ def _warnings(policy: Policy, target: str) -> list[str]:
 
 def _columns(X: Any, names: list[str], seed: int) -> dict[str, NDArray[np.object_]]:
     """Return columns as texts, of a random part of the rows if they are many."""
-    table = table_of(X)
-    rows = pa.Table.from_batches(list(table.batches(names)))
+    rows = pa.Table.from_batches(list(Table(X).batches(names)))
     if rows.num_rows > _MOST_ROWS:
         chosen = np.random.default_rng(seed).choice(rows.num_rows, _MOST_ROWS, replace=False)
         rows = rows.take(pa.array(np.sort(chosen)))

@@ -36,6 +36,7 @@ from shoal.cli.verbs.learn import learn
 from shoal.cli.verbs.ledger import ledger_app
 from shoal.cli.verbs.perturb import perturb
 from shoal.cli.verbs.plan import plan
+from shoal.cli.verbs.reproduce import reproduce
 from shoal.cli.verbs.version import version
 
 __all__ = ["app"]
@@ -92,6 +93,7 @@ app.command()(audit)
 app.add_typer(attack_app, name="attack")
 app.add_typer(ledger_app, name="ledger")
 app.add_typer(data_app, name="data")
+app.command()(reproduce)
 app.command()(version)
 
 

@@ -292,6 +292,17 @@ class Progress:
             begun = self.bar.tasks[0].description != _FIRST_STEP
             self.bar.update(self.task, description=name, completed=self._done + begun)
 
+    def describe(self, state: str) -> None:
+        """Show the state of the step under way, in words.
+
+        Parameters
+        ----------
+        state
+            The state.
+        """
+        if self.bar is not None:
+            self.bar.update(self.task, description=state)
+
     def part(self, name: str, share: float) -> None:
         """Show how far the step under way is.
 

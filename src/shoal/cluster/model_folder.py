@@ -172,10 +172,16 @@ def check_replaceable(folder: str | Path) -> None:
 
 def _domain_document(domain: Box | Schema | None) -> dict[str, Any] | None:
     """Return the bounds of a domain as JSON values; the entity is among the settings."""
-    if isinstance(domain, Schema) and domain.categories:
+    if isinstance(domain, Schema) and not _is_plain_box(domain):
         return domain.to_dict()
     box = domain.box if isinstance(domain, Schema) else domain
     return None if box is None else box.to_dict()
+
+
+def _is_plain_box(schema: Schema) -> bool:
+    """Whether a schema says no more of its columns than a box does."""
+    weighted = any(weight != 1 for weight in schema.weights.values())
+    return not (schema.categories or schema.missing or weighted)
 
 
 def _is_file_entry(file: Any) -> bool:

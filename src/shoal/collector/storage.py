@@ -267,20 +267,32 @@ class Store(ABC):
         parts: dict[int, list[int]] = {}
         with self._transaction() as cursor:
             self._lock_rounds(cursor, shared=True)
-            closed = self._closed_rounds(cursor)
-            for arrival in arrivals:
-                if arrival.round in closed:
-                    results.append(Accepted(0, 0, "closed"))
-                elif self._has_tokens and self._enrolled(cursor, arrival.whos) < len(arrival.whos):
-                    results.append(Accepted(0, 0, "unknown"))
-                else:
-                    new = self._insert_new(cursor, sorted(arrival.whos))  # [P1]
-                    codes = _codes_of(arrival, new)
-                    parts.setdefault(arrival.round, []).extend(codes)
-                    results.append(Accepted(len(codes), len(arrival.whos) - len(codes)))
+            problems = self._problems(cursor, arrivals)
+            good = [a for a, problem in zip(arrivals, problems, strict=True) if problem is None]
+            # One sorted insert for all requests: two workers can never wait for each other.
+            whos = sorted({who for arrival in good for who in arrival.whos})
+            new = self._insert_new(cursor, whos)  # [P1]
+            for arrival, problem in zip(arrivals, problems, strict=True):
+                codes = _take_new(arrival, new) if problem is None else []
+                parts.setdefault(arrival.round, []).extend(codes)
+                repeated = len(arrival.whos) - len(codes) if problem is None else 0
+                results.append(Accepted(len(codes), repeated, problem))
             for number, codes in parts.items():
                 self._write_part(cursor, number, epoch, codes)  # [P2]
         return results  # [P3]
+
+    def _problems(self, cursor: Any, arrivals: Sequence[Arrival]) -> list[str | None]:
+        """Return why each request cannot be taken, or None."""
+        closed = self._closed_rounds(cursor)
+        problems: list[str | None] = []
+        for arrival in arrivals:
+            if arrival.round in closed:
+                problems.append("closed")
+            elif self._has_tokens and self._enrolled(cursor, arrival.whos) < len(arrival.whos):
+                problems.append("unknown")
+            else:
+                problems.append(None)
+        return problems
 
     def _write_part(self, cursor: Any, number: int, epoch: int, codes: list[int]) -> None:
         if codes:
@@ -429,12 +441,14 @@ class Store(ABC):
             return {(kind, number): json.loads(text) for kind, number, text in cursor.fetchall()}
 
 
-def _codes_of(arrival: Arrival, new: set[bytes]) -> Sequence[int]:
-    """Return the codes of the people who are new: most often all."""
-    if len(new) == len(arrival.whos):
-        return arrival.codes
-    pairs = zip(arrival.whos, arrival.codes, strict=True)
-    return [code for who, code in pairs if who in new]
+def _take_new(arrival: Arrival, new: set[bytes]) -> list[int]:
+    """Return the codes of the people who are new, who are so no longer: each counts once."""
+    codes = []
+    for who, code in zip(arrival.whos, arrival.codes, strict=True):
+        if who in new:
+            new.discard(who)
+            codes.append(code)
+    return codes
 
 
 def _tally(contents: list[bytes]) -> dict[int, int]:

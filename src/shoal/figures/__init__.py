@@ -23,6 +23,7 @@ from shoal.figures.charts.detail_bars import DetailBars, detail_bars
 from shoal.figures.charts.dots import Dots, dots
 from shoal.figures.charts.error_band import ErrorBand, error_band
 from shoal.figures.charts.group_profile import GroupProfile, ProfileRow, group_profile
+from shoal.figures.charts.grouped_bars import GroupedBars, grouped_bars
 from shoal.figures.charts.icicle import Icicle, icicle
 from shoal.figures.charts.noise import (
     NoiseBars,
@@ -33,12 +34,15 @@ from shoal.figures.charts.noise import (
     noise_map,
 )
 from shoal.figures.charts.roc import RocCurve, roc_curve
+from shoal.figures.charts.roc_panels import RocPanels, roc_panels
+from shoal.figures.charts.score_curve import ScoreCurve, score_curve
 from shoal.figures.charts.score_marks import ScoreMarks, score_marks
 from shoal.figures.charts.verdict import VerdictFigure, verdict_figure
 from shoal.figures.figure import Figure
 from shoal.figures.maps.cell_map import Area, CellMap, cell_map, dense_areas, true_cell_map
 from shoal.figures.maps.cluster_map import ClusterMap, cluster_map
 from shoal.figures.maps.mosaic import Mosaic, bars, mosaic, raster_of_cells, raster_of_points
+from shoal.figures.maps.stage_map import StageMap, stage_map
 
 __all__ = [
     "Area",
@@ -53,6 +57,7 @@ __all__ = [
     "ErrorBand",
     "Figure",
     "GroupProfile",
+    "GroupedBars",
     "Icicle",
     "Mosaic",
     "NoiseBars",
@@ -60,7 +65,10 @@ __all__ = [
     "NoiseMap",
     "ProfileRow",
     "RocCurve",
+    "RocPanels",
+    "ScoreCurve",
     "ScoreMarks",
+    "StageMap",
     "VerdictFigure",
     "bars",
     "before_after",
@@ -75,6 +83,7 @@ __all__ = [
     "error_band",
     "figure_of",
     "group_profile",
+    "grouped_bars",
     "icicle",
     "mosaic",
     "noise_bars",
@@ -83,7 +92,10 @@ __all__ = [
     "raster_of_cells",
     "raster_of_points",
     "roc_curve",
+    "roc_panels",
+    "score_curve",
     "score_marks",
+    "stage_map",
     "true_cell_map",
     "verdict_figure",
 ]
@@ -102,12 +114,16 @@ _KINDS: dict[str, type[Figure]] = {
         ErrorBand,
         GroupProfile,
         Icicle,
+        GroupedBars,
         Mosaic,
         NoiseBars,
         NoiseHistogram,
         NoiseMap,
         RocCurve,
+        RocPanels,
+        ScoreCurve,
         ScoreMarks,
+        StageMap,
         VerdictFigure,
     )
 }

@@ -183,8 +183,7 @@ def _table(model: Any, profiles: "Profiles") -> Table:
 
 
 def _short(each: "Difference") -> str:
-    name = each.column if each.value is None else str(each.value)
-    return f"{name} {_amount(each, each.here)}, everyone {_amount(each, each.everyone)}"
+    return f"{each.label} {_amount(each, each.here)}, everyone {_amount(each, each.everyone)}"
 
 
 def _facts(model: Any, profiles: "Profiles") -> list[Fact]:

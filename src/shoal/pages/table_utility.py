@@ -71,7 +71,7 @@ def _merged(change: "ColumnChange") -> tuple[list[str], list[float], list[float]
     if size > _MOST_BARS and not all(map(_is_number, change.values)):
         return _with_rest(change)
     step = -(-size // _MOST_BARS)
-    names, before, after = [], [], []
+    names, before, after = list[str](), list[float](), list[float]()
     for start in range(0, size, step):
         part = change.values[start : start + step]
         names.append(part[0] if len(part) == 1 else f"{part[0]} to {part[-1]}")

@@ -12,21 +12,27 @@ The words of this package:
 - *account*: what the ledger says: spent earlier, here, in all, and what is left.
 - *label*: eight facts in one order on every page.
 - *verdict*: what an audit or an attack concluded about a claim.
+- *exhibit*: a figure or table of a document that is run again, by its number there.
 """
 
 from shoal.report.findings import findings
 from shoal.report.guarantee_text import Promise
 from shoal.report.promise import promise
 from shoal.report.render import render, texts, write
+from shoal.report.reproduction import Claim, Exhibit, Reproduction, reproduction_page
 from shoal.report.verdicts import Detail, Verdicts, verdict_page
 
 __all__ = [
+    "Claim",
     "Detail",
+    "Exhibit",
     "Promise",
+    "Reproduction",
     "Verdicts",
     "findings",
     "promise",
     "render",
+    "reproduction_page",
     "texts",
     "verdict_page",
     "write",

@@ -12,7 +12,7 @@ from shoal.domain import Box, Grid, Schema
 from shoal.domain.box import Matrix, as_matrix
 from shoal.domain.grid import MAX_CELLS, Keys, cell_indices
 from shoal.engine import Rows
-from shoal.errors import InvalidDomain, TooLarge
+from shoal.errors import ConflictingSettings, InvalidDomain, InvalidSetting, TooLarge, setting
 from shoal.estimator import Spending
 from shoal.mechanisms import Geometric
 from shoal.privacy import Ledger, PureDP
@@ -165,8 +165,9 @@ def _index_inside(fractions: list[Matrix], parts: NDArray[np.int64]) -> Keys:
 class AdaptiveGrid(GridSynopsis):
     r"""Publish noisy counts of a coarse grid whose cells are split again where rows are.
 
-    Half of the budget counts coarse cells, the other half their parts: a coarse cell of noisy
-    count v is split into :math:`m_2 = \lceil (v \varepsilon_2 / 5)^{2/(2+d)} \rceil` parts an axis.
+    Half of the budget counts coarse cells, the other half their parts: with the usual settings
+    a coarse cell of noisy count v is split into
+    :math:`m_2 = \lceil (v \varepsilon_2 / 5)^{2/(2+d)} \rceil` parts an axis.
     Both counts of a coarse cell, its own and the sum of its parts, then settle on one number, at
     no cost.
 
@@ -196,6 +197,13 @@ class AdaptiveGrid(GridSynopsis):
     negative
         What becomes of counts that noise made too small: see ``shoal.synopsis.weights_of``.
         The printed method is ``consistency=False, negative="zero"``.
+    coarse_share
+        The share of the budget that counts coarse cells (alpha in print). Anything but a half
+        needs ``consistency=False``: counts are settled as of equal noise.
+    coarse_rows
+        Rows times epsilon that a coarse cell is made for (c1 in print): more make fewer cells.
+    part_rows
+        The same for parts (c2 in print).
     sparse
         Never make the empty parts, so that there may be up to 2**62; coarse cells stay dense.
     max_cells
@@ -231,6 +239,9 @@ class AdaptiveGrid(GridSynopsis):
         cells: AskedCells = "auto",
         consistency: bool = True,
         negative: Negative = "norm-cut",
+        coarse_share: float = 0.5,
+        coarse_rows: float = 10,
+        part_rows: float = 5,
         sparse: bool = False,
         max_cells: int = MAX_CELLS_DENSE,
         n_public: int | None = None,
@@ -250,6 +261,9 @@ class AdaptiveGrid(GridSynopsis):
         self.cells = cells
         self.consistency = consistency
         self.negative = negative
+        self.coarse_share = coarse_share
+        self.coarse_rows = coarse_rows
+        self.part_rows = part_rows
         self.sparse = sparse
         self.max_cells = max_cells
 
@@ -260,6 +274,21 @@ class AdaptiveGrid(GridSynopsis):
     def _release_name(self, rows: Rows) -> str:
         return "counts on an adaptive grid"
 
+    def _check_settings(self, box: Box) -> None:
+        super()._check_settings(box)
+        for name in ("coarse_share", "coarse_rows", "part_rows"):
+            value, most = getattr(self, name), 1.0 if name == "coarse_share" else math.inf
+            if not (isinstance(value, int | float | Fraction) and 0 < value < most):
+                wanted = "between 0 and 1" if most == 1 else "above 0"
+                raise InvalidSetting.of(name, f"must be a number {wanted}", 0.5, value)
+        if self.coarse_share != 0.5 and self.consistency and not self.sparse:
+            raise ConflictingSettings(
+                "Coarse and fine counts are settled as of equal noise, which this "
+                + setting("coarse_share")
+                + " does not give them.",
+                "Use " + setting("consistency", False) + ", or half of the budget for each.",
+            )
+
     def spend(self, spending: Spending) -> Self:
         """Count with a budget that the caller opened; see ``PrivateEstimator.spend``.
 
@@ -268,22 +297,23 @@ class AdaptiveGrid(GridSynopsis):
         spending
             The rows, the page that pays, the budget and the noise.
         """
-        # 1. How many rows there are; the rest of the budget is halved.
+        # 1. How many rows there are; the rest of the budget is divided between the two levels.
         spending = self._begin(spending)
-        half, d = spending.share(Fraction(1, 2)), spending.box.d
+        d, share = spending.box.d, Fraction(str(self.coarse_share))
+        first, second = spending.share(share), spending.share(1 - share)
         # 2. Rows in each cell of a coarse grid, with noise; the rule: docs/decisions/synopses.md.
-        rule = (self.n_rows_ * spending.epsilon / 10) ** (2 / (2 + d)) / 4
+        rule = (self.n_rows_ * spending.epsilon / self.coarse_rows) ** (2 / (2 + d)) / 4
         coarse = self._grid(spending.box, math.ceil(max(100 ** (1 / d), rule)))  # [P1]
-        coarse_counts = half.count(coarse, of="coarse cell counts")  # [P2]
+        coarse_counts = first.count(coarse, of="coarse cell counts")  # [P2]
         # 3. Cells with many rows are split, and the parts counted.
-        cells = SplitGrid(coarse, self._parts(coarse_counts, half.epsilon, d))  # [P3]
-        variance = Geometric(half.budget).variance
+        cells = SplitGrid(coarse, self._parts(coarse_counts, second.epsilon, d))  # [P3]
+        variance = Geometric(second.budget).variance
         if self.sparse:
-            fine = half.count_sparse(  # [P4]
+            fine = second.count_sparse(  # [P4]
                 cells, of="fine cell counts", most_false=self.max_cells
             )
             return self._store_cells(cells, fine.keys, fine.counts, variance)
-        fine_counts = half.count(cells, of="fine cell counts")  # [P4]
+        fine_counts = second.count(cells, of="fine cell counts")  # [P4]
         # 4. Both counts of a coarse cell are made one; 5. what noise decided is dropped.
         estimates = inside = None
         if self.consistency:
@@ -298,13 +328,13 @@ class AdaptiveGrid(GridSynopsis):
             fine_counts,
             variance,
             estimates=estimates,
-            step=half.epsilon,
+            step=second.epsilon,
             inside=inside,
         )
 
     def _parts(self, coarse_counts: Counts, epsilon: float, d: int) -> Counts:
         """Return how many parts each coarse cell gets along an axis, within the limit."""
-        rule = (np.maximum(coarse_counts, 0) * epsilon / 5) ** (2 / (2 + d))
+        rule = (np.maximum(coarse_counts, 0) * epsilon / self.part_rows) ** (2 / (2 + d))
         printed = d < 6 or not (self.consistency or self.sparse)
         parts = np.maximum(np.ceil(rule) if printed else np.rint(rule), 1).astype(np.int64)
         return lower_parts(parts, d, MAX_CELLS if self.sparse else self.max_cells)

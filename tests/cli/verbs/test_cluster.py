@@ -282,8 +282,8 @@ def test_rows_that_lack_a_number_are_refused_or_dropped(folder):
         (("--epsilon", "1", "--domain", "visits.yaml", "-k", "6-2"), "must be an increasing range"),
         (("--epsilon", "0", "--domain", "visits.yaml", "-k", "2"), "InvalidBudget"),
         (("--epsilon", "1", "--domain", "none.yaml", "-k", "2"), "none.yaml"),
-        (("--epsilon", "1", "--domain", "mixed.yaml", "-k", "2", "--columns", "sex"),
-         "'sex' holds categories"),
+        (("--epsilon", "1", "--domain", "mixed.yaml", "-k", "2", "--columns", "sex",
+          "--method", "lloyd"), "'sex' holds categories"),
         (("--epsilon", "1", "--domain", "visits.yaml", "-k", "2", "--columns", "pay"),
          "'pay' of 1 column"),
         (("--epsilon", "1", "--domain", "visits.yaml", "-k", "2", "--method", "kmean"),
@@ -306,7 +306,7 @@ def test_what_cannot_be_is_said_with_a_next_step_and_leaves_nothing(folder, word
     assert files(folder) == before
 
 
-@pytest.mark.parametrize("how", [("-k", 2), ("--method", "wave")])
+@pytest.mark.parametrize("how", [("-k", 2, "--method", "privtree"), ("--method", "wave")])
 @pytest.mark.parametrize("where", [(), ("--engine", "spark")])
 def test_category_columns_are_refused_by_name_not_left_out_and_nothing_is_spent(folder, how, where):
     before = files(folder)
@@ -382,3 +382,29 @@ def test_help_comes_with_examples_and_without_heavy_imports(folder):
     code = "import sys; from shoal.cli.main import app; print('sklearn' in sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "False"
+
+
+def run_mixed(tmp_path, rows, columns, *options):
+    (tmp_path / "in.csv").write_text("\n".join(rows) + "\n")
+    (tmp_path / "in.yaml").write_text(f"version: 1\ncolumns: {columns}\n")
+    files = [str(tmp_path / name) for name in ("in.csv", "in.yaml", "groups")]
+    arguments = ["cluster", files[0], "--domain", files[1], "-o", files[2], *options]
+    return CliRunner().invoke(app, arguments)
+
+
+def test_a_table_with_categories_gets_profiles(tmp_path):
+    lines = [f"{20 + 50 * (i % 2)},{'basic' if i % 2 else 'higher'}" for i in range(400)]
+    columns = "{age: {low: 0, high: 100}, level: {values: [basic, higher]}}"
+    options = ("-k", "2", "--epsilon", "2", "--seed", "1", "--json")
+    answer = run_mixed(tmp_path, ["age,level", *lines], columns, *options)
+    assert answer.exit_code == 0, answer.output
+    assert len(json.loads(answer.stdout)["groups"]) == 2
+    assert (tmp_path / "groups" / "profiles.csv").exists()
+    assert (tmp_path / "groups" / "report-simulation.html").exists()
+
+
+def test_a_range_of_numbers_of_groups_is_refused_for_categories(tmp_path):
+    columns = "{level: {values: [basic, higher]}}"
+    answer = run_mixed(tmp_path, ["level", "basic"], columns, "-k", "2-4", "--epsilon", "1")
+    assert answer.exit_code == 2
+    assert "one number of groups" in answer.output + answer.stderr

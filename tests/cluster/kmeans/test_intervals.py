@@ -155,3 +155,11 @@ def test_nine_in_ten_hold_on_clear_groups():
         found = model.intervals_
         held.append((found.centers_low[order] <= target) & (target <= found.centers_high[order]))
     assert 0.8 <= np.mean(held) <= 1.0
+
+
+@pytest.mark.filterwarnings("ignore::shoal.errors.NoGroupsTold")
+@pytest.mark.parametrize("n", [0, 1, 2])
+def test_a_table_of_fewer_rows_than_groups_has_none_of_a_group(n):
+    model = PrivateKMeans(5, epsilon=1, domain=BOX, random_state=1).fit(np.full((n, 2), 0.5))
+    assert np.isnan(model.intervals_.centers_low).all()
+    assert model.intervals_.unstable.all()

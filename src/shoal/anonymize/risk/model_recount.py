@@ -93,10 +93,8 @@ def _broken(policy: Policy, reached: dict[str, float]) -> Iterator[str]:
             yield f"presence is {reached['presence']:.4g}, above {rule.most:g}"
         if reached["least_presence"] < rule.least - _ROUNDING:
             yield f"the least presence is {reached['least_presence']:.4g}, not {rule.least:g}"
-    for name, most in (
-        ("average_risk", privacy.average_risk),
-        ("uniqueness", privacy.uniqueness and privacy.uniqueness.most),
-    ):
+    unique = None if privacy.uniqueness is None else privacy.uniqueness.most
+    for name, most in (("average_risk", privacy.average_risk), ("uniqueness", unique)):
         if most is not None and reached.get(name, 0.0) > most + _ROUNDING:
             yield f"{name} is {reached[name]:.4g}, above {most:g}"
 

@@ -294,6 +294,8 @@ def _pieces(thing: Any) -> Iterator[Any]:
     """Yield the arrays and numbers of a released or fitted thing, always in one order."""
     if thing is None or isinstance(thing, Guarantee | Grid | Box | str):
         return  # settings, or what follows from them
+    if isinstance(thing, np.ndarray) and thing.dtype.kind in "OU":
+        return  # names of columns, which are public
     if isinstance(thing, SparseCounts):
         yield thing.dense() if thing.size <= 64 else thing.counts
     elif isinstance(thing, BaseEstimator):

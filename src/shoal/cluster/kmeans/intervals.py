@@ -58,12 +58,13 @@ def kmeans_intervals(model: Any) -> Intervals:
     """
     box, centers = model.box, model._scaled_centers()
     total = total_interval(model.n_rows_, model.n_rows_within_)
+    wide, of_sizes = np.full(centers.shape, np.nan), np.full(len(centers), np.nan)
     if not isinstance(model.guarantee_, PureDP | ApproxDP):
-        unknown, sizes = np.full(centers.shape, np.nan), np.full(len(centers), np.nan)
-        return Intervals(unknown, unknown, sizes, sizes, *total, missing=_OF_REPORTS)
-    wide, of_sizes = _half_widths(model, centers)
+        return Intervals(wide, wide, of_sizes, of_sizes, *total, missing=_OF_REPORTS)
     # What may be nobody lies where the method puts groups by itself: refits agree for no reason.
-    wide[~model.groups_told_], of_sizes[~model.groups_told_] = np.nan, np.nan
+    if (told := model.groups_told_).any():
+        refitted, sizes = _half_widths(model, centers)
+        wide[told], of_sizes[told] = refitted[told], sizes[told]
     low, high = (box.unscale(np.clip(centers + way * wide, -1, 1), -1, 1) for way in (-1, 1))
     sizes = model.cluster_weights_
     return Intervals(low, high, np.maximum(sizes - of_sizes, 0), sizes + of_sizes, *total)
@@ -149,7 +150,7 @@ def _noise(model: Any) -> Matrix:
 
 def _refit(model: Any, draw: Draw, rng: Randomness) -> _Refit:
     """Run the model's method on rows drawn anew, with noise drawn anew."""
-    n = max(int(model.n_rows_), 1)
+    n = max(int(model.n_rows_), model.n_clusters_)
     rows = draw(made_up_rows(n), rng.compute)
     stand_in = StandInRows(model.box.unscale(rows, -1, 1), n, model.box)
     page, again = SimulatedPage(model._promise()), _unfitted(model)

@@ -143,7 +143,7 @@ def part_beyond_noise(noisy_counts: Weights, scale: float) -> Weights:
     Examples
     --------
     >>> part_beyond_noise(np.append(np.full(50, 0.0), [6.0, 90.0]), 2.0)[-2:].round(1).tolist()
-    [0.7, 1.0]
+    [0.0, 1.0]
     """
     highest = max(float(noisy_counts.max()), 4 * scale)
     atoms = np.append(0.0, scale * 2.0 ** np.arange(-2, np.log2(highest / scale) + 0.5, 0.5))

@@ -206,8 +206,8 @@ class Measured:
     def sums(self) -> tuple[Floats, Floats]:
         """Return the sum of each number's offsets, in [-1, 1] a row, and its deviation."""
         p = len(self.columns.numbers)
-        found = self.vectors[:, 1 : 1 + p] / LATTICE * self.reach
-        return found, self.deviations[1 : 1 + p] * self.reach
+        sums = self.vectors[:, 1 : 1 + p] / LATTICE * self.reach
+        return sums, self.deviations[1 : 1 + p] * self.reach
 
     def histogram(self, i: int) -> tuple[Floats, float]:
         """Return a column's counts that add up to the sizes, and the deviation of one of them.

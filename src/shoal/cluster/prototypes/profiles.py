@@ -80,6 +80,15 @@ class Difference:
     span: tuple[float, float]
 
     @property
+    def label(self) -> str:
+        """The category, with its column where it says nothing alone; or the number's column."""
+        if self.value is None:
+            return self.column
+        text = str(self.value)
+        plain = text.lower() in ("yes", "no", "true", "false") or len(text) < 2 or text.isdigit()
+        return f"{self.column} {text}" if plain else text
+
+    @property
     def lift(self) -> float:
         """How many times as common, or as large, it is as for everyone."""
         return self.here / self.everyone if self.everyone else math.inf
@@ -239,11 +248,7 @@ def _is_telling(each: Difference) -> bool:
 def _title_part(each: Difference) -> str:
     if each.value is None:
         return f"{'high' if each.here > each.everyone else 'low'} {each.column}"
-    text = str(each.value)
-    plain = (
-        text.lower() in ("yes", "no", "true", "false", "y", "n") or len(text) < 2 or text.isdigit()
-    )
-    return f"{each.column} {text}" if plain else text
+    return each.label
 
 
 def _distinct(titles: list[str]) -> tuple[str, ...]:
@@ -410,8 +415,8 @@ def _drawn_to(model: Floats, direct: Floats, noise: Floats) -> Floats:
     if not apart.shape[1]:
         return apart
     squares = np.maximum(np.square(apart).sum(axis=1), 1e-300)
-    kept = np.maximum(0.0, 1 - np.square(noise).sum(axis=1) / squares)
-    return np.asarray(model + kept[:, None] * apart)
+    factor = np.maximum(0.0, 1 - np.square(noise).sum(axis=1) / squares)
+    return np.asarray(model + factor[:, None] * apart)
 
 
 class _NoiseLaw:

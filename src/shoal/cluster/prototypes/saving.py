@@ -76,17 +76,16 @@ def restore(kind: Any, content: Mapping[str, Any], parts: Mapping[str, Any]) -> 
         content["settings"] | {"entity": None, "max_rows_per_person": None}, None
     )  # type: ignore[arg-type]
     model = kind(**settings | {"domain": domain})
-    released, kept = content["released"], parts[RELEASED]
-    p = len(model.columns.numbers)
-    model._prototypes = Prototypes(
-        _floats(kept["prototypes"]["numbers"]).reshape(-1, p),
-        np.asarray(kept["prototypes"]["codes"], dtype=np.int64).reshape(
-            -1, len(model.columns.categories)
-        ),
-    )
-    model.synopsis_ = MixedSynopsis.of_dict(kept["synopsis"], domain)
+    released, parts_released = content["released"], parts[RELEASED]
+    k, p, q = released["n_clusters_"], len(model.columns.numbers), len(model.columns.categories)
+    prototypes = parts_released["prototypes"]
+    codes = np.asarray(prototypes["codes"], dtype=np.int64).reshape(k, q)
+    model._prototypes = Prototypes(_floats(prototypes["numbers"]).reshape(k, p), codes)
+    model.synopsis_ = MixedSynopsis.of_dict(parts_released["synopsis"], domain)
     model.synopsis_.guarantee_ = guarantee_of(content["guarantee"])
-    model._publish(_profiles_of_dict(kept["profiles"], p), released["n_rows_"], released["level_"])
+    model._publish(
+        _profiles_of_dict(parts_released["profiles"], p), released["n_rows_"], released["level_"]
+    )
     return model
 
 

@@ -125,7 +125,7 @@ def _merged(boxes: Sequence[Any], wide: float) -> list[Any]:
     """Merge boxes too narrow to be seen with their neighbours of the same level."""
     merged: list[Any] = []
     for box in sorted(boxes, key=lambda box: (box[0], box[1])):
-        last = merged[-1] if merged else None
+        last: Any = merged[-1] if merged else None
         narrow = (box[2] - box[1]) * wide < _NARROWEST
         beside = last is not None and last[0] == box[0] and last[2] == box[1]
         if narrow and beside and (last[2] - last[1]) * wide < _NARROWEST:

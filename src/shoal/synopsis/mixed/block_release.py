@@ -69,12 +69,12 @@ class Blocks:
         epsilon
             The whole budget.
         """
-        found = np.empty(self.length)
+        deviations = np.empty(self.length)
         for group, share in self._groups():
             sizes = [self.sizes[b] for b in group]
             each = np.sqrt(_variances(sizes)) / (epsilon * float(share))
-            found[self._coordinates(group)] = np.repeat(each, sizes)
-        return found
+            deviations[self._coordinates(group)] = np.repeat(each, sizes)
+        return deviations
 
     def draw(self, epsilon: float, n: int, rng: np.random.Generator) -> Floats:
         """Draw noise in floats, for intervals: it protects nothing.

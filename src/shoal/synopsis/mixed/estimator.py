@@ -453,9 +453,9 @@ def read_counts(spending: Spending, columns: MixedColumns) -> ExactCounts:
 
 
 def _bins_for(n_rows: int, epsilon: float) -> int:
-    """Return the number of bins for so many rows: the nearest power of two."""
+    """Return the number of bins for so many rows: the power of two below."""
     wanted = min(max((n_rows * epsilon / 2) ** (1 / 3), _FEWEST_BINS), _MOST_BINS)
-    return 2 ** round(math.log2(wanted))
+    return 2 ** math.floor(math.log2(wanted))
 
 
 def _longest_forest(pairs: Iterable[tuple[int, int]], d: int) -> int:

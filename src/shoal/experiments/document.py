@@ -1,0 +1,201 @@
+"""A document that can be run again: its cells, what a cell does, and what follows from all."""
+
+import csv
+import os
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from shoal.errors import InvalidSetting
+from shoal.experiments.cells import Cell, CellFile, Row
+from shoal.experiments.results import Results
+from shoal.experiments.runner import Progress, run_cells
+from shoal.files import atomic_file
+
+if TYPE_CHECKING:
+    from shoal.report import Reproduction
+
+__all__ = ["Document", "Outcome", "reproduce"]
+
+PAGE = "report.html"
+
+
+@dataclass(frozen=True)
+class Document:
+    """How one document is run again.
+
+    Parameters
+    ----------
+    name
+        As the command line has it.
+    edition
+        Raised when cells change their meaning, so that old results are not mixed with new ones.
+    cells
+        All cells; with True, those of the quick form.
+    run
+        What a cell does.
+    conclude
+        From all results to claims and figures; the second argument says whether it is quick.
+    """
+
+    name: str
+    edition: int
+    cells: Callable[[bool], Sequence[Cell]]
+    run: Callable[[Cell], list[Row]]
+    conclude: Callable[[Results, bool], "Reproduction"]
+
+    def parts(self, quick: bool) -> list[str]:
+        """Return the names of its parts, in order.
+
+        Parameters
+        ----------
+        quick
+            Whether of the quick form.
+        """
+        return list(dict.fromkeys(cell.part for cell in self.cells(quick)))
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What a run did and wrote.
+
+    Parameters
+    ----------
+    folder
+        Where.
+    ran
+        How many cells were run.
+    cells
+        How many cells the document has.
+    finished
+        How many of them are finished now.
+    reproduction
+        Claims and figures; None if there was nothing to do.
+    """
+
+    folder: Path
+    ran: int
+    cells: int
+    finished: int
+    reproduction: "Reproduction | None"
+
+
+def reproduce(
+    document: Document,
+    folder: Path,
+    *,
+    quick: bool = False,
+    only: Sequence[str] = (),
+    jobs: int | None = None,
+    progress: Progress | None = None,
+) -> Outcome:
+    """Run a document again, or go on where an earlier run was stopped, and write its page.
+
+    Parameters
+    ----------
+    document
+        The document.
+    folder
+        Where results, tables, figures and the page are kept.
+    quick
+        Few draws and few settings, for a first look.
+    only
+        Parts to run now; none runs all.
+    jobs
+        Processes at work at once; None takes one for each core.
+    progress
+        Called with the state in words and its share from 0 to 1.
+    """
+    cells = list(document.cells(quick))
+    _check_parts(only, document.parts(quick))
+    chosen = [cell for cell in cells if not only or cell.part in only]
+    run = {"document": document.name, "edition": document.edition, "quick": quick}
+    with CellFile(folder, run).opened() as file:
+        workers = jobs or os.cpu_count() or 1
+        ran = run_cells(chosen, document.run, file, jobs=workers, progress=progress)
+        finished = sum(file.has(cell) for cell in cells)
+        if not ran and (folder / PAGE).exists():
+            return Outcome(folder, 0, len(cells), finished, None)
+        results = Results(file.rows(cells), {name for cell in cells for name in cell.settings})
+        reproduction = document.conclude(results, quick)
+        _write(folder, results, reproduction)
+    return Outcome(folder, ran, len(cells), finished, reproduction)
+
+
+def _check_parts(only: Sequence[str], known: Sequence[str]) -> None:
+    unknown = [part for part in only if part not in known]
+    if unknown:
+        raise InvalidSetting(
+            f"There is no part {unknown[0]!r}.",
+            f"Its parts are {', '.join(known)}.",
+            setting="--only",
+        )
+
+
+def _write(folder: Path, results: Results, reproduction: "Reproduction") -> None:
+    """Write tables, figures and the page; the page last, so that it is there only if all is."""
+    from shoal.report import reproduction_page
+
+    for name in ("tables", "figures"):
+        (folder / name).mkdir(exist_ok=True)
+    for part in results.parts:
+        _write_table(folder / "tables" / part, results.rows(part))
+        _write_csv(folder / "tables" / f"{part}-means.csv", results.means(part))
+    _write_csv(folder / "tables" / "claims.csv", _claims(reproduction))
+    _write_csv(folder / "tables" / "exhibits.csv", _exhibits(reproduction))
+    for exhibit in reproduction.exhibits:
+        for place, figure in enumerate(exhibit.figures, start=1):
+            _write_text(folder / "figures" / f"{exhibit.anchor}-{place}.svg", figure.svg())
+    _write_text(folder / PAGE, reproduction_page(reproduction))
+
+
+def _claims(reproduction: "Reproduction") -> list[Row]:
+    fields = ("where", "text", "verdict", "document", "ours", "reason", "exhibit")
+    return [{name: getattr(claim, name) for name in fields} for claim in reproduction.claims]
+
+
+def _exhibits(reproduction: "Reproduction") -> list[Row]:
+    return [
+        {
+            "number": each.number,
+            "title": each.title,
+            "figures": len(each.figures),
+            "tables": len(each.tables),
+            "missing": each.missing,
+        }
+        for each in reproduction.exhibits
+    ]
+
+
+def _write_table(stem: Path, rows: Sequence[Row]) -> None:
+    """Write rows as Parquet and as CSV."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    columns = {name: [row.get(name) for row in rows] for name in _names(rows)}
+    with atomic_file(stem.with_suffix(".parquet"), overwrite=True) as part:
+        pq.write_table(pa.table(columns), part)
+    _write_csv(stem.with_suffix(".csv"), rows)
+
+
+def _write_csv(path: Path, rows: Sequence[Row]) -> None:
+    """Write rows as CSV, without the columns that hold curves."""
+    curves = {name for row in rows for name, value in row.items() if isinstance(value, list)}
+    names = [name for name in _names(rows) if name not in curves]
+    with (
+        atomic_file(path, overwrite=True) as part,
+        part.open("w", newline="", encoding="utf-8") as file,
+    ):
+        writer = csv.DictWriter(file, names, extrasaction="ignore", lineterminator="\n")
+        writer.writeheader()
+        writer.writerows(rows)
+
+
+def _names(rows: Sequence[Row]) -> list[str]:
+    return list(dict.fromkeys(name for row in rows for name in row))
+
+
+def _write_text(path: Path, text: str) -> None:
+    with atomic_file(path, overwrite=True) as part:
+        part.write_text(text, encoding="utf-8", newline="\n")

@@ -1,0 +1,334 @@
+"""What each cell of the LETEO experiments does: tables, run times, synopses, private k-means."""
+
+import time
+import warnings
+from collections import Counter
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shoal.anonymize import TopDownSpecialization
+from shoal.cluster import PrivateKMeans
+from shoal.data import blobs, dataset_names, load, students, students_schema
+from shoal.domain import Box
+from shoal.evaluate import normalised_inertia, plain_centers
+from shoal.experiments.cells import Cell, Row
+from shoal.experiments.leteo.printed_gains import GAINS, specialize
+from shoal.figures import Figure, bars
+from shoal.synopsis import AdaptiveGrid, UniformGrid
+
+__all__ = ["ALPHAS", "METHODS", "QUASI", "cells", "run"]
+
+Matrix = NDArray[np.float64]
+K = 10  # the anonymity that the report asks for
+SYSTEMS = {
+    "school": ["primary", "secondary", "special"],
+    "training": ["technical", "teacher training"],
+}
+STATES = {
+    "capital": ["Alta"],
+    "coast": ["Bahia", "Cerro", "Duna", "Quebra"],
+    "west": ["Espino", "Faro", "Hondo", "Rincon"],
+    "north": ["Grana", "Isla", "Jardin", "Molino", "Norte"],
+    "centre": ["Lagos", "Olmo", "Palmar", "Sauce", "Tala"],
+}
+LEVELS = {"1 to 3": ["1", "2", "3"], "4 to 6": ["4", "5", "6"]}
+TREES: dict[str, Any] = {
+    "sex": ["F", "M"],
+    "system": SYSTEMS,
+    "level": LEVELS,
+    "state": STATES,
+    "region": ["capital", "centre", "coast", "north", "west"],
+}
+QUASI = tuple(TREES)
+OTHER = ("sessions_per_week", "minutes_per_session", "maths_sessions_per_week")
+ALPHAS = (0.1, 0.25, 0.5, 0.75, 0.9)
+PRINTED = {"consistency": False, "negative": "zero"}
+METHODS: dict[str, Callable[[], Any]] = {
+    "DPLloyd": lambda: {"method": "lloyd"},
+    "EUGkM": lambda: {"method": UniformGrid(negative="zero"), "refine": False},
+    "hybrid": lambda: {"method": "hybrid"},
+    "adaptive grid as printed": lambda: {"method": AdaptiveGrid(**PRINTED), "refine": False},
+    "adaptive grid repaired": lambda: {"method": AdaptiveGrid(), "refine": False},
+    "ours": lambda: {"method": "auto"},
+}
+
+
+def cells(quick: bool) -> list[Cell]:
+    """Return all cells; those of sets that are not here are left out.
+
+    Parameters
+    ----------
+    quick
+        Whether few draws and few settings will do.
+    """
+    return [
+        cell
+        for cell in _planned(quick)
+        if cell.settings.get("data") != "s1" or "s1" in dataset_names()
+    ]
+
+
+def _planned(quick: bool) -> Iterator[Cell]:
+    rows = 5_000 if quick else 20_000
+    for suppression in (0.0, 0.02):
+        for score in ("leteo", "auto"):
+            settings = {"rows": rows, "score": score, "suppression": suppression}
+            yield Cell("tables", settings)
+    for gain in GAINS:
+        yield Cell("gains", {"rows": rows, "gain": gain}, cost=3)
+    for times in (1, 2, 5, 10) if quick else range(1, 11):
+        yield Cell("times", {"rows": rows, "times": times, "runs": 3}, cost=times / 2)
+    draws = 3 if quick else 10
+    sets = ("students", "blobs 2-D") if quick else ("students", "blobs 2-D", "blobs 4-D", "s1")
+    budgets = (0.1, 1.0) if quick else (0.1, 0.5, 1.0, 2.0)
+    for data in sets:
+        for epsilon in budgets:
+            for alpha in ALPHAS:
+                settings = {"data": data, "epsilon": epsilon, "alpha": alpha, "draws": draws}
+                yield Cell("alpha", settings, draws / 5)
+            for method in METHODS:
+                settings = {"data": data, "epsilon": epsilon, "method": method, "draws": draws}
+                yield Cell("methods", settings, draws / 3)
+    yield Cell("pictures", {"epsilon": 1.0})
+
+
+def run(cell: Cell) -> list[Row]:
+    """Run one cell.
+
+    Parameters
+    ----------
+    cell
+        The cell.
+    """
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # groups lost in noise are a result here
+        return _PARTS[cell.part](**cell.settings)
+
+
+# Tables.
+
+
+def _hierarchies() -> dict[str, Any]:
+    return {name: {"hierarchy": {"tree": {"*": tree}}} for name, tree in TREES.items()}
+
+
+def _students(rows: int, seed: int = 1) -> Any:
+    import pyarrow as pa
+
+    table = students(rows, seed=seed)
+    place = table.column_names.index("level")
+    return table.set_column(place, "level", table["level"].cast(pa.string()))
+
+
+def tables(rows: int, score: str, suppression: float) -> list[Row]:
+    """Publish the students 10-anonymously, and see which columns keep their values.
+
+    Parameters
+    ----------
+    rows
+        How many students.
+    score
+        What makes a split the best.
+    suppression
+        The share of rows that may be left out.
+    """
+    table = _students(rows)
+    model = TopDownSpecialization(
+        K,
+        hierarchies=_hierarchies(),
+        sensitive=["income_quintile"],
+        other=list(OTHER),
+        suppression=suppression,
+    )
+    model.set_params(search__score=score, search__restarts=0).fit(table)
+    sizes = Counter(zip(*(table[name].to_pylist() for name in QUASI), strict=True))
+    row: Row = {
+        "ncp": model.metrics_.ncp,
+        "classes": model.metrics_.classes,
+        "suppressed": model.metrics_.suppressed,
+        "unique": sum(n == 1 for n in sizes.values()),
+        "below_k": sum(n < K for n in sizes.values()),
+        "combinations": len(sizes),
+    }
+    for name in QUASI:
+        values = set(table[name].to_pylist())
+        row[f"full_{name}"] = int(values <= set(model.cut_[name]))
+    return [row]
+
+
+def gains(rows: int, gain: str) -> list[Row]:
+    """Specialize by one of the report's gains, as printed or corrected.
+
+    Parameters
+    ----------
+    rows
+        How many students.
+    gain
+        Its name.
+    """
+    table = _students(rows)
+    sizes = Counter(zip(*(table[name].to_pylist() for name in QUASI), strict=True))
+    values = list(zip(*sizes, strict=True))
+    columns = {name: (_paths(TREES[name]), values[place]) for place, name in enumerate(QUASI)}
+    found = specialize(columns, np.array(list(sizes.values())), K, gain)
+    return [{"ncp": found.ncp, "smallest": found.smallest, "splits": found.splits}]
+
+
+def _paths(tree: Any) -> dict[str, list[str]]:
+    if isinstance(tree, list):
+        return {leaf: ["*", leaf] for leaf in tree}
+    return {
+        leaf: ["*", parent, leaf] if len(leaves) > 1 else ["*", leaf]
+        for parent, leaves in tree.items()
+        for leaf in leaves
+    }
+
+
+def times(rows: int, times: int, runs: int) -> list[Row]:
+    """Take the CPU time of a whole run on a table made larger, as the report did.
+
+    Parameters
+    ----------
+    rows
+        Rows of the table itself.
+    times
+        How many copies of it, as other students.
+    runs
+        How many runs.
+    """
+    import pyarrow as pa
+
+    table = pa.concat_tables([_students(rows, seed) for seed in range(1, times + 1)])
+    out = []
+    for draw in range(runs):
+        model = TopDownSpecialization(
+            K, hierarchies=_hierarchies(), sensitive=["income_quintile"], other=list(OTHER)
+        ).set_params(search__score="leteo", search__restarts=0)
+        begin = time.process_time()
+        model.fit_transform(table)
+        out.append({"draw": draw, "seconds": time.process_time() - begin})
+    return out
+
+
+# Private k-means.
+
+
+def _data(name: str) -> tuple[Matrix, Box, int]:
+    if name == "students":
+        box = students_schema().box
+        table = students(10_000, seed=1)
+        return np.column_stack([np.asarray(table[c], float) for c in box.names]), box, 4
+    if name == "s1":
+        table = load("s1")
+        X = np.column_stack([np.asarray(table[c], float) for c in ("x", "y")])
+        return X, Box.of(["x", "y"], X.min(axis=0), X.max(axis=0)), 15
+    d = int(name.split()[1][0])
+    table = blobs(10_000, centers=10, d=d, sd=0.6, seed=1)
+    columns = [f"x{i}" for i in range(d)]
+    X = np.column_stack([np.asarray(table[c], float) for c in columns])
+    return X, Box.of(columns, np.full(d, -13.0), np.full(d, 13.0)), 10
+
+
+def _ratios(data: str, epsilon: float, draws: int, settings: Callable[[], Any]) -> list[Row]:
+    X, box, k = _data(data)
+    plain = plain_centers(X, k)
+    out = []
+    for draw in range(draws):
+        model = PrivateKMeans(k, epsilon=epsilon, domain=box, random_state=draw, **settings())
+        centers = model.fit(X).cluster_centers_
+        out.append({"draw": draw, "ratio": normalised_inertia(X, centers, plain)})
+    return out
+
+
+def alpha(data: str, epsilon: float, alpha: float, draws: int) -> list[Row]:
+    """Cluster the printed synopsis with another share for its coarse level.
+
+    Parameters
+    ----------
+    data
+        The set.
+    epsilon
+        The budget.
+    alpha
+        The share.
+    draws
+        How many times the noise is drawn.
+    """
+    return _ratios(
+        data,
+        epsilon,
+        draws,
+        lambda: {"method": AdaptiveGrid(coarse_share=alpha, **PRINTED), "refine": False},
+    )
+
+
+def methods(data: str, epsilon: float, method: str, draws: int) -> list[Row]:
+    """Cluster with one of the methods; the ratio is inertia over k-means on the rows.
+
+    Parameters
+    ----------
+    data
+        The set.
+    epsilon
+        The budget.
+    method
+        One of ``METHODS``.
+    draws
+        How many times the noise is drawn.
+    """
+    return _ratios(data, epsilon, draws, METHODS[method])
+
+
+def pictures(epsilon: float) -> list[Row]:
+    """Draw the report's three figures from releases, and count from one of them.
+
+    Parameters
+    ----------
+    epsilon
+        The budget of each.
+    """
+    box = students_schema().box.select(OTHER[:2])
+    table = students(10_000, seed=1).select(OTHER[:2])
+    made = {
+        "uniform": UniformGrid(epsilon=epsilon, domain=box, random_state=1).fit(table),
+        "adaptive": AdaptiveGrid(epsilon=epsilon, domain=box, random_state=1, **PRINTED).fit(table),
+    }
+    rows: list[Row] = [
+        {"picture": name, "figure": [grid.plot().to_dict()]} for name, grid in made.items()
+    ]
+    X = np.column_stack([np.asarray(table[name], float) for name in OTHER[:2]])
+    points, weights = made["adaptive"].points()
+    rows.append({"picture": "histogram", "figure": [_histogram(points, weights, box).to_dict()]})
+    return [*rows, *_contingency(points, weights, X, box)]
+
+
+def _histogram(points: Matrix, weights: NDArray[Any], box: Box) -> Figure:
+    """Return bars of the first column, added up from released cells."""
+    low, high = float(box.low[0]), float(box.high[0])
+    counts, edges = np.histogram(points[:, 0], bins=15, range=(low, high), weights=weights)
+    title = "Histogram of the first column, from the synopsis"
+    return bars(edges[:-1], edges[1:], counts, name=box.names[0], within=[low, high], title=title)
+
+
+def _contingency(points: Matrix, weights: NDArray[Any], X: Matrix, box: Box) -> Iterator[Row]:
+    """Compare a table of three by three parts of the box, from released cells and from the rows."""
+    sides = list(zip(box.low, box.high, strict=True))
+    released, *_ = np.histogramdd(points, bins=3, range=sides, weights=weights)
+    true, *_ = np.histogramdd(X, bins=3, range=sides)
+    for i, j in np.ndindex(3, 3):
+        cell = f"{i + 1}, {j + 1}"
+        yield {"picture": "contingency", "cell": cell, "released": float(released[i, j]),
+               "true": float(true[i, j])}  # fmt: skip
+
+
+_PARTS: dict[str, Callable[..., list[Row]]] = {
+    "tables": tables,
+    "gains": gains,
+    "times": times,
+    "alpha": alpha,
+    "methods": methods,
+    "pictures": pictures,
+}

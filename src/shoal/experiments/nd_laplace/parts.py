@@ -1,0 +1,372 @@
+"""What each cell of the thesis' experiments does: noise, settings, utility, privacy, shapes."""
+
+import warnings
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.cluster import DBSCAN, OPTICS, AffinityPropagation, KMeans
+from sklearn.ensemble import RandomForestClassifier
+from sklearn.preprocessing import StandardScaler
+
+from shoal import evaluate
+from shoal.audit import membership_inference
+from shoal.audit.twins import twins
+from shoal.cluster import choose
+from shoal.domain import Box
+from shoal.experiments.cells import Cell, Row
+from shoal.experiments.nd_laplace.data import Data, data_named
+from shoal.experiments.nd_laplace.mechanisms import AS_WRITTEN, mechanism_of, reports_of
+from shoal.mechanisms import NDLaplace
+from shoal.randomness import Randomness
+
+__all__ = ["run"]
+
+Matrix = NDArray[np.float64]
+Labels = NDArray[np.int64]
+RADIUS, MIN_POINTS = 0.9, 4  # DBSCAN as an earlier draft sets it
+AMONG = range(2, 9)  # numbers of clusters to choose among
+
+
+def run(cell: Cell) -> list[Row]:
+    """Run one cell.
+
+    Parameters
+    ----------
+    cell
+        The cell.
+    """
+    with warnings.catch_warnings():
+        # Clusterers on noise do not converge or find nothing: that is what is measured.
+        warnings.simplefilter("ignore")
+        return _PARTS[cell.part](**cell.settings)
+
+
+def noise(d: int, epsilon: float, draws: int) -> list[Row]:
+    """Draw noise around one point: how long it is, and how wide along one axis.
+
+    Parameters
+    ----------
+    d
+        The number of columns.
+    epsilon
+        The budget.
+    draws
+        How many reports.
+    """
+    values = NDLaplace(epsilon).release(np.zeros((draws, d)), Randomness(d).noise).values
+    lengths = np.linalg.norm(values, axis=1)
+    blocks = np.array_split(lengths, 20)
+    return [
+        {"draw": i, "length": float(block.mean()), "axis_sd": float(values[:, 0].std())}
+        for i, block in enumerate(blocks)
+    ]
+
+
+def settings(data: str) -> list[Row]:
+    """Choose the settings of each clusterer by its rule, on plain rows.
+
+    Parameters
+    ----------
+    data
+        The table.
+    """
+    table = data_named(data)
+    X = _standardised(table.rows)
+    elbow = choose.k(X, by="elbow", among=range(2, 11))
+    silhouette = choose.k(X, by="silhouette", among=range(2, 11))
+    radius, preference = choose.radius(X), choose.preference(X)
+    d = X.shape[1]
+    return [
+        {
+            "elbow_k": elbow.value,
+            "silhouette_k": silhouette.value,
+            "radius": radius.value,
+            "min_points": 2 * d,
+            "preference": preference.value,
+            "damping": preference.settings["damping"],
+            "elbow_curve": [[float(a), float(b)] for a, b in elbow.curve.items()],
+            "radius_curve": [[float(a), float(b)] for a, b in radius.curve.items()],
+            "radius_at": float(radius.at),
+            "optics_clusters": _count(OPTICS(min_samples=2 * d).fit_predict(X)),
+            "dbscan_clusters": _count(DBSCAN(eps=RADIUS, min_samples=MIN_POINTS).fit_predict(X)),
+            "dbscan_chosen_clusters": _count(
+                DBSCAN(eps=radius.value, min_samples=2 * d).fit_predict(X)
+            ),
+            "ap_clusters": _count(AffinityPropagation(random_state=0).fit_predict(X))
+            if len(X) <= 1000
+            else None,
+        }
+    ]
+
+
+def utility(data: str, mechanism: str, epsilon: float, draws: int) -> list[Row]:
+    """Cluster what a mechanism sends with k-means, and compare with the clusters of the rows.
+
+    Parameters
+    ----------
+    data
+        The table.
+    mechanism
+        What sends it.
+    epsilon
+        The budget.
+    draws
+        How many times the noise is drawn.
+    """
+    table = data_named(data)
+    truth = _kmeans(_standardised(table.rows), table.k, 0)
+    rows = []
+    for draw in range(draws):
+        reports = reports_of(mechanism, table, epsilon, seed=draw)
+        if reports is None:
+            return [{"draw": 0, "refused": 1}]
+        labels = _kmeans(_standardised(reports), table.k, draw)
+        scores = _scores(table, truth, reports, labels)
+        control = _control(table, truth, mechanism, epsilon, draw)
+        rows.append({"draw": draw, **scores, "control_ami": control})
+    return rows
+
+
+def _control(table: Data, truth: Labels, mechanism: str, epsilon: float, draw: int) -> float | None:
+    """Return the clients' score if everyone reports the middle of the box; forms that read rows
+    have no such control.
+    """
+    if mechanism in AS_WRITTEN and mechanism != "laplace":
+        return None
+    middle = np.tile((table.box.low + table.box.high) / 2, (len(table.rows), 1))
+    reports = reports_of(mechanism, replace(table, rows=middle, bounds=table.box), epsilon, draw)
+    if reports is None or not np.ptp(reports, axis=0).all():
+        return None
+    centers = _means(reports, _kmeans(_standardised(reports), table.k, draw))
+    return float(evaluate.ami(truth, _nearest(table, centers)))
+
+
+def _scores(table: Data, truth: Labels, reports: Matrix, labels: Labels) -> Row:
+    """Compare labels of reports, and the centres that they give, with those of the rows."""
+    X = _standardised(reports)
+    true_centers, centers = _means(table.rows, truth), _means(reports, labels)
+    off = evaluate.center_errors(true_centers, centers)
+    return {
+        "ami": evaluate.ami(truth, labels),
+        "ari": evaluate.ari(truth, labels),
+        "nmi": evaluate.nmi(truth, labels),
+        "mi": evaluate.mi(truth, labels),
+        "mirkin": evaluate.mirkin(truth, labels) / len(truth) ** 2,
+        "rand": evaluate.rand_index(truth, labels),
+        "fm": evaluate.fowlkes_mallows(truth, labels),
+        "silhouette": evaluate.silhouette(X, labels),
+        "chi": evaluate.calinski_harabasz(X, labels),
+        "davies_bouldin": evaluate.davies_bouldin(X, labels),
+        "displacement": evaluate.mean_displacement(table.rows, reports),
+        "aee": off.aee,
+        "re": off.relative_aee,
+        "client_ami": evaluate.ami(truth, _nearest(table, centers)),
+    }
+
+
+def clusterers(data: str, mechanism: str, epsilon: float, draws: int, ap: bool) -> list[Row]:
+    """Cluster what a mechanism sends with each clusterer, by the thesis' settings and by ours.
+
+    Parameters
+    ----------
+    data
+        The table.
+    mechanism
+        What sends it.
+    epsilon
+        The budget.
+    draws
+        How many times the noise is drawn.
+    ap
+        Whether affinity propagation is run too: the thesis leaves it out on large tables.
+    """
+    table = data_named(data)
+    d = table.rows.shape[1]
+    fits: dict[str, Callable[[Matrix], Labels]] = {
+        "KMeans": lambda X: _kmeans(X, table.k, 0),
+        "KMeans, k = 4": lambda X: _kmeans(X, 4, 0),
+        "OPTICS": lambda X: OPTICS(min_samples=2 * d).fit_predict(X),
+        "DBSCAN": lambda X: DBSCAN(eps=RADIUS, min_samples=MIN_POINTS).fit_predict(X),
+        "KMeans, k chosen": lambda X: _kmeans(
+            X, choose.k(X, by="silhouette", among=AMONG).value, 0
+        ),
+        "DBSCAN, chosen": _chosen_dbscan,
+    }
+    if ap:
+        fits["AP"] = lambda X: AffinityPropagation(random_state=0).fit_predict(X)
+    truths = {name: fit(_standardised(table.rows)) for name, fit in fits.items()}
+    rows = []
+    for draw in range(draws):
+        X = _standardised(reports_of(mechanism, table, epsilon, seed=draw))
+        for name, fit in fits.items():
+            labels = fit(X)
+            row: Row = {"draw": draw, "clusterer": name, "clusters": _count(labels)}
+            row |= {"ami": evaluate.ami(truths[name], labels)}
+            rows.append(row | {"ari": evaluate.ari(truths[name], labels)})
+    return rows
+
+
+def _chosen_dbscan(X: Matrix) -> Labels:
+    """Cluster with the radius and the least points that reports themselves suggest, at no cost."""
+    labels: Labels = DBSCAN(eps=choose.radius(X).value, min_samples=2 * X.shape[1]).fit_predict(X)
+    return labels
+
+
+def privacy(
+    data: str, mechanism: str, epsilon: float, query: str, games: int, shadows: int
+) -> list[Row]:
+    """Play the membership game of the thesis: shadow models, random forests, labels by k-means.
+
+    Parameters
+    ----------
+    data
+        The table.
+    mechanism
+        What members pass; "none" for the baseline.
+    epsilon
+        The budget.
+    query
+        "true" or "perturbed": by which record the adversary asks.
+    games
+        How many games, each with its own split, noise and models.
+    shadows
+        Shadow models of a game.
+    """
+    table = data_named(data)
+    made = None
+    if mechanism != "none":
+        made = mechanism_of(mechanism, epsilon, table.rows.shape[1])
+    found = membership_inference(
+        RandomForestClassifier(60),
+        table.rows,
+        labels=_kmeans(_standardised(table.rows), table.k, 1),
+        mechanism=made,
+        query=query,  # type: ignore[arg-type]
+        shadow="plain",
+        shadows=shadows,
+        repeats=games,
+        random_state=1,
+    )
+    values = {"tpr": found.tpr, "fpr": found.fpr, "advantage": found.advantage, "auc": found.auc}
+    row: Row = {"games": games}
+    for name, estimate in values.items():
+        row |= {name: estimate.mean, f"{name}_error": estimate.standard_error}
+    curve = [[float(x), float(y)] for x, y in zip(found.roc.fpr, found.roc.tpr, strict=True)]
+    return [{**row, "roc": [[0.0, 0.0], *curve[:: max(len(curve) // 50, 1)], [1.0, 1.0]]}]
+
+
+def equal(data: str, mechanism: str, epsilon: float, draws: int) -> list[Row]:
+    """Compare mechanisms at one promise: epsilon for the whole record, in a public box.
+
+    Parameters
+    ----------
+    data
+        The table.
+    mechanism
+        What sends it; Laplace noise at ``epsilon`` over the box's diameter.
+    epsilon
+        The budget of a record.
+    draws
+        How many times the noise is drawn.
+    """
+    table = data_named(data)
+    d = len(table.columns)
+    cube = Box.of(list(table.columns), np.full(d, -1.0), np.full(d, 1.0))
+    unit = replace(table, rows=table.box.scale(table.rows, -1, 1), bounds=cube)
+    rate = epsilon / (2 * np.sqrt(unit.rows.shape[1])) if mechanism == "laplace" else epsilon
+    truth = _kmeans(_standardised(unit.rows), unit.k, 0)
+    rows = []
+    for draw in range(draws):
+        reports = reports_of(mechanism, unit, rate, seed=draw)
+        assert reports is not None
+        labels = _kmeans(_standardised(reports), unit.k, draw)
+        control = _control(unit, truth, mechanism, rate, draw)
+        scores = _scores(unit, truth, reports, labels)
+        rows.append({"draw": draw, **scores, "control_ami": control})
+    return rows
+
+
+def stages(data: str, epsilon: float) -> list[Row]:
+    """Return a table at the four stages of the thesis' mechanism.
+
+    Parameters
+    ----------
+    data
+        The table.
+    epsilon
+        The budget.
+    """
+    table = data_named(data)
+    names = {
+        "data": None,
+        "noise": "laplace",
+        "grid remap": "laplace-truncated",
+        "optimal remap": "laplace-optimal-truncated",
+    }
+    return [
+        {"stage": stage, "points": np.round(_stage(table, name, epsilon), 2).tolist()}
+        for stage, name in names.items()
+    ]
+
+
+def _stage(table: Data, mechanism: str | None, epsilon: float) -> Matrix:
+    reports = None if mechanism is None else reports_of(mechanism, table, epsilon, seed=0)
+    return table.rows if reports is None else reports
+
+
+def audits(twin: str, draws: int) -> list[Row]:
+    """Audit a broken form: how much it loses at least, where so much is claimed.
+
+    Parameters
+    ----------
+    twin
+        Its name in ``shoal.audit.twins``.
+    draws
+        Outputs of each side.
+    """
+    found = twins[twin].run(draws=draws)
+    return [
+        {"bound": float(found.value), "claim": float(found.claim or 0), "verdict": found.verdict}
+    ]
+
+
+def _standardised(rows: Matrix | None) -> Matrix:
+    scaled: Matrix = StandardScaler().fit_transform(rows)
+    return scaled
+
+
+def _kmeans(X: Matrix, k: int, seed: int) -> Labels:
+    labels: Labels = KMeans(k, n_init=10, random_state=seed).fit_predict(X)
+    return labels
+
+
+def _means(rows: Matrix, labels: Labels) -> Matrix:
+    return np.array([rows[labels == label].mean(axis=0) for label in np.unique(labels)])
+
+
+def _nearest(table: Data, centers: Matrix) -> Labels:
+    """Return the labels that clients give themselves: the nearest centre, in shares of the box."""
+    rows, places = table.box.scale(table.rows), table.box.scale(centers)
+    labels: Labels = np.linalg.norm(rows[:, None] - places[None], axis=2).argmin(axis=1)
+    return labels
+
+
+def _count(labels: Any) -> int:
+    return len(set(np.asarray(labels).tolist()) - {-1})
+
+
+_PARTS: dict[str, Callable[..., list[Row]]] = {
+    "noise": noise,
+    "settings": settings,
+    "utility": utility,
+    "clusterers": clusterers,
+    "privacy": privacy,
+    "dimensions": privacy,
+    "shapes": utility,
+    "equal": equal,
+    "stages": stages,
+    "audits": audits,
+}

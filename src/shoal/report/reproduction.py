@@ -1,0 +1,184 @@
+"""The page of a document run again: its claims first, then its figures and tables by number."""
+
+import re
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from shoal.errors import InvalidSetting
+from shoal.figures import Figure
+from shoal.report.findings import made_with
+from shoal.report.render import page_of
+
+__all__ = [
+    "CANNOT_TEST",
+    "DOES_NOT_HOLD",
+    "HOLDS",
+    "Claim",
+    "Exhibit",
+    "Reproduction",
+    "anchor_of",
+    "reproduction_page",
+]
+
+HOLDS, DOES_NOT_HOLD, CANNOT_TEST = "holds", "does not hold", "cannot be tested here"
+_VERDICTS = (HOLDS, DOES_NOT_HOLD, CANNOT_TEST)
+
+
+@dataclass(frozen=True)
+class Claim:
+    """A claim of a document, and whether it holds here.
+
+    Parameters
+    ----------
+    where
+        The place in the document: a section, a figure, a hypothesis.
+    text
+        The claim, in a sentence.
+    verdict
+        "holds", "does not hold" or "cannot be tested here".
+    document
+        The number that the document gives, if any.
+    ours
+        The number measured here, with two standard errors.
+    reason
+        What the verdict rests on, in a sentence.
+    exhibit
+        The number of the figure or table on this page that shows it.
+    """
+
+    where: str
+    text: str
+    verdict: str
+    document: str = ""
+    ours: str = ""
+    reason: str = ""
+    exhibit: str = ""
+
+    def __post_init__(self) -> None:
+        if self.verdict not in _VERDICTS:
+            raise InvalidSetting(
+                f"{self.verdict!r} is no verdict on a claim.",
+                f"Choose one of {', '.join(map(repr, _VERDICTS))}.",
+                setting="verdict",
+            )
+
+    @property
+    def anchor(self) -> str:
+        """The id on the page of the figure or table that shows it; empty if there is none."""
+        return anchor_of(self.exhibit) if self.exhibit else ""
+
+
+@dataclass(frozen=True)
+class Exhibit:
+    """The counterpart of one or more figures and tables of a document.
+
+    Parameters
+    ----------
+    number
+        As the document numbers it, e.g. "Figure 6.20"; several are joined by commas.
+    title
+        What is shown here.
+    figures
+        Ours.
+    tables
+        As on other pages: ``{"title", "columns", "rows", "note"}``.
+    lines
+        Further sentences.
+    missing
+        Why there is no counterpart; such an entry has neither figures nor tables.
+    """
+
+    number: str
+    title: str
+    figures: Sequence[Figure] = ()
+    tables: Sequence[Mapping[str, Any]] = ()
+    lines: Sequence[str] = ()
+    missing: str = ""
+
+    @property
+    def anchor(self) -> str:
+        """Its id on the page."""
+        return anchor_of(self.number)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Reproduction:
+    """All that the page of a document says.
+
+    Parameters
+    ----------
+    title
+        Which document was run again.
+    lead
+        The outcome, in a sentence.
+    claims
+        Its claims, in its order.
+    exhibits
+        Its figures and tables, in its order.
+    setting
+        Data, budgets, draws and what differs from the document, in sentences.
+    again
+        The command that repeats the run.
+    quick
+        Whether this was the small form of the run.
+    """
+
+    title: str
+    lead: str
+    claims: Sequence[Claim]
+    exhibits: Sequence[Exhibit]
+    setting: Sequence[str]
+    again: str
+    quick: bool = False
+
+    def counts(self) -> dict[str, int]:
+        """Return how many claims have each verdict."""
+        counted = Counter(claim.verdict for claim in self.claims)
+        return {verdict: counted[verdict] for verdict in _VERDICTS}
+
+
+def anchor_of(number: str) -> str:
+    """Return the id of a figure or table on a page.
+
+    Parameters
+    ----------
+    number
+        As the document numbers it.
+
+    Examples
+    --------
+    >>> anchor_of("Figure 6.20"), anchor_of("Figures 6.2, 6.3")
+    ('figure-6-20', 'figures-6-2-6-3')
+    """
+    return re.sub(r"[^a-z0-9]+", "-", number.lower()).strip("-")
+
+
+def reproduction_page(reproduction: Reproduction) -> str:
+    """Return the page as one HTML file.
+
+    Parameters
+    ----------
+    reproduction
+        What the page says.
+
+    Examples
+    --------
+    >>> claim = Claim("Section 1", "Two is <more> than one.", "holds")
+    >>> page = reproduction_page(Reproduction(title="Sums", lead="", claims=[claim], exhibits=[],
+    ...                                       setting=["None."], again="shoal reproduce sums"))
+    >>> "&lt;more&gt;" in page, "<script" in page
+    (True, False)
+    """
+    values: dict[str, Any] = {
+        name: getattr(reproduction, name) for name in reproduction.__dataclass_fields__
+    }
+    values["counts"] = reproduction.counts()
+    values["exhibits"] = [_plain(each) for each in reproduction.exhibits]
+    return page_of("reproduction.html", {**values, **made_with()})
+
+
+def _plain(exhibit: Exhibit) -> dict[str, Any]:
+    figures = [figure.to_dict() for figure in exhibit.figures]
+    return {**exhibit.__dict__, "anchor": exhibit.anchor, "figures": figures}

@@ -1,0 +1,50 @@
+import ast
+from pathlib import Path
+
+import pytest
+
+import shoal.experiments
+from shoal.errors import InvalidSetting
+from shoal.experiments import DOCUMENTS, document_named
+
+PRIVATE = {"files", "errors", "experiments"}  # plumbing, which readers of results do not need
+
+
+@pytest.mark.parametrize("name", DOCUMENTS)
+@pytest.mark.parametrize("quick", [True, False])
+def test_a_document_has_cells_each_of_its_own(name, quick):
+    cells = document_named(name).cells(quick)
+    assert len({cell.key for cell in cells}) == len(cells) > 0
+
+
+@pytest.mark.parametrize("name", DOCUMENTS)
+def test_without_any_result_nothing_is_claimed_to_have_been_measured(name):
+    """A verdict without a run may rest on a proof alone: then it has no number of ours."""
+    from shoal.experiments.results import Results
+
+    done = document_named(name).conclude(Results([]), True)
+    measured = [c for c in done.claims if c.verdict != "cannot be tested here" and "±" in c.ours]
+    assert measured == []
+    assert done.counts()["cannot be tested here"] >= len(done.claims) / 2
+
+
+def test_a_document_that_is_not_there_is_refused_by_name():
+    with pytest.raises(InvalidSetting, match="nd-laplace"):
+        document_named("thesis")
+
+
+def test_experiments_import_public_names_only():
+    """What others may import is what was measured."""
+    folder = Path(shoal.experiments.__file__).parent
+    used = []
+    for path in folder.rglob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text())):
+            module = getattr(node, "module", None) or ""
+            if module.startswith("shoal.") and module.split(".")[1] not in PRIVATE:
+                used += [(module, alias.name) for alias in node.names]
+    private = []
+    for module, name in used:
+        home = __import__(module, fromlist=["__all__"])
+        if name.startswith("_") or name not in getattr(home, "__all__", [name]):
+            private.append((module, name))
+    assert private == []
