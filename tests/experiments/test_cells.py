@@ -31,6 +31,17 @@ def test_a_line_cut_in_the_middle_is_run_again_and_spoils_no_other(folder):
         assert [row["length"] for row in file.rows([ONE, TWO])] == [1.5, 2.5]
 
 
+def test_a_run_killed_at_its_first_line_begins_anew(tmp_path):
+    (tmp_path / "cells.jsonl").write_text('{"document": "te')
+    for added in ([], [ONE]):
+        with CellFile(tmp_path, RUN).opened() as file:
+            assert not file.has(ONE)
+            for cell in added:
+                file.add(cell, [{"length": 1.5}], 0.1)
+    with CellFile(tmp_path, RUN).opened() as file:
+        assert file.has(ONE)
+
+
 @pytest.mark.parametrize("other", [{"edition": 2}, {"quick": False}, {"document": "another"}])
 def test_the_folder_of_another_run_is_refused(folder, other):
     with pytest.raises(InvalidSetting, match="another run"), CellFile(folder, RUN | other).opened():

@@ -123,19 +123,19 @@ class CellFile:
 
     def _read(self) -> None:
         self._rows.clear()
-        if not self.path.exists():
+        text = self.path.read_text(encoding="utf-8") if self.path.exists() else ""
+        if text and not text.endswith("\n"):  # a process was killed in the middle of a line
+            self._append_text("\n")
+        lines = [line for line in map(_parsed, text.split("\n")) if line is not None]
+        if not lines:
             self._append(self._run)
             return
-        text = self.path.read_text(encoding="utf-8")
-        lines = [line for line in map(_parsed, text.split("\n")) if line is not None]
-        if not lines or lines[0] != self._run:
+        if lines[0] != self._run:
             raise InvalidSetting(
                 f"{self.folder} holds another run: another document, edition or scale.",
                 "Choose another folder with --output, or remove that one.",
                 setting="--output",
             )
-        if not text.endswith("\n"):  # a process was killed in the middle of a line
-            self._append_text("\n")
         self._rows.update((line["cell"], line["rows"]) for line in lines[1:])
 
     def _append(self, line: Mapping[str, Any]) -> None:

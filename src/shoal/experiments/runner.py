@@ -117,9 +117,10 @@ def _end_with_parent() -> None:
     parent = multiprocessing.parent_process()
     if parent is None:
         return
+    sentinel = parent.sentinel
 
     def watch() -> None:
-        wait_for_any([parent.sentinel])
+        wait_for_any([sentinel])
         os._exit(1)
 
     threading.Thread(target=watch, daemon=True).start()

@@ -131,7 +131,7 @@ def _fit(
         return WaveCluster(**common, privacy=PLAIN).fit(common["domain"].clip(noisy))
     given: Any = {BASELINE: "baseline"}.get(method, method)
     if method in ALPHA:
-        kind = PrivTHR if method == "privthr" else PrivTHREM
+        kind: Any = PrivTHR if method == "privthr" else PrivTHREM
         given = kind(alpha=alpha or ALPHA[method])
     return WaveCluster(**common, method=given, epsilon=epsilon, random_state=draw).fit(X)
 

@@ -115,7 +115,8 @@ def _best_split(
     state: dict[str, _Column], counts: Integers, k: int, gain: "Gain"
 ) -> tuple[str, str] | None:
     sizes = _class_sizes(state, counts)
-    best, best_score = None, -np.inf
+    best: tuple[str, str] | None = None
+    best_score = -np.inf
     for name, column in state.items():
         for label in column.open_labels():
             split = {**state, name: column.deeper(label)}
