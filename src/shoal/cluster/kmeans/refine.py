@@ -141,9 +141,13 @@ class Means:
         """The first ``n``, and of the others those with more rows than noise alone would count."""
         told = self.sizes > self.noise.reach(CHANCE / len(self.sizes))
         kept = told | (np.arange(len(told)) < n)
-        names = ("centers", "sizes", "excess", "errors")
-        arrays: dict[str, Matrix] = {name: getattr(self, name)[kept] for name in names}
-        return replace(self, **arrays)
+        return replace(
+            self,
+            centers=self.centers[kept],
+            sizes=self.sizes[kept],
+            excess=self.excess[kept],
+            errors=self.errors[kept],
+        )
 
 
 def read_rings(
