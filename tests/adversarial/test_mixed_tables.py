@@ -27,7 +27,10 @@ PAIRS = {
 }
 
 
-@pytest.mark.parametrize("level", LEVELS)
+@pytest.mark.parametrize(
+    "level",
+    [pytest.param(each, marks=pytest.mark.slow if each in (0, 1) else ()) for each in LEVELS],
+)
 @pytest.mark.parametrize("pair", PAIRS.values(), ids=PAIRS)
 def test_extreme_pairs_lose_no_more_than_is_claimed(pair, level):
     model = PrivateKPrototypes(
