@@ -351,8 +351,8 @@ def _best_alpha(results: Results, method: str, alpha: float) -> Claim:
     worse = sum(gap.low > 0 for gap in gaps)
     verdict = DOES_NOT_HOLD if worse else HOLDS
     reason = (
-        "Mean DI2 at epsilon 2 among alpha 0.3, 0.5, 0.7, 0.9 and 0.99; the printed share is clearly "
-        f"worse than the best in {worse} of {len(gaps)} sets."
+        "Mean DI2 at epsilon 2 among alpha 0.3, 0.5, 0.7, 0.9 and 0.99; the printed share is "
+        f"clearly worse than the best in {worse} of {len(gaps)} sets."
     )
     return Claim(where, text, verdict, f"{alpha:g}", "; ".join(ours), reason, SWEEP)
 
