@@ -45,7 +45,7 @@ TREES: dict[str, Any] = {
 QUASI = tuple(TREES)
 OTHER = ("sessions_per_week", "minutes_per_session", "maths_sessions_per_week")
 ALPHAS = (0.1, 0.25, 0.5, 0.75, 0.9)
-PRINTED = {"consistency": False, "negative": "zero"}
+PRINTED: dict[str, Any] = {"consistency": False, "negative": "zero"}
 METHODS: dict[str, Callable[[], Any]] = {
     "DPLloyd": lambda: {"method": "lloyd"},
     "EUGkM": lambda: {"method": UniformGrid(negative="zero"), "refine": False},
@@ -153,9 +153,10 @@ def tables(rows: int, score: str, suppression: float) -> list[Row]:
         "below_k": sum(n < K for n in sizes.values()),
         "combinations": len(sizes),
     }
+    cut: Any = model.cut_  # of a global recoding: labels by column
     for name in QUASI:
         values = set(table[name].to_pylist())
-        row[f"full_{name}"] = int(values <= set(model.cut_[name]))
+        row[f"full_{name}"] = int(values <= set(cut[name]))
     return [row]
 
 

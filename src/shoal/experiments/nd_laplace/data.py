@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 from functools import cache
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -103,8 +104,8 @@ def _from_file(name: str, family: str, dimension: str) -> Data:
     return Data(name, _matrix(load(file), chosen), chosen, _CLUSTERS[name])
 
 
-def _matrix(table: object, columns: tuple[str, ...]) -> Matrix:
-    return np.column_stack([np.asarray(table[name], dtype=float) for name in columns])  # type: ignore[index]
+def _matrix(table: Any, columns: tuple[str, ...]) -> Matrix:
+    return np.column_stack([np.asarray(table[name], dtype=np.float64) for name in columns])
 
 
 def _circle(rng: np.random.Generator) -> Matrix:
