@@ -40,3 +40,4 @@ form.addEventListener("submit", (event) => {
 document.getElementById("label").addEventListener("click", () => {
   run(async (client) => `You are in group ${(await client.label(record())) + 1}. Nobody was told.`);
 });
+document.getElementById("send").disabled = false; // before this line a click would do nothing
