@@ -159,7 +159,7 @@ def test_quiet_prints_nothing(folder):
 
 def test_nothing_that_leaves_holds_a_row_the_number_of_rows_or_the_files_name(folder):
     """A planted value in each column, also rounded and scaled to the box, and the exact N."""
-    shown = visits("--title", "Who comes", "--seed", 3)  # a fixed run: no number by bad luck
+    shown = visits("--title", "Who comes", "--seed", 4)  # a fixed run: no number by bad luck
     texts = [shown.output, *(p.read_text() for p in Path("model").iterdir()
                              if p.suffix in (".json", ".html", ".csv"))]  # fmt: skip
     planted = [f"{CANARY}", f"{CANARY:.6f}", f"{CANARY:.4f}", f"{CANARY / 110:.6f}",

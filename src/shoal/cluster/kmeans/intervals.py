@@ -38,6 +38,7 @@ _REFITS, _TRIALS = 8, 2
 # A radius is drawn among candidates that are 2^(1/2) apart: within it, cells are believed.
 _RADIUS_LOW, _RADIUS_HIGH = 2**-0.25, 2**0.25
 _LLOYD_MOVES, _STARTS = 50, 3
+_LEAST_ROWS = 8  # for each group, so that plain k-means finds as many
 # Refits of the cells as they are, and how much further apart than others they are for nothing.
 _ROUGH_REFITS, _ROUGHNESS = 5, 2.0
 _OF_REPORTS = "The cells are those of local reports, whose noise is drawn by other rules."
@@ -61,9 +62,12 @@ def kmeans_intervals(model: Any) -> Intervals:
     if not isinstance(model.guarantee_, PureDP | ApproxDP):
         unknown, sizes = np.full(centers.shape, np.nan), np.full(len(centers), np.nan)
         return Intervals(unknown, unknown, sizes, sizes, *total, missing=_OF_REPORTS)
-    wide, of_sizes = _half_widths(model, centers)
+    wide, of_sizes = np.full(centers.shape, np.nan), np.full(len(centers), np.nan)
     # What may be nobody lies where the method puts groups by itself: refits agree for no reason.
-    wide[~model.groups_told_], of_sizes[~model.groups_told_] = np.nan, np.nan
+    told = model.groups_told_
+    if told.any():
+        at_centers, at_sizes = _half_widths(model, centers)
+        wide[told], of_sizes[told] = at_centers[told], at_sizes[told]
     low, high = (box.unscale(np.clip(centers + way * wide, -1, 1), -1, 1) for way in (-1, 1))
     sizes = model.cluster_weights_
     return Intervals(low, high, np.maximum(sizes - of_sizes, 0), sizes + of_sizes, *total)
@@ -150,7 +154,7 @@ def _noise(model: Any) -> Matrix:
 def _refit(model: Any, draw: Draw, rng: Randomness) -> _Refit:
     """Run the model's method on rows drawn anew, with noise drawn anew."""
     n = max(int(model.n_rows_), 1)
-    rows = draw(made_up_rows(n), rng.compute)
+    rows = draw(max(made_up_rows(n), _LEAST_ROWS * model.n_clusters_), rng.compute)
     stand_in = StandInRows(model.box.unscale(rows, -1, 1), n, model.box)
     page, again = SimulatedPage(model._promise()), _unfitted(model)
     with ignore_no_groups_warning():
