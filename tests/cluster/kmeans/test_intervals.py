@@ -142,6 +142,14 @@ def test_groups_that_noise_made_are_unstable():
     assert model.intervals_.unstable.mean() > 0.5
 
 
+@pytest.mark.filterwarnings("ignore::shoal.errors.NoGroupsTold")
+@pytest.mark.parametrize("n", [0, 1, 5])
+@pytest.mark.parametrize("n_public", [None, 2])
+def test_next_to_no_rows_have_them_or_not_but_never_raise(n, n_public):
+    model = PrivateKMeans(3, epsilon=1, domain=BOX, n_public=n_public, random_state=1)
+    assert model.fit(BOX.unscale(rows(n))).intervals_.centers_low.shape == (3, 2)
+
+
 @pytest.mark.slow
 def test_nine_in_ten_hold_on_clear_groups():
     """20 fits, 80 coordinates that are nearly independent: below 0.8 in one of 400 runs."""

@@ -38,6 +38,7 @@ _REFITS, _TRIALS = 8, 2
 # A radius is drawn among candidates that are 2^(1/2) apart: within it, cells are believed.
 _RADIUS_LOW, _RADIUS_HIGH = 2**-0.25, 2**0.25
 _LLOYD_MOVES, _STARTS = 50, 3
+_LEAST_ROWS = 8  # for each group, so that plain k-means finds as many
 # Refits of the cells as they are, and how much further apart than others they are for nothing.
 _ROUGH_REFITS, _ROUGHNESS = 5, 2.0
 _OF_REPORTS = "The cells are those of local reports, whose noise is drawn by other rules."
@@ -150,8 +151,8 @@ def _noise(model: Any) -> Matrix:
 
 def _refit(model: Any, draw: Draw, rng: Randomness) -> _Refit:
     """Run the model's method on rows drawn anew, with noise drawn anew."""
-    n = max(int(model.n_rows_), model.n_clusters_)
-    rows = draw(made_up_rows(n), rng.compute)
+    n = max(int(model.n_rows_), 1)
+    rows = draw(max(made_up_rows(n), _LEAST_ROWS * model.n_clusters_), rng.compute)
     stand_in = StandInRows(model.box.unscale(rows, -1, 1), n, model.box)
     page, again = SimulatedPage(model._promise()), _unfitted(model)
     with ignore_no_groups_warning():
