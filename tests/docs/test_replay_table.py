@@ -8,7 +8,8 @@ import pytest
 from shoal.audit.loss.families import families
 from shoal.audit.loss.twins import twins
 
-NOT_RUN = {"PrivateKMeans, with a delta, people"}  # the last run was stopped before it
+# The last run was stopped before these, or made before they were there.
+NOT_RUN = {"PrivateKMeans, with a delta, people", "PrivateKMeans, public rows"}
 TOOL = Path(__file__).parents[2] / "tools" / "replay_table.py"
 _spec = importlib.util.spec_from_file_location("replay_table", TOOL)
 replay_table = importlib.util.module_from_spec(_spec)
