@@ -23,7 +23,7 @@ def hierarchy_figures(finished: "RunResult") -> list["Figure"]:
 
     Only published rows count, and the leaf for missing values is drawn only if it is published:
     nothing tells of rows that are left out. Labels of learnt hierarchies are values of the table,
-    so those are not drawn.
+    so those are not drawn. Boxes below or beside published labels stay without a name.
 
     Parameters
     ----------
@@ -49,8 +49,11 @@ def _icicle(name: str, hierarchy: Hierarchy, rows: Any) -> "Figure":
     if not of_label.get(NULL):  # the last node, whether the table has nulls or not
         nodes = nodes[:-1]
     leaves = null + (nodes[-1].label == NULL)
+    named = [of_label.get(node.label, 0.0) > 0 for node in nodes]
+    for place in range(len(nodes) - 1, 0, -1):  # and what lies above a published label
+        named[nodes[place].parent] |= named[place]
     return icicle(
-        [node.label for node in nodes],
+        [node.label if shown else "" for node, shown in zip(nodes, named, strict=True)],
         [node.parent for node in nodes],
         [(node.low, min(node.high, leaves)) for node in nodes],
         [float(of_label.get(node.label, 0.0)) for node in nodes],
