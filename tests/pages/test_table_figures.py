@@ -24,6 +24,11 @@ def test_a_tree_shows_the_share_of_published_rows_under_each_label(tmp_path):
     assert sum(shares.values()) == pytest.approx(1.0)
 
 
+def test_labels_that_nobody_has_are_boxes_without_a_name(tmp_path):
+    (figure,) = hierarchy_figures(run(tmp_path, ["1"] * 6 + ["2"] * 4))
+    assert [box[3] for box in figure.data["boxes"]] == ["*", "low", "1", "2", "", "", ""]
+
+
 def test_rows_that_are_left_out_do_not_show_missing_values_included(tmp_path):
     rows = ["1"] * 6 + ["3"] * 4
     without = hierarchy_figures(run(tmp_path, rows))
@@ -34,9 +39,10 @@ def test_rows_that_are_left_out_do_not_show_missing_values_included(tmp_path):
     ]
 
 
-def test_labels_that_nobody_is_published_under_are_not_drawn(tmp_path):
+def test_labels_that_nobody_is_published_under_are_not_named(tmp_path):
     (figure,) = hierarchy_figures(run(tmp_path, ["1"] * 6 + ["3"] * 3 + ["4"] * 3))
-    assert [box[3] for box in figure.data["boxes"]] == ["*", "low", "1", "high", "3", "4"]
+    names = [box[3] for box in figure.data["boxes"] if box[3]]
+    assert names == ["*", "low", "1", "high", "3", "4"]
 
 
 def test_missing_values_that_are_published_have_a_box(tmp_path):

@@ -19,10 +19,11 @@ _MOST_ICICLES = 12
 
 
 def hierarchy_figures(finished: "RunResult") -> list["Figure"]:
-    """Draw the published labels of each declared hierarchy and those above them, shaded by rows.
+    """Draw each declared hierarchy, shaded by the rows that its labels are published for.
 
-    All of it can be read from the published rows and the declared hierarchies. Labels of learnt
-    hierarchies are values of the table, so those are not drawn.
+    Only published rows count, and the leaf for missing values is drawn only if it is published:
+    nothing tells of rows that are left out. Labels of learnt hierarchies are values of the table,
+    so those are not drawn. Boxes below or beside published labels stay without a name.
 
     Parameters
     ----------
@@ -45,29 +46,19 @@ def _icicle(name: str, hierarchy: Hierarchy, rows: Any) -> "Figure":
     full = hierarchy if hierarchy.null is not None else hierarchy.with_null()
     nodes, null = full.taxonomy.nodes, full.null
     assert null is not None
-    # The last leaf, whether the table has nulls or not; it takes room only if it is published.
-    leaves = null + bool(of_label.get(NULL))
-    shares = np.array([of_label.get(node.label, 0.0) for node in nodes])
-    shown = _published_and_above([node.parent for node in nodes], shares)
-    place = {node: at for at, node in enumerate(shown)}
+    if not of_label.get(NULL):  # the last node, whether the table has nulls or not
+        nodes = nodes[:-1]
+    leaves = null + (nodes[-1].label == NULL)
+    named = [of_label.get(node.label, 0.0) > 0 for node in nodes]
+    for place in range(len(nodes) - 1, 0, -1):  # and what lies above a published label
+        named[nodes[place].parent] |= named[place]
     return icicle(
-        [nodes[each].label for each in shown],
-        [place.get(nodes[each].parent, -1) for each in shown],
-        [(nodes[each].low, min(nodes[each].high, leaves)) for each in shown],
-        [float(shares[each]) for each in shown],
+        [node.label if shown else "" for node, shown in zip(nodes, named, strict=True)],
+        [node.parent for node in nodes],
+        [(node.low, min(node.high, leaves)) for node in nodes],
+        [float(of_label.get(node.label, 0.0)) for node in nodes],
         title=f"{name}: its labels, the most general above; darker for more rows",
     )
-
-
-def _published_and_above(parents: Sequence[int], shares: Any) -> list[int]:
-    """Return the nodes that are published or lie above one; the first is the root."""
-    shown = {0}
-    for published in np.flatnonzero(shares).tolist():
-        node = published
-        while node not in shown:
-            shown.add(node)
-            node = parents[node]
-    return sorted(shown)
 
 
 def risk_histogram(finished: "RunResult", before: Any) -> "Figure":

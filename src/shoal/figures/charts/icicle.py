@@ -31,7 +31,7 @@ def icicle(
     Parameters
     ----------
     labels
-        The label of each node, the root first, parents before their children.
+        The label of each node, the root first, parents before their children; may be empty.
     parents
         The place of each node's parent; -1 for the root.
     spans
@@ -100,7 +100,7 @@ class Icicle(Figure):
         """Write a label into its box, if it fits; on a phone only if it fits there, too."""
         room = span[1] - span[0] - 12
         shown = shorten_to_width(label[:_LONGEST], room / _LETTER)
-        if len(shown) < min(len(label), 6):
+        if not shown or len(shown) < min(len(label), 6):
             return
         letters = letters_wide(shown)
         css = "axis-title middle" if letters * _PHONE_LETTER <= room else "axis-title middle wide"
