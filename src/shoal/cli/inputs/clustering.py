@@ -339,8 +339,9 @@ def build_prototypes(options: Options) -> Any:
         )
     common = options.common
     if options.box is not None:
-        people = {"entity": options.entity, "max_rows_per_person": options.max_rows_per_person}
-        common["domain"] = Schema.of_box(options.box, **people)
+        common["domain"] = Schema.of_box(
+            options.box, entity=options.entity, max_rows_per_person=options.max_rows_per_person
+        )
     return PrivateKPrototypes(options.n_clusters[0], **common)
 
 

@@ -294,7 +294,7 @@ class PrivateKPrototypes(TransformerMixin, MixedEstimator):  # type: ignore[misc
         from shoal.cluster.prototypes.no_data import even_rows
 
         check_is_fitted(self)
-        copy = clone(self).set_params(ledger=None, random_state=random_state)
+        copy: PrivateKPrototypes = clone(self).set_params(ledger=None, random_state=random_state)
         return copy.fit(even_rows(self.domain, self.n_rows_, random_state))
 
     def name_groups(self, names: Sequence[str] | None) -> Self:
@@ -363,7 +363,8 @@ class PrivateKPrototypes(TransformerMixin, MixedEstimator):  # type: ignore[misc
     def _restore(cls, document: Mapping[str, Any], tables: Mapping[str, Any]) -> Self:
         from shoal.cluster.prototypes.saving import restore
 
-        return restore(cls, document, tables)
+        model: Self = restore(cls, document, tables)
+        return model
 
     def _release_name(self, rows: Rows) -> str:
         k = self._checked_settings()

@@ -89,7 +89,7 @@ class KPrototypes(ClusterMixin, BaseEstimator):  # type: ignore[misc]
             Rows.
         """
         return (
-            rows_of(X, self.domain)
+            rows_of(X, self._schema())
             .map(Labels(self._assignment()), ["label"])
             .like_input(squeeze=True)
         )
@@ -104,17 +104,21 @@ class KPrototypes(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         y
             Ignored.
         """
-        (total,) = rows_of(X, self.domain).sum(CostSum(self._assignment(), _STEPS))
+        (total,) = rows_of(X, self._schema()).sum(CostSum(self._assignment(), _STEPS))
         return -float(total[0]) / _STEPS
+
+    def _schema(self) -> Schema:
+        mixed_columns(self.domain)  # refuses what is no schema
+        assert self.domain is not None
+        return self.domain
 
     def _assignment(self) -> Assignment:
         check_is_fitted(self, "_prototypes")
-        assert self.domain is not None
-        return Assignment(self.domain, self._prototypes)
+        return Assignment(self._schema(), self._prototypes)
 
     def _held(self, X: Any) -> MixedRows:
         columns, parts = mixed_columns(self.domain), []
-        mapped = rows_of(X, self.domain).map(_Scaled(self.domain), columns.names)
+        mapped = rows_of(X, self._schema()).map(_Scaled(self._schema()), columns.names)
         for batch in mapped.batches():
             parts.append(np.column_stack([np.asarray(column) for column in batch.columns]))
         table = np.concatenate(parts) if parts else np.empty((0, columns.d))

@@ -72,9 +72,9 @@ def restore(kind: Any, content: Mapping[str, Any], parts: Mapping[str, Any]) -> 
         What ``tables`` returned.
     """
     domain = _domain(content)
-    settings = promise_from_settings(
-        content["settings"] | {"entity": None, "max_rows_per_person": None}, None
-    )  # type: ignore[arg-type]
+    no_box: Any = None  # the schema takes its place, and says whose the rows are
+    without_people = content["settings"] | {"entity": None, "max_rows_per_person": None}
+    settings = promise_from_settings(without_people, no_box)
     model = kind(**settings | {"domain": domain})
     released, parts_released = content["released"], parts[RELEASED]
     k, p, q = released["n_clusters_"], len(model.columns.numbers), len(model.columns.categories)
@@ -127,10 +127,12 @@ def _profiles_of_dict(content: Mapping[str, Any], p: int) -> Profiles:
     limits = {name: _floats(content["intervals"][name]) for name in _INTERVALS}
     for name in ("centers_low", "centers_high"):
         limits[name] = limits[name].reshape(k, p)
-    plain = {name: _floats(content[name]) for name in _PLAIN}
+    plain: dict[str, Any] = {name: _floats(content[name]) for name in _PLAIN}
     plain["means"], plain["spans"] = plain["means"].reshape(k, p), plain["spans"].reshape(p, 2)
-    lists = {name: tuple(_floats(each) for each in content[name]) for name in _LISTS}
-    named = {
+    lists: dict[str, Any] = {
+        name: tuple(_floats(each) for each in content[name]) for name in _LISTS
+    }
+    named: dict[str, Any] = {
         key: tuple((name, tuple(labels)) for name, labels in content[key])
         for key in ("numbers", "categories")
     }

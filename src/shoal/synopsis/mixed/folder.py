@@ -2,7 +2,7 @@
 
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from shoal.data import atomic_folder
 from shoal.documents import parse_json
@@ -10,6 +10,9 @@ from shoal.domain import Schema
 from shoal.errors import AlreadyExists, UnreadableModel
 from shoal.privacy import guarantee_of
 from shoal.synopsis.folder import write_part
+
+if TYPE_CHECKING:
+    from shoal.synopsis.mixed.estimator import MixedSynopsis
 
 __all__ = ["load_synopsis", "save_synopsis"]
 
@@ -48,7 +51,7 @@ def save_synopsis(synopsis: Any, folder: str | Path, overwrite: bool = False) ->
     return place
 
 
-def load_synopsis(folder: str | Path) -> Any:
+def load_synopsis(folder: str | Path) -> "MixedSynopsis":
     """Read a synopsis that was saved.
 
     Parameters
