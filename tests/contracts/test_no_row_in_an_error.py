@@ -525,6 +525,38 @@ VERBS = {
             ),
         )
     ],
+    ("anonymize", "utility"): [
+        (
+            "anonymize utility",
+            ("table", "policy", "place"),
+            lambda at: (["anonymize", "utility", "--policy", at.policy_here, "--target", "place"]),
+        )
+    ],
+    ("reproduce",): [("reproduce", (), lambda at: ["reproduce", "nothing", "-o", at.out])],
+    ("collect", "key"): [
+        ("collect key", (), lambda at: ["collect", "key", at.folder / "operator.key"])
+    ],
+    ("collect", "sign"): [
+        ("collect sign", ("domain",), lambda at: ["collect", "sign", at.domain, "-o", at.out])
+    ],
+    **{
+        ("collect", verb): [
+            (
+                f"collect {verb}",
+                ("domain",),
+                lambda at, verb=verb, more=more: ["collect", verb, at.domain, *more],
+            )
+        ]
+        for verb, more in {
+            "serve": (),
+            "cluster": (),
+            "status": (),
+            "close": (),
+            "advance": (0,),
+            "revoke": ("00",),
+            "tokens": (3,),
+        }.items()
+    },
     ("plan",): [
         (
             "plan",
