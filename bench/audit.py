@@ -74,9 +74,17 @@ def audited(kind: str, name: str, case: Case, draws: int, seed: int = 0) -> Line
     }
 
 
+def begin(resume: bool) -> None:
+    """Make the file of verdicts: empty, or from the last results where there is none to go on."""
+    KEPT.parent.mkdir(exist_ok=True)
+    if not resume:
+        KEPT.write_text("")
+    elif not KEPT.exists():
+        rows = json.loads((RESULTS / "audit.json").read_text(encoding="utf-8"))["rows"]
+        KEPT.write_text("".join(json.dumps(row) + "\n" for row in rows))
+
+
 def kept() -> list[Line]:
-    if not KEPT.exists():
-        return []
     return [json.loads(line) for line in KEPT.read_text().splitlines()]
 
 
@@ -104,8 +112,7 @@ def main() -> None:
     asked.add_argument("--resume", action="store_true", help="keep what is there")
     asked.add_argument("--fits", type=int, help="at most so many fits a side of an estimator")
     given = asked.parse_args()
-    if not given.resume:
-        KEPT.unlink(missing_ok=True)
+    begin(given.resume)
     done = {(row["kind"], row["name"]) for row in kept()}
     for kind in given.kinds or [*KINDS, "alarms"]:
         for line in alarms(done) if kind == "alarms" else lines(kind, done, given.fits):

@@ -49,10 +49,18 @@ def lines(kind: str, done: set[tuple[str, str]], pairs: int, only: str) -> Itera
             yield {"kind": kind, "name": name, **asdict(loss)}
 
 
+def begin(resume: bool) -> None:
+    """Make the file of lines: empty, or from the last results where there is none to go on."""
+    LINES_FILE.parent.mkdir(exist_ok=True)
+    if not resume:
+        LINES_FILE.write_text("")
+    elif not LINES_FILE.exists():
+        rows = json.loads((RESULTS / "replay.json").read_text(encoding="utf-8"))["rows"]
+        LINES_FILE.write_text("".join(json.dumps(row) + "\n" for row in rows))
+
+
 def earlier_lines() -> list[Line]:
     """The lines of this run so far."""
-    if not LINES_FILE.exists():
-        return []
     return [json.loads(line) for line in LINES_FILE.read_text(encoding="utf-8").splitlines()]
 
 
@@ -77,8 +85,7 @@ def main() -> None:
     parser.add_argument("--pairs", type=int, default=PAIRS, help="pairs of tables a family")
     parser.add_argument("--only", default="", help="names that contain this text")
     options = parser.parse_args()
-    if not options.resume:
-        LINES_FILE.unlink(missing_ok=True)
+    begin(options.resume)
     done = {(row["kind"], row["name"]) for row in earlier_lines()}
     for kind in options.kinds or ["families", "twins"]:
         for line in lines(kind, done, options.pairs, options.only):
