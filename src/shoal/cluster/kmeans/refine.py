@@ -141,9 +141,9 @@ class Means:
         """The first ``n``, and of the others those with more rows than noise alone would count."""
         told = self.sizes > self.noise.reach(CHANCE / len(self.sizes))
         kept = told | (np.arange(len(told)) < n)
-        names = ("centers", "sizes", "excess", "errors")
-        arrays: dict[str, Matrix] = {name: getattr(self, name)[kept] for name in names}
-        return replace(self, **arrays)
+        return Means(
+            self.centers[kept], self.sizes[kept], self.excess[kept], self.errors[kept], self.noise
+        )
 
 
 def read_rings(

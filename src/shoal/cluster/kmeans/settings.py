@@ -82,7 +82,7 @@ def cluster_numbers(n_clusters: int | Sequence[int]) -> tuple[int, ...]:
     return tuple(sorted({int(count) for count in counts if count is not None}))
 
 
-def check_settings(model: Any, domain: object) -> None:
+def check_settings(model: Any, domain: Any) -> None:
     """Refuse what cannot work, whatever the rows."""
     counts = cluster_numbers(model.n_clusters)
     _check_domain(domain)
