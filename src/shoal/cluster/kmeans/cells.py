@@ -95,9 +95,9 @@ class CellPoints:
         """How many runs of k-means they are worth."""
         return min(20, max(8, _EFFORT // (len(self.weights) + 1)))
 
-    def centers(self, k: int, rng: Randomness, runs: int | None = None) -> Matrix:
-        """``k`` centres, where the points are: the best of some runs, or of as many as pay."""
-        return find_centers(self.points, self.weights, k, rng, runs or self.runs, self.by)
+    def centers(self, k: int, rng: Randomness) -> Matrix:
+        """``k`` centres, where the points are."""
+        return find_centers(self.points, self.weights, k, rng, self.runs, self.by)
 
     @property
     def in_shadow(self) -> bool:

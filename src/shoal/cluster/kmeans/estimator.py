@@ -60,10 +60,6 @@ from shoal.synopsis.base import Synopsis
 
 __all__ = ["PrivateKMeans"]
 
-_SMALL_CLUSTER_RUNS = (
-    4  # of k-means: they are many and joined later, so a poor optimum costs little
-)
-
 
 class PrivateKMeans(CentroidClusterer):
     r"""k-means whose centres may be published.
@@ -257,8 +253,7 @@ class PrivateKMeans(CentroidClusterer):
         cells = weighted_cells(synopsis, plan, k, self.spark_kmeans)
         if not plan.steps:
             return self._keep(centers_of_cells(cells, k, rng), n_rows, row_noise)
-        runs = _SMALL_CLUSTER_RUNS if plan.micro_clusters else None
-        first = cells.centers(plan.first_clusters(k), rng, runs)
+        first = cells.centers(plan.first_clusters(k), rng)
         centers = cells.placed(first)
         labelled_by = Nearest(first) if cells.in_shadow else None
         errors: Matrix | None = None
