@@ -5,7 +5,7 @@ import pyarrow as pa
 import pytest
 
 import shoal
-from shoal.cluster import PrivateKMeans, PrivateKPrototypes, WaveCluster
+from shoal.cluster import PrivateKMeans, WaveCluster
 from shoal.cluster.kmeans.settings import METHODS
 from shoal.data import source_of
 from shoal.domain import Box, Grid, Schema
@@ -158,35 +158,3 @@ def test_reports_have_the_law_and_a_seed_repeats_them(frame):
     # 3,000 Gamma(2, 1/20) distances: 5 deviations are 5 * sqrt(2 / 3000) / 20
     assert moved.mean() == pytest.approx(2 / 20, abs=0.0065)
     assert len(np.unique(moved)) == 3_000
-
-
-MIXED = Schema.of(
-    {
-        "version": 1,
-        "columns": {
-            "x": {"low": 0, "high": 1, "missing": "flag"},
-            "grade": {"levels": ["low", "middle", "high"]},
-            "town": {"values": ["a", "b", "c"], "other": "bucket"},
-        },
-    }
-)
-MIXED_TABLE = pa.table(
-    {
-        "x": pa.array([None if i % 50 == 0 else float(x) for i, x in enumerate(POINTS[:2000, 0])]),
-        "grade": pa.array(np.array(["low", "middle", "high"])[np.arange(2000) % 3]),
-        "town": pa.array(np.array(["a", "b", "c", "elsewhere"])[np.arange(2000) * 7 % 4]),
-    }
-)
-
-
-def test_groups_of_a_mixed_table_are_those_of_one_machine(frame_of):
-    settings = {"epsilon": 4, "domain": MIXED, "n_init": 2, "n_synthetic": 300, "random_state": 3}
-    frame = frame_of(MIXED_TABLE, 3)
-    here = PrivateKPrototypes(3, **settings).fit(MIXED_TABLE)
-    there = PrivateKPrototypes(3, **settings).fit(frame)
-    assert there.level_ == here.level_ == 2
-    assert there.prototypes_.equals(here.prototypes_)
-    assert there.profiles_.to_arrow().equals(here.profiles_.to_arrow())
-    assert there.predict(frame).groupBy("label").count().count() == len(
-        {*here.predict(MIXED_TABLE)}
-    )

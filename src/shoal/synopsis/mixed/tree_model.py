@@ -256,7 +256,7 @@ def norm_sub(counts: Floats, total: float) -> Floats:
     falling = np.sort(values)[::-1]
     excess = (np.cumsum(falling) - total) / np.arange(1, values.size + 1)
     last = np.flatnonzero(falling > excess)[-1]
-    return np.maximum(values - excess[last], 0.0)
+    return np.asarray(np.maximum(values - excess[last], 0.0))
 
 
 def spread_counts(shares: Floats, n: int, rng: np.random.Generator) -> Integers:
