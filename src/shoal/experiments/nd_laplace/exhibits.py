@@ -211,9 +211,14 @@ def _clusterers(results: Results, data: str, number: str) -> Exhibit:
             ("ari", BY_THESIS, "ARI, the thesis' settings"),
             ("ami", BY_CHOICE, "AMI, settings chosen on the reports"),
         )
+        if score == "ari" or _has_any(results, data, names[:2])
     ]
     shown = _shown(number, f"Clusterers on {data}", figures)
     return replace(shown, lines=[ONE_CLUSTER]) if figures else shown
+
+
+def _has_any(results: Results, data: str, names: Sequence[str]) -> bool:
+    return bool(set(names) & set(results.distinct("clusterers", "clusterer", data=data)))
 
 
 def _clusterer_curve(
