@@ -132,14 +132,15 @@ def _row(each: "Difference") -> ProfileRow:
     low, high = each.span
     width = high - low
     known = not math.isnan(each.low)
-    ends = ((each.low - low) / width, (each.high - low) / width) if known else (None, None)
+    first, last = ((end - low) / width if known else None for end in (each.low, each.high))
     label = each.column if each.value is None else f"{each.value} ({each.column})"
     return ProfileRow(
         label,
         _value_text(each),
         _amount(each, each.everyone),
         (each.here - low) / width,
-        *ends,
+        first,
+        last,
         (each.everyone - low) / width,
         each.value is not None,
     )

@@ -59,7 +59,7 @@ class BrokenMixed(MixedEstimator):
 
     def _assignment(self) -> Assignment:
         """Two public prototypes at opposite corners."""
-        assert self.domain is not None
+        assert isinstance(self.domain, Schema)
         p, q = len(self.columns.numbers), len(self.columns.categories)
         ends = np.array([[-0.5] * p, [0.5] * p]), np.array([[0] * q, [1] * q])
         return Assignment(self.domain, Prototypes(ends[0], ends[1].astype(np.int64)))

@@ -158,7 +158,7 @@ class PrivateKPrototypes(TransformerMixin, MixedEstimator):  # type: ignore[misc
         """Do the work of ``fit`` on somebody's page, for this share of its budget."""
         k, columns, rng = self._checked_settings(), self.columns, spending.rng.compute
         domain = self.domain
-        assert domain is not None
+        assert isinstance(domain, Schema)
 
         # 1. One pass counts every column and pair; the number of rows decides what follows.
         counts = read_counts(spending, columns)
@@ -197,7 +197,7 @@ class PrivateKPrototypes(TransformerMixin, MixedEstimator):  # type: ignore[misc
 
     def _profile(self, spending: Spending, plan: Plan, rows: MixedRows) -> Profiles:
         """Release the last measurement, from which profiles are made."""
-        assert self.domain is not None
+        assert isinstance(self.domain, Schema)
         if not plan.sizes_only:
             measured = measure(
                 spending, self.domain, self._prototypes, reach=None, of="profiles of the groups"
@@ -311,11 +311,11 @@ class PrivateKPrototypes(TransformerMixin, MixedEstimator):  # type: ignore[misc
 
     def _assignment(self) -> Assignment:
         check_is_fitted(self)
-        assert self.domain is not None
+        assert isinstance(self.domain, Schema)
         return Assignment(self.domain, self._prototypes)
 
     def _holder_rows(self, X: Any) -> Rows:
-        assert self.domain is not None
+        assert isinstance(self.domain, Schema)
         return rows_of(X, _without_people(self.domain))
 
     # How it is told and kept.

@@ -201,7 +201,7 @@ class Measured:
             for column, place in zip(self.columns.categories, self.places, strict=True)
             if column.size > 2
         )
-        return weights / whole
+        return np.asarray(weights / whole)
 
     def sums(self) -> tuple[Floats, Floats]:
         """Return the sum of each number's offsets, in [-1, 1] a row, and its deviation."""

@@ -95,7 +95,7 @@ class MixedRows:
         """
         centers = MixedRows(self.columns, prototypes.numbers, prototypes.codes).points
         squares = self._squares[:, None] + np.square(centers).sum(axis=1)
-        return np.maximum(squares - 2 * (self.points @ centers.T), 0.0)
+        return np.asarray(np.maximum(squares - 2 * (self.points @ centers.T), 0.0))
 
     def labels(self, prototypes: Prototypes) -> Integers:
         """Return the nearest prototype of each row.

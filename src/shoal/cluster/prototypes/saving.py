@@ -148,7 +148,8 @@ def _profiles_of_dict(content: Mapping[str, Any], p: int) -> Profiles:
 
 def _values(array: Any) -> Any:
     """Return an array as lists, None where a value is not known: JSON has no NaN."""
-    known = np.where(np.isnan(array), None, np.asarray(array, dtype=object))
+    known = np.asarray(array, dtype=object)
+    known[np.isnan(array)] = None
     return known.tolist()
 
 

@@ -28,7 +28,7 @@ def reach_of(rows: MixedRows, prototypes: Prototypes) -> Floats:
     apart = np.abs(rows.numbers - prototypes.numbers[rows.labels(prototypes)])
     if not apart.shape[1]:
         return np.empty(0)
-    return np.maximum(np.quantile(apart, 0.95, axis=0), _LEAST_REACH)
+    return np.asarray(np.maximum(np.quantile(apart, 0.95, axis=0), _LEAST_REACH))
 
 
 def bend_rows(

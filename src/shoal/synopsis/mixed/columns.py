@@ -71,7 +71,7 @@ class NumberColumn:
         if self.levels:
             steps = len(self.levels) - 1
             return (wholes + LATTICE) * steps + LATTICE >> 17
-        return np.minimum((wholes + LATTICE) * bins >> 17, bins - 1)
+        return np.asarray(np.minimum((wholes + LATTICE) * bins >> 17, bins - 1))
 
     def size(self, bins: int) -> int:
         """Return how many bins the column has.
@@ -165,7 +165,8 @@ class MixedColumns:
     @property
     def names(self) -> tuple[str, ...]:
         """The names of all columns."""
-        return tuple(column.name for column in (*self.numbers, *self.categories))
+        numbers = tuple(column.name for column in self.numbers)
+        return numbers + tuple(column.name for column in self.categories)
 
     def sizes(self, bins: int) -> tuple[int, ...]:
         """Return how many bins or categories each column has.

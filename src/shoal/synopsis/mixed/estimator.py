@@ -455,7 +455,7 @@ def read_counts(spending: Spending, columns: MixedColumns) -> ExactCounts:
 def _bins_for(n_rows: int, epsilon: float) -> int:
     """Return the number of bins for so many rows: the power of two below."""
     wanted = min(max((n_rows * epsilon / 2) ** (1 / 3), _FEWEST_BINS), _MOST_BINS)
-    return 2 ** math.floor(math.log2(wanted))
+    return int(2 ** math.floor(math.log2(wanted)))
 
 
 def _longest_forest(pairs: Iterable[tuple[int, int]], d: int) -> int:
@@ -496,7 +496,7 @@ def _covered(column: Any, bins: int, condition: Any) -> Floats:
         )
     edges = column.unscaled(np.linspace(-1, 1, bins + 1))
     within = np.minimum(edges[1:], high) - np.maximum(edges[:-1], low)
-    return np.clip(within / np.diff(edges), 0.0, 1.0)
+    return np.asarray(np.clip(within / np.diff(edges), 0.0, 1.0))
 
 
 def _arrow_rows(columns: MixedColumns, numbers: Floats, codes: Integers) -> pa.Table:
