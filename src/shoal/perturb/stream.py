@@ -145,7 +145,8 @@ class _Kernel:
         if isinstance(self._domain, Box):
             return block.numbers
         named = dict(zip(self._domain.numbers, block.numbers.T, strict=True))
-        named |= dict(zip(self._domain.categories, block.codes.T, strict=False))
+        codes = block.codes[:, : len(self._domain.categories)]  # marks of missing numbers follow
+        named |= dict(zip(self._domain.categories, codes.T, strict=True))
         return named if isinstance(self.shape, Mixture) else block.codes[:, 0]
 
 
