@@ -63,7 +63,9 @@ def section(name: str, title: str, folder: Path) -> str:
     claims, exhibits = (lines_of(folder / f"{kind}.csv") for kind in ("claims", "exhibits"))
     verdicts = [claim["verdict"] for claim in claims]
     counted = ", ".join(f"{verdicts.count(v)} {v}" for v in dict.fromkeys(sorted(verdicts)))
-    out = [f"## {title}\n", f"Made by `{command}`. Claims: {counted}.\n"]
+    note = folder / "note.txt"
+    more = f" {note.read_text(encoding='utf-8').strip()}" if note.exists() else ""
+    out = [f"## {title}\n", f"Made by `{command}`.{more} Claims: {counted}.\n"]
     out += ["| where | claim | document | ours | verdict |", "|---|---|---|---|---|"]
     for claim in claims:
         shown = (claim[key] for key in ("where", "text", "document", "ours"))

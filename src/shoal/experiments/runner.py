@@ -163,7 +163,7 @@ def time_left_text(seconds: float) -> str:
 
     Examples
     --------
-    >>> time_left_text(42), time_left_text(300), time_left_text(9000)
+    >>> time_left_text(44), time_left_text(300), time_left_text(9000)
     ('about 45 seconds', 'about 5 minutes', 'about 2.5 hours')
     """
     if seconds < 90:

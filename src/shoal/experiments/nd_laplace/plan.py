@@ -80,8 +80,12 @@ def _quick() -> Iterator[Cell]:
         yield from _utility(data, _PRIVATE, (1.0,), draws=2)
     for data in SETS:
         large = data.startswith("heart")
-        of_both, some = ("laplace-optimal-truncated", "piecewise"), (5.0,) if large else (0.5, 5.0)
-        yield from _clusterers(data, of_both, some, draws=2 if large else 3)
+        yield from _clusterers(
+            data,
+            ("laplace-optimal-truncated", "piecewise"),
+            (5.0,) if large else (0.5, 5.0),
+            draws=2 if large else 3,
+        )
     for data, (mechanisms, budgets, games) in _QUICK_GAMES.items():
         yield from _privacy("privacy", data, mechanisms, budgets, games)
     for data in (GAME_BLOBS[0], GAME_BLOBS[2]):
