@@ -160,6 +160,8 @@ class PrivateEstimator(NotebookDisplay, BaseEstimator, ABC):  # type: ignore[mis
         def __getattr__(self, name: str) -> Any:
             """Say why what depends on single rows is not an attribute, and what to call instead."""
             kind = type(self).__name__
+            if hasattr(type(self), name):  # a property that raised: in its own words
+                return object.__getattribute__(self, name)
             if name in _FOR_THE_HOLDER:
                 raise AttributeError(
                     f"{kind} has no {name}: it would tell of single rows, and everything that "

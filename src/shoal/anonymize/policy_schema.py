@@ -21,7 +21,7 @@ def policy_json_schema() -> dict[str, Any]:
     --------
     >>> schema = policy_json_schema()
     >>> schema["$defs"]["Privacy"]["properties"]["k"]["description"]
-    'How many people share each combination.'
+    'How many people share each combination; 1 only beside `k_map`.'
     """
     schema: dict[str, Any] = {"$schema": _DIALECT, **Policy.model_json_schema()}
     for part in (schema, *schema["$defs"].values()):
