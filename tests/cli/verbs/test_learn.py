@@ -31,6 +31,9 @@ def run(*words):
     return CliRunner().invoke(app, [str(word) for word in words])
 
 
+SEED = ("--seed", 1)
+
+
 @pytest.fixture(scope="module")
 def reported(tmp_path_factory):
     """Rows, and reports of three mechanisms, each with the file beside it."""
@@ -42,7 +45,8 @@ def reported(tmp_path_factory):
     common = ("--domain", folder / "town.yaml", "--clip", "-q")
     for name, *words in (
         ("grid.parquet", "--mechanism", "local-grid", "--epsilon", 4, "--cells", 12),
-        ("laplace.parquet", "--epsilon", 2, "--seed", 1),
+        ("repeatable.parquet", "--mechanism", "local-grid", "--epsilon", 4, "--cells", 12, *SEED),
+        ("laplace.parquet", "--epsilon", 2, *SEED),
         ("laplace.csv", "--epsilon", 2),
         ("clamped.parquet", "--epsilon", 2, "--remap", "clamp"),
         ("one.parquet", "--mechanism", "square-wave", "--epsilon", 3, "--columns", "east"),
@@ -160,7 +164,7 @@ def test_a_seed_of_the_learner_alone_makes_no_simulation_and_repeats_the_run(lea
     assert not shoal.load_model("model").guarantee_.simulation
 
 
-@pytest.mark.parametrize("table", ["grid.parquet", "laplace.csv"])
+@pytest.mark.parametrize("table", ["repeatable.parquet", "laplace.parquet"])
 def test_a_range_is_chosen_from_on_the_density(reported, table):
     shown = learn(reported / table, "--json", k="2-6")
     assert json.loads(shown.stdout)["n_clusters"] == 3
