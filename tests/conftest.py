@@ -33,7 +33,8 @@ _started: dict[str, object] = {}
 LONG_FOLDERS = tuple(
     f"tests.{name}" for name in ("adversarial", "audit", "contracts", "papers", "statistical")
 )
-ENGINES = {"browser", "cluster_url", "spark", "standalone", "through_connect"}
+# Engines, and what takes seconds to set up.
+LONG_FIXTURES = {"browser", "cluster_url", "learnt", "spark", "standalone", "through_connect"}
 
 
 def pytest_addoption(parser):
@@ -70,7 +71,7 @@ def _is_long(item, heavy):
     module = _module(Path(file))
     return (
         "spark" in module
-        or bool(ENGINES & {*getattr(item, "fixturenames", ())})
+        or bool(LONG_FIXTURES & {*getattr(item, "fixturenames", ())})
         or item.get_closest_marker("slow") is not None
         or f"{module}::{name.partition('[')[0]}" in heavy
     )
