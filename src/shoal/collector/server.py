@@ -36,7 +36,7 @@ _FOLD_EVERY = 256  # transactions
 _BODY_SECONDS = 10
 _FAILED_KEYS = 20  # a minute from one address
 _ADDRESSES = 10_000  # whose recent requests are remembered, in memory only
-_WORDS = {
+_STATUS_TEXTS = {
     400: "The request is malformed.",
     401: "A key is unknown or revoked.",
     406: "Only version 1 is spoken here.",
@@ -77,7 +77,7 @@ class Writer:
         """
         size = len(arrival.whos)
         if self.waiting + size > MOST_WAITING:
-            raise WireError(429, _WORDS[429], 1 + int(self.waiting / self.speed))
+            raise WireError(429, _STATUS_TEXTS[429], 1 + int(self.waiting / self.speed))
         self.waiting += size
         future: asyncio.Future[Accepted] = asyncio.get_running_loop().create_future()
         self._queue.put_nowait((arrival, future))
@@ -119,7 +119,7 @@ class Writer:
         try:
             results = await asyncio.to_thread(self.store.accept, arrivals, self.epoch())
         except Unavailable:
-            failure = WireError(503, _WORDS[503], 5)
+            failure = WireError(503, _STATUS_TEXTS[503], 5)
             for _, future in gathered:
                 if not future.done():
                     future.set_exception(failure)
@@ -158,7 +158,7 @@ class Limiter:
         _forget(self._requests)
         failures = [at for at in self._failures.get(address, ()) if at > now - 60]
         if left < 1 or len(failures) >= _FAILED_KEYS:
-            raise WireError(429, _WORDS[429], 60 if len(failures) >= _FAILED_KEYS else 1)
+            raise WireError(429, _STATUS_TEXTS[429], 60 if len(failures) >= _FAILED_KEYS else 1)
 
     def failed(self, address: str) -> None:
         """Note that an address sent a key that is not enrolled.
@@ -228,7 +228,7 @@ class Service:
         try:
             return await asyncio.to_thread(ask)
         except Unavailable:
-            raise WireError(503, _WORDS[503], 5) from None
+            raise WireError(503, _STATUS_TEXTS[503], 5) from None
 
     async def take(self, batch: Batch, address: str) -> Accepted:
         """Check a batch and count its reports.
@@ -250,9 +250,9 @@ class Service:
         result = await self.writer.submit(Arrival(batch.round, whos, batch.reports))
         if result.problem == "unknown":
             self.limiter.failed(address)
-            raise WireError(401, _WORDS[401])
+            raise WireError(401, _STATUS_TEXTS[401])
         if result.problem == "closed":
-            raise WireError(410, _WORDS[410])
+            raise WireError(410, _STATUS_TEXTS[410])
         self.counts["accepted"] += result.accepted
         self.counts["repeated"] += result.repeated
         return result
@@ -260,9 +260,9 @@ class Service:
     def _check_time(self) -> None:
         now = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
         if now < self.campaign.document["opens"]:
-            raise WireError(409, _WORDS[409])
+            raise WireError(409, _STATUS_TEXTS[409])
         if now > self.campaign.document["closes"]:
-            raise WireError(410, _WORDS[410])
+            raise WireError(410, _STATUS_TEXTS[410])
 
     async def _question(self, number: int) -> dict[str, Any]:
         """Return what a round asks, if it asks anything yet."""
@@ -276,7 +276,7 @@ class Service:
         if question == "later":
             envelope = (await self.documents()).get(("round", number))
             if envelope is None:
-                raise WireError(409, _WORDS[409])
+                raise WireError(409, _STATUS_TEXTS[409])
             later, _ = client.open_envelope(envelope, "round", self.campaign.key)
             question = later["question"]
         return question  # type: ignore[no-any-return]
@@ -287,7 +287,7 @@ class Service:
         if len(shares) == 1 or batch.round == client.LABEL_ROUND:
             return
         if any(client.round_of(name, key, shares) != batch.round for key in batch.keys):
-            raise WireError(409, _WORDS[409])
+            raise WireError(409, _STATUS_TEXTS[409])
 
     def check_admin(self, request: "Request") -> None:
         """Refuse whoever does not hold the admin token.
@@ -337,7 +337,7 @@ async def read_body(request: "Request") -> bytes:
     except TimeoutError:
         raise WireError(408, "The body came too slowly.") from None
     except ClientDisconnect:
-        raise WireError(400, _WORDS[400]) from None
+        raise WireError(400, _STATUS_TEXTS[400]) from None
     return body
 
 
@@ -490,7 +490,7 @@ def _add_reports(app: "FastAPI", service: Service) -> None:
     from fastapi import Request
 
     answers: dict[int | str, dict[str, Any]] = {
-        status: {"description": text} for status, text in _WORDS.items()
+        status: {"description": text} for status, text in _STATUS_TEXTS.items()
     }
     line = {
         "type": "array",
@@ -538,7 +538,7 @@ def _add_admin(app: "FastAPI", service: Service) -> None:
         try:
             return {"digest": await asyncio.to_thread(service.store.close_round, number)}
         except Unavailable:
-            raise WireError(503, _WORDS[503], 5) from None
+            raise WireError(503, _STATUS_TEXTS[503], 5) from None
 
     @app.post("/v1/admin/revoke/{who}", responses={401: {}})
     async def revoke(who: str, request: Request) -> dict[str, bool]:
@@ -547,18 +547,18 @@ def _add_admin(app: "FastAPI", service: Service) -> None:
         try:
             name = bytes.fromhex(who)
         except ValueError:
-            raise WireError(400, _WORDS[400]) from None
+            raise WireError(400, _STATUS_TEXTS[400]) from None
         try:
             return {"revoked": await asyncio.to_thread(service.store.revoke, name)}
         except Unavailable:
-            raise WireError(503, _WORDS[503], 5) from None
+            raise WireError(503, _STATUS_TEXTS[503], 5) from None
 
 
 def _add_others(app: "FastAPI") -> None:
     @app.api_route("/v{version}/{rest:path}", methods=["GET", "POST"], include_in_schema=False)
     async def other_version(version: str, rest: str) -> None:
         """Answer 406 to versions that are not spoken."""
-        raise WireError(404 if version == "1" else 406, _WORDS[406])
+        raise WireError(404 if version == "1" else 406, _STATUS_TEXTS[406])
 
 
 def serve(

@@ -152,9 +152,9 @@ def run(cell: Cell) -> list[Row]:
     """
     kind, name = cell.settings["kind"], cell.settings["name"]
     cases = twins if kind == "twin" else mechanisms
-    found = cases[name].run(draws=cell.settings["draws"])
-    claim = float(found.claim or 0)
-    return [{"bound": float(found.value), "claim": claim, "verdict": found.verdict}]
+    audit = cases[name].run(draws=cell.settings["draws"])
+    claim = float(audit.claim or 0)
+    return [{"bound": float(audit.value), "claim": claim, "verdict": audit.verdict}]
 
 
 def conclude(results: Results, quick: bool) -> Reproduction:

@@ -163,10 +163,10 @@ class Results:
         """
         points = []
         for place in sorted(self.distinct(part, along, **equal)):
-            found = self.mean(part, value, **{**equal, along: place})
-            if found is not None:
-                error = 0.0 if math.isnan(found.error) else found.error
-                points.append((float(place), found.mean, error))
+            average = self.mean(part, value, **{**equal, along: place})
+            if average is not None:
+                error = 0.0 if math.isnan(average.error) else average.error
+                points.append((float(place), average.mean, error))
         return points
 
     def means(self, part: str) -> list[Row]:
@@ -200,9 +200,9 @@ def _averaged(settings: Row, rows: Sequence[Row]) -> Row:
         if name not in settings and name != "draw" and isinstance(value, int | float)
     ]
     for name in numbers:
-        found = mean_of(row.get(name) for row in rows)
-        out[name] = None if found is None else _rounded(found.mean)
-        out[f"{name}_se"] = None if found is None else _rounded(found.error)
+        average = mean_of(row.get(name) for row in rows)
+        out[name] = None if average is None else _rounded(average.mean)
+        out[f"{name}_se"] = None if average is None else _rounded(average.error)
     return out
 
 

@@ -211,9 +211,9 @@ def audits(twin: str, draws: int) -> list[Row]:
     draws
         Outputs of each side.
     """
-    found = twins[twin].run(draws=draws)
-    claim = float(found.claim or 0)
-    return [{"bound": float(found.value), "claim": claim, "verdict": found.verdict}]
+    audit = twins[twin].run(draws=draws)
+    claim = float(audit.claim or 0)
+    return [{"bound": float(audit.value), "claim": claim, "verdict": audit.verdict}]
 
 
 _PARTS: dict[str, Callable[..., list[Row]]] = {

@@ -105,10 +105,10 @@ def shorten_to_width(text: str, letters: float) -> str:
     shown = replace_controls(text)
     if letters_wide(shown) <= letters:
         return shown
-    kept = len(shown)
-    while kept and letters_wide(shown[:kept]) > letters - 1:
-        kept -= 1
-    return shown[:kept].rstrip() + "…"
+    length = len(shown)
+    while length and letters_wide(shown[:length]) > letters - 1:
+        length -= 1
+    return shown[:length].rstrip() + "…"
 
 
 def format_number(value: float, decimals: int | None = None) -> str:

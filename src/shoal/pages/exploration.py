@@ -80,11 +80,11 @@ def _table(trials: Sequence["Trial"]) -> Table:
 
 
 def _row(trial: "Trial") -> list[str]:
-    asked = [str(trial.k), f"{100 * trial.suppression:g} %", trial.recoding]
+    setting = [str(trial.k), f"{100 * trial.suppression:g} %", trial.recoding]
     if trial.loss is None:
-        return [*asked, "none", "", "", "", "", ""]
+        return [*setting, "none", "", "", "", "", ""]
     return [
-        *asked,
+        *setting,
         f"{trial.loss:.3f}",
         f"{trial.rows_left_out:,}",
         f"{trial.groups:,}",
@@ -123,10 +123,10 @@ def _details(trials: Sequence["Trial"]) -> list[Detail]:
     made = [trial for trial in trials if trial.loss is not None]
     if not made:
         return []
-    kept = {_name(trial): min(max(1 - (trial.loss or 0), 0.0), 1.0) for trial in made}
+    detail = {_name(trial): min(max(1 - (trial.loss or 0), 0.0), 1.0) for trial in made}
     risk = {_name(trial): trial.mean_risk for trial in made}
     return [
-        _detail("Detail kept", "the more the better", kept, "Detail kept"),
+        _detail("Detail kept", "the more the better", detail, "Detail kept"),
         _detail("Mean risk", "the less the better", risk, "Mean chance of the right record"),
     ]
 

@@ -241,11 +241,11 @@ def _values(groups: KMeansGroups) -> dict[str, Any]:
 
 def _group_values(groups: KMeansGroups, group: int) -> dict[str, Any]:
     """Return what ``--json`` prints of a group; no interval of one that is unstable."""
-    model, found, stable = groups.model, groups.intervals, groups.stable[group]
+    model, intervals, stable = groups.model, groups.intervals, groups.stable[group]
     last_step = model.expected_error_[group] / math.sqrt(groups.box.d) / 2
     noise = last_step * (groups.box.high - groups.box.low)
-    ends = np.column_stack([found.centers_low[group], found.centers_high[group]]).tolist()
-    sizes = [float(found.sizes_low[group]), float(found.sizes_high[group])]
+    ends = np.column_stack([intervals.centers_low[group], intervals.centers_high[group]]).tolist()
+    sizes = [float(intervals.sizes_low[group]), float(intervals.sizes_high[group])]
     return {
         "center": dict(zip(groups.names, groups.centers[group].tolist(), strict=True)),
         "interval": dict(zip(groups.names, ends, strict=True)) if stable else None,

@@ -223,14 +223,14 @@ def _values(groups: WaveGroups) -> dict[str, Any]:
 
 def _group_values(groups: WaveGroups, i: int) -> dict[str, Any]:
     low, high = groups.model.boxes_[i].tolist()
-    found, unstable = groups.intervals, bool(groups.intervals.unstable[i])
-    ends = [float(found.sizes_low[i]), float(found.sizes_high[i])]
+    intervals, unstable = groups.intervals, bool(groups.intervals.unstable[i])
+    ends = [float(intervals.sizes_low[i]), float(intervals.sizes_high[i])]
     return {
         "box": {n: list(ends) for n, *ends in zip(groups.names, low, high, strict=True)},
         "cells": groups.cells[i],
         "rows_about": groups.sizes[i],
         "rows_interval": None if unstable else ends,
-        "stable": None if found.missing is not None else not unstable,
+        "stable": None if intervals.missing is not None else not unstable,
         "noise_deviation": groups.noise and groups.noise[i],
         "told": groups.certain[i],
         "noise_reach": float(groups.model.size_reach_[i]),

@@ -186,11 +186,11 @@ class RowModel:
         return cls.without_cells(centers, sizes)._with_cells(tuple(cells))
 
     def _with_cells(self, cells: tuple[GroupCells | None, ...]) -> "RowModel":
-        seen = [each for each in cells if each is not None]
-        if not seen:
+        known = [each for each in cells if each is not None]
+        if not known:
             return self
-        weights = [each.weight.sum() for each in seen]
-        pooled = np.average([each.variances for each in seen], axis=0, weights=weights)
+        weights = [each.weight.sum() for each in known]
+        pooled = np.average([each.variances for each in known], axis=0, weights=weights)
         usual = np.diag(np.sqrt(np.maximum(pooled, _LEAST_VARIANCE)))
         roots = np.array([usual if each is None else each.root for each in cells])
         return replace(self, roots=roots, cells=cells)

@@ -63,9 +63,9 @@ def kmeans_intervals(model: Any) -> Intervals:
     if not isinstance(model.guarantee_, PureDP | ApproxDP):
         return Intervals(wide, wide, of_sizes, of_sizes, *total, missing=_OF_REPORTS)
     # What may be nobody lies where the method puts groups by itself: refits agree for no reason.
-    if (told := model.groups_told_).any():
+    if (is_told := model.groups_told_).any():
         refitted, sizes = _half_widths(model, centers)
-        wide[told], of_sizes[told] = refitted[told], sizes[told]
+        wide[is_told], of_sizes[is_told] = refitted[is_told], sizes[is_told]
     low, high = (box.unscale(np.clip(centers + way * wide, -1, 1), -1, 1) for way in (-1, 1))
     sizes = model.cluster_weights_
     return Intervals(low, high, np.maximum(sizes - of_sizes, 0), sizes + of_sizes, *total)
@@ -204,12 +204,12 @@ def _deviation(refit: _Refit, centers: Matrix, anywhere: bool = False) -> tuple[
         other = _plain_kmeans(refit.rows, centers, n_init=_STARTS, random_state=0)
         plain = min(plain, other, key=lambda fit: fit.inertia_)
     own = match_centers(centers, plain.cluster_centers_)
-    found = plain.cluster_centers_[own]
+    plain_centers = plain.cluster_centers_[own]
     sizes = np.bincount(plain.labels_, minlength=len(centers))[own] * refit.stands_for
     released = refit.model._scaled_centers()
-    match = match_centers(found, released)
-    moved = np.linalg.norm(found - centers, axis=1) > distance_to_next(centers) / 2
-    at = np.where(moved[:, None] & anywhere, np.inf, released[match] - found)
+    match = match_centers(plain_centers, released)
+    moved = np.linalg.norm(plain_centers - centers, axis=1) > distance_to_next(centers) / 2
+    at = np.where(moved[:, None] & anywhere, np.inf, released[match] - plain_centers)
     return at, refit.model.cluster_weights_[match] - sizes
 
 

@@ -139,14 +139,14 @@ class Means:
 
     def with_told(self, n: int) -> "Means":
         """The first ``n``, and of the others those with more rows than noise alone would count."""
-        told = self.sizes > self.noise.reach(CHANCE / len(self.sizes))
-        kept = told | (np.arange(len(told)) < n)
+        is_clear = self.sizes > self.noise.reach(CHANCE / len(self.sizes))
+        chosen = is_clear | (np.arange(len(is_clear)) < n)
         return replace(
             self,
-            centers=self.centers[kept],
-            sizes=self.sizes[kept],
-            excess=self.excess[kept],
-            errors=self.errors[kept],
+            centers=self.centers[chosen],
+            sizes=self.sizes[chosen],
+            excess=self.excess[chosen],
+            errors=self.errors[chosen],
         )
 
 

@@ -129,12 +129,12 @@ def _linear(results: Results) -> Claim:
 
 def _printed_gain(results: Results, kind: str, equation: str, text: str) -> Claim:
     where = f"Equation {equation}"
-    found = {
+    losses = {
         row["gain"]: row["ncp"] for row in results.rows("gains") if row["gain"].startswith(kind)
     }
-    if len(found) < 2:
+    if len(losses) < 2:
         return Claim(where, text, CANNOT_TEST, reason=NOT_RUN)
-    printed, corrected = (found[name] for name in sorted(found))
+    printed, corrected = (losses[name] for name in sorted(losses))
     ours = f"detail lost (NCP) {printed:.3f} as printed, {corrected:.3f} corrected"
     reason = {
         "entropy": "Refining cannot lower entropy, so the printed gain is never positive: the "

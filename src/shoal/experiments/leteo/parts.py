@@ -174,8 +174,8 @@ def gains(rows: int, gain: str) -> list[Row]:
     sizes = Counter(zip(*(table[name].to_pylist() for name in QUASI), strict=True))
     values = list(zip(*sizes, strict=True))
     columns = {name: (_paths(TREES[name]), values[place]) for place, name in enumerate(QUASI)}
-    found = specialize(columns, np.array(list(sizes.values())), K, gain)
-    return [{"ncp": found.ncp, "smallest": found.smallest, "splits": found.splits}]
+    release = specialize(columns, np.array(list(sizes.values())), K, gain)
+    return [{"ncp": release.ncp, "smallest": release.smallest, "splits": release.splits}]
 
 
 def _paths(tree: Any) -> dict[str, list[str]]:

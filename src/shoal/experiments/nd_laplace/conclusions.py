@@ -271,13 +271,13 @@ def _membership_tables(results: Results) -> Iterator[Claim]:
         if "true" not in games:
             yield Claim(where, text, CANNOT_TEST, document, reason=NOT_RUN)
             continue
-        true, asked = games["true"], games["perturbed"]
-        found = Mean(true["advantage"], true["advantage_error"], true["games"])
-        noisy = Mean(asked["advantage"], asked["advantage_error"], asked["games"])
-        agrees = found.low <= tpr - fpr <= found.high
+        true, on_reports = games["true"], games["perturbed"]
+        advantage = Mean(true["advantage"], true["advantage_error"], true["games"])
+        noisy = Mean(on_reports["advantage"], on_reports["advantage_error"], on_reports["games"])
+        agrees = advantage.low <= tpr - fpr <= advantage.high
         reason = f"Asked by the true record. Asked by the noisy one: {noisy}."
         yield Claim(where, text, HOLDS if agrees else DOES_NOT_HOLD, document,
-                    f"advantage {found}", reason, PLACES[data])  # fmt: skip
+                    f"advantage {advantage}", reason, PLACES[data])  # fmt: skip
 
 
 def _leakage_grows(results: Results) -> Claim:

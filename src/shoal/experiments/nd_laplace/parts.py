@@ -243,7 +243,7 @@ def privacy(
     made = None
     if mechanism != "none":
         made = mechanism_of(mechanism, epsilon, table.rows.shape[1])
-    found = membership_inference(
+    attack = membership_inference(
         RandomForestClassifier(60),
         table.rows,
         labels=_kmeans(_standardised(table.rows), table.k, 1),
@@ -254,11 +254,16 @@ def privacy(
         repeats=games,
         random_state=1,
     )
-    values = {"tpr": found.tpr, "fpr": found.fpr, "advantage": found.advantage, "auc": found.auc}
+    values = {
+        "tpr": attack.tpr,
+        "fpr": attack.fpr,
+        "advantage": attack.advantage,
+        "auc": attack.auc,
+    }
     row: Row = {"games": games}
     for name, estimate in values.items():
         row |= {name: estimate.mean, f"{name}_error": estimate.standard_error}
-    curve = [[float(x), float(y)] for x, y in zip(found.roc.fpr, found.roc.tpr, strict=True)]
+    curve = [[float(x), float(y)] for x, y in zip(attack.roc.fpr, attack.roc.tpr, strict=True)]
     return [{**row, "roc": [[0.0, 0.0], *curve[:: max(len(curve) // 50, 1)], [1.0, 1.0]]}]
 
 
@@ -331,9 +336,9 @@ def audits(twin: str, draws: int) -> list[Row]:
     draws
         Outputs of each side.
     """
-    found = twins[twin].run(draws=draws)
+    audit = twins[twin].run(draws=draws)
     return [
-        {"bound": float(found.value), "claim": float(found.claim or 0), "verdict": found.verdict}
+        {"bound": float(audit.value), "claim": float(audit.claim or 0), "verdict": audit.verdict}
     ]
 
 
