@@ -109,7 +109,7 @@ def test_a_radius_holds_more_rows_where_they_are_more():
 def whole_plan(n, epsilon, **settings):
     spending = Spending(None, None, PureDP(epsilon), None, n, View(Box.unit(2), np.eye(2)))
     return make_plan(
-        LEFT, spending, 5, **({"auto": True, "located": False, "refine": True} | settings)
+        LEFT, spending, 5, **({"auto": True, "in_view": False, "refine": True} | settings)
     )
 
 

@@ -72,6 +72,12 @@ class Location:
         """Whether rows fill so little of the box that cells of all of it would miss them."""
         return self.width <= 0.5
 
+    def reach_about(self, center: Matrix) -> float | None:
+        """The radius about another centre that holds all which the reach does."""
+        if self.reach is None:
+            return None
+        return self.reach + float(np.linalg.norm(center - self.center))
+
     def view(self, spending: Spending, axes: int) -> View:
         """The rows on some public axes, drawn at random if they are fewer than the columns."""
         directions = np.eye(self.d)
@@ -107,11 +113,13 @@ def find_rows(spending: Spending, share: Fraction, rings: Rings) -> tuple[Locati
     location, rings = locate(spending.share(share), rings, 0.4 * math.sqrt(spending.box.d))
     if not location.is_rough:  # [P1] released numbers decide
         return location, share
-    again, _ = locate(spending.share(share / 2), rings, location.spread)
+    again, _ = locate(spending.share(share / 2), rings, location.spread, before=location)
     return again, share + share / 2
 
 
-def locate(spending: Spending, rings: Rings, guess: float) -> tuple[Location, Rings]:
+def locate(
+    spending: Spending, rings: Rings, guess: float, before: Location | None = None
+) -> tuple[Location, Rings]:
     """Find the middle of the rows by one pass, and their spread about it by another.
 
     Parameters
@@ -122,6 +130,8 @@ def locate(spending: Spending, rings: Rings, guess: float) -> tuple[Location, Ri
         The first pass: ``rings_about_middle``, or what an earlier ``locate`` returned.
     guess
         Of the radius that holds the rows.
+    before
+        What an earlier look found.
 
     Returns
     -------
@@ -134,14 +144,17 @@ def locate(spending: Spending, rings: Rings, guess: float) -> tuple[Location, Ri
     clip, error = clip_radius(radius, rings.reach)[0], means.errors[0]
     rings = read_rings(spending, means.centers)
     rest = spending.share(1 - _RADIUS - _MEAN)
-    spread, reach = _spread_and_reach(rings, rest, guess)
+    likely = None if before is None else before.reach_about(means.centers[0])
+    spread, reach = _spread_and_reach(rings, rest, guess, likely)
     return Location(means.centers[0], spread, reach, float(clip), float(error)), rings
 
 
-def _spread_and_reach(rings: Rings, spending: Spending, guess: float) -> tuple[float, float | None]:
+def _spread_and_reach(
+    rings: Rings, spending: Spending, guess: float, likely: float | None
+) -> tuple[float, float | None]:
     """In few columns the radius that holds all but few rows, else the one that holds most."""
     if rings.centers.shape[1] <= FEW_AXES:
-        reach = pick_reach(rings, spending, of="reach of all rows")  # [P4]
+        reach = pick_reach(rings, spending, likely=likely, of="reach of all rows")  # [P4]
         return _MOST_OF_REACH * reach, reach
     pick = pick_radii(rings, spending, guess=guess, thrift=True, of="spread of all rows")  # [P5]
     return float(candidate_radii(rings.reach)[pick[0]]), None
