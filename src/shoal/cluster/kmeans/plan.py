@@ -14,6 +14,7 @@ __all__ = [
     "Step",
     "cells_alone",
     "cells_then_step",
+    "direction_share",
     "location_share",
     "make_plan",
     "own_quantile",
@@ -21,6 +22,7 @@ __all__ = [
     "plan_of_view",
     "steps_alone",
     "strength",
+    "view_axes",
     "view_cells_an_axis",
 ]
 
@@ -218,6 +220,21 @@ def location_share(n_rows: int, epsilon: float, d: int) -> Fraction:
     return max(Fraction(6, 100), rational(wanted))
 
 
+def view_axes(n_rows: int, epsilon: float, d: int) -> int:
+    """How many axes a view of the rows has: as many as they can fill with cells."""
+    return min(d, _MOST_AXES, max(2, int(math.log2(max(n_rows * epsilon, 1)))))
+
+
+def direction_share(n_rows: int, epsilon: float, d: int) -> Fraction:
+    """What it may cost to learn whether rows spread along few columns; 0 where it is no help.
+
+    A view of fewer axes than columns is turned anyway.
+    """
+    turned = view_axes(n_rows, epsilon, d) < d
+    helps = d > FEW_AXES and not turned and n_rows * epsilon >= _MANY
+    return Fraction(1, 100) if helps else Fraction(0)
+
+
 def cells_alone(left: Fraction, axes: int) -> Plan:
     """All that is left goes to the cells."""
     return Plan(axes, left, Fraction(0), 0, (), 0)
@@ -267,7 +284,7 @@ def plan_of_view(left: Fraction, n_rows: int, epsilon: float, d: int, k: int) ->
     left, n_rows, epsilon, d, k
         As in ``cells_then_step``.
     """
-    axes = min(d, _MOST_AXES, max(2, int(math.log2(max(n_rows * epsilon, 1)))))
+    axes = view_axes(n_rows, epsilon, d)
     shadow = axes < d
     micro = left * (Fraction(30, 100) if shadow else Fraction(35, 100))
     rows_epsilon = n_rows * epsilon * float(micro - _RADIUS)  # of the micro step
@@ -315,7 +332,10 @@ def _last_steps(
 
 
 def _without_micro(left: Fraction, axes: int, rows_epsilon: float, d: int, k: int) -> Plan:
-    cells = left * Fraction(30, 100)
+    # Half of the budget makes cells good, where they are more than halves of each axis.
+    half = left / 2
+    is_fine = view_cells_an_axis(rows_epsilon * float(half), axes) > 2
+    cells = half if is_fine else left * Fraction(30, 100)
     step = left - cells
     stand_out = int(rows_epsilon * float(step - _RADIUS) * math.sqrt(0.3) / hardness(d))
     return Plan(axes, cells, Fraction(0), 0, (step,), min(max(stand_out, 1), k))
