@@ -1,9 +1,10 @@
 """Do fits lie in the band that ``shoal.plan`` prints? Settings named before they were run.
 
-    SHOAL_DATA=folder python bench/plan.py [central] [local] [what-if] [law]
+    SHOAL_DATA=folder python bench/plan.py [third] [third-local] [what-if] [law]
 
 Settings and rules are in ``docs/decisions/plan.md``; results go to ``results/plan.json``. ``law``
-compares many rows with fewer rows at a larger budget.
+compares many rows with fewer rows at a larger budget; ``what-if`` is of the first 20 settings, and
+``central`` and ``local`` are the rounds before the third.
 """
 
 import json
@@ -65,6 +66,9 @@ SETTINGS: dict[int, tuple[str, tuple[str, ...], int, float]] = {
 # The third round, named after the bands of reports had been widened by settings 1 to 20.
 THIRD = tuple(range(21, 31))
 THIRD_LOCAL = (21, 22, 23, 24, 26, 27, 30)  # those of two columns
+FORMER = tuple(range(1, 21))
+NUMBERS = {"central": FORMER, "local": LOCAL, "what-if": FORMER, "third": THIRD,
+           "third-local": THIRD_LOCAL}  # fmt: skip
 
 
 def rows_of(number: int) -> np.ndarray:
@@ -178,16 +182,16 @@ def law() -> list[dict[str, Any]]:
 
 def main() -> None:
     warnings.simplefilter("ignore")
-    kinds = sys.argv[1:] or ["central", "local", "what-if", "law"]
+    kinds = sys.argv[1:] or ["third", "third-local", "what-if", "law"]
     record = json.loads(RESULTS.read_text()) if RESULTS.exists() else {}
     for kind in kinds:
         if kind == "law":
             record[kind] = law()
         else:
-            numbers = LOCAL if kind == "local" else tuple(SETTINGS)
             record[kind] = []
-            for number in numbers:
-                line = flattery(number) if kind == "what-if" else held(number, kind)
+            for number in NUMBERS[kind]:
+                trust = "local" if "local" in kind else "central"
+                line = flattery(number) if kind == "what-if" else held(number, trust)
                 record[kind].append(line)
                 print(line, flush=True)
         print(kind, json.dumps(record[kind]) if kind == "law" else "done", flush=True)

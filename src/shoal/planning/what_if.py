@@ -90,8 +90,8 @@ def what_if(
     box, share = _box_of(model), getattr(model.guarantee_, "steps", 1)
     n, centers = max(int(model.n_rows_), 1), box.scale(model.cluster_centers_)
 
-    def trials(_: str) -> dict[str, list[Trial]]:
-        tables = _tables(model, n, random_state)
+    def trials(name: str) -> dict[str, list[Trial]]:
+        tables = _tables(model, rows_to_make(n, box.d, name), random_state)
         return {"as released": [Trial(rows, n, centers) for rows in tables]}
 
     curves, skipped = curves_of(
@@ -112,10 +112,9 @@ def _box_of(model: Any) -> Box:
 
 
 def _tables(model: Any, n: int, seed: int) -> list[Matrix]:
-    """Tables drawn about the released centres, in the unit box."""
+    """Tables of so many rows drawn about the released centres, in the unit box."""
     from shoal.cluster.kmeans.intervals import released_rows
 
     rng = Randomness(seed)
     rows = released_rows(model, rng)
-    each = rows_to_make(n, model.box.d)
-    return [(1 + rows.draw(each, rng.compute)) / 2 for _ in range(_TABLES)]
+    return [(1 + rows.draw(n, rng.compute)) / 2 for _ in range(_TABLES)]
