@@ -53,6 +53,7 @@ class ArraySource:
                 "Pass a two-dimensional array, e.g. X.reshape(-1, 1) for one column.",
             )
         self._array = np.asarray(array)
+        self.n_rows = len(array)
         self._dtype = _arrow_dtype(array.dtype)
         self.names = check_names(
             [f"x{i}" for i in range(array.shape[1])] if names is None else names
@@ -96,6 +97,7 @@ class ArrowSource:
 
     def __init__(self, table: pa.Table) -> None:
         self._table = table
+        self.n_rows: int = table.num_rows
         self.names = check_names(table.column_names)
 
     def batches(self, columns: Sequence[str], size: int = BATCH_ROWS) -> Iterator[pa.RecordBatch]:
@@ -134,7 +136,7 @@ class FrameSource:
         to_arrow: Callable[[int, int, list[int]], pa.Table],
     ) -> None:
         self.names = check_names(names)
-        self._length = length
+        self.n_rows = length
         self._to_arrow = to_arrow
 
     def batches(self, columns: Sequence[str], size: int = BATCH_ROWS) -> Iterator[pa.RecordBatch]:
@@ -148,9 +150,9 @@ class FrameSource:
             The most rows of a batch.
         """
         at = find_columns(self.names, columns)
-        for start in range(0, self._length, size):
+        for start in range(0, self.n_rows, size):
             # Slices, since the conversion of a whole frame would double its memory.
-            part = self._part(start, min(start + size, self._length), at)
+            part = self._part(start, min(start + size, self.n_rows), at)
             yield from part.to_batches(max_chunksize=size)
 
     def _part(self, start: int, stop: int, at: list[int]) -> pa.Table:

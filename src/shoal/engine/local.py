@@ -7,14 +7,14 @@ from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import ExitStack
 from functools import partial
-from typing import Literal, TypeVar, overload
+from typing import Any, Literal, TypeVar, overload
 
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
 from shoal.data import Source, source_of
-from shoal.data.memory import ReaderSource
+from shoal.data.memory import ArraySource, ArrowSource, FrameSource, ReaderSource
 from shoal.domain import Box, Partition, Schema, SparseCounts
 from shoal.engine import people
 from shoal.engine.computed_table import LocalMapped
@@ -39,6 +39,7 @@ from shoal.files.scratch import scratch
 __all__ = ["BLOCK_ROWS", "LocalRows", "map_ahead"]
 
 BLOCK_ROWS = 65_536  # four columns of so many rows, 2 MiB, fit in a core's cache
+_MOST_ENCODED = 2**27  # bytes of a table in memory that are kept once more, encoded
 Item = TypeVar("Item")
 Result = TypeVar("Result")
 
@@ -82,7 +83,8 @@ class LocalRows:
         self._size: int | None = None  # unknown until a first full pass has admitted every row
         self.tally: Tally | None = None
         self._limited: tuple[Source, people.LimitedRows] | None = None
-        self._progress: Callable[[int], None] = _ignore_progress
+        self._encoded: list[ScreenedBatch] | None = None
+        self._progress: Callable[[int], None] = _ignore
 
     def on_progress(self, callback: Callable[[int], None]) -> None:
         """Set a function that is called with the rows read so far, after every block.
@@ -204,35 +206,59 @@ class LocalRows:
         work
             Called with each block.
         """
-        source, screen_batch = self._limited or self._limit() or (self._source, self._screen)
-        tally = yield from self._pass(source, screen_batch, lambda screened: work(screened.block))
+        batches, screen_batch = self._reading()
+        encoded: list[ScreenedBatch] = []
+        keep = encoded.append if self._may_keep_encoded() else _ignore
+        tally = yield from self._pass(
+            batches, screen_batch, lambda screened: work(screened.block), keep
+        )
         self._size = tally.admitted
         if self._limited is None:
             self.tally = tally
+        if encoded:
+            self._encoded = encoded
 
     def _admitted(self) -> Iterator[Block]:
         """Yield blocks once a first pass has admitted every row."""
         self.size()
         yield from self.each(lambda block: block)
 
+    def _reading(self) -> tuple[Iterable[Any], Callable[[Any], ScreenedBatch]]:
+        """Return the batches of a pass and what screens them: encoded ones are screened already."""
+        if self._encoded is not None:
+            return self._encoded, lambda screened: screened
+        source, screen_batch = self._limited or self._limit() or (self._source, self._screen)
+        return source.batches(screen_batch.columns, self._block_rows), screen_batch
+
+    def _may_keep_encoded(self) -> bool:
+        """Whether later passes may read what this one encoded: a small table, in memory anyway."""
+        source = self._source
+        if self._encoded is not None or self.terms.max_rows_per_person is not None:
+            return False
+        if not isinstance(source, ArraySource | ArrowSource | FrameSource):
+            return False
+        row_bytes = 8 * len(self._screen.numbers) + 4 * self._screen.n_codes
+        return source.n_rows * row_bytes <= _MOST_ENCODED
+
     def _pass(
         self,
-        source: Source,
-        screen_batch: Screen | people.LimitedRows,
+        batches: Iterable[Any],
+        screen_batch: Callable[[Any], ScreenedBatch],
         work: Callable[[ScreenedBatch], Result],
+        keep: Callable[[ScreenedBatch], None],
     ) -> Generator[Result, None, Tally]:
         """Screen every batch and yield what ``work`` returns; refused rows raise at the end."""
 
-        def step(batch: pa.RecordBatch) -> tuple[Tally, list[Result]]:
+        def step(batch: Any) -> tuple[ScreenedBatch, list[Result]]:
             screened = screen_batch(batch)
             # What is refused is counted to the end, for the error, and never computed with.
             refused = self._screen.refuses(screened.tally)
-            return screened.tally, [] if refused else [work(screened)]
+            return screened, [] if refused else [work(screened)]
 
         total = Tally()
-        batches = source.batches(screen_batch.columns, self._block_rows)
-        for tally, results in map_ahead(step, batches, thread_count()):
-            total += tally
+        for screened, results in map_ahead(step, batches, thread_count()):
+            keep(screened)
+            total += screened.tally
             self._progress(total.read)
             yield from results
         self._screen.check(total)
@@ -240,7 +266,8 @@ class LocalRows:
 
     def _first_pass(self, work: Callable[[ScreenedBatch], Result]) -> Iterator[Result]:
         """Read the source before the rows of each person are limited."""
-        self.tally = yield from self._pass(self._source, self._screen, work)
+        batches = self._source.batches(self._screen.columns, self._block_rows)
+        self.tally = yield from self._pass(batches, self._screen, work, _ignore)
 
     def _limit(self) -> tuple[Source, people.LimitedRows] | None:
         """Write the rows each person keeps to a file and return it as a source."""
@@ -261,7 +288,7 @@ class LocalRows:
         return self._limited
 
 
-def _ignore_progress(rows: int) -> None:
+def _ignore(*_: object) -> None:
     """Do nothing: the default callback."""
 
 

@@ -24,6 +24,7 @@ def released(d, epsilon, n=4_000, k=3, mean=0.5, sd=0.1, **settings):
 
 GRID = ["coarse cell counts", "fine cell counts"]
 LOCATION = ["radius of all rows", "mean of all rows", "spread of all rows"]
+SIDES = [*LOCATION, "rows beyond a view"]  # where there are as many axes as columns
 REACH = [*LOCATION[:2], "reach of all rows"]  # in few columns
 STEP = ["radius of clusters, step 1", "means of clusters, step 1"]
 SMALL = ["radius of small clusters", "means of small clusters"]
@@ -61,16 +62,21 @@ def test_rows_in_a_small_part_of_a_wide_box_are_located_twice():
     assert released(2, 2, mean=0.9, sd=0.001)[:6] == [*REACH, *REACH]
 
 
+def test_a_small_part_of_a_wide_box_passes_through_small_clusters_from_three_columns_on():
+    names = released(4, 1, mean=0.9, sd=0.01)
+    assert names[-8:] == [*GRID, *SMALL, *STEP, *second(STEP)]
+
+
 def test_many_columns_are_located_and_pass_through_small_clusters():
-    assert released(8, 1) == [*LOCATION, "cell counts", *SMALL, *STEP]
+    assert released(8, 1) == [*SIDES, "cell counts", *SMALL, *STEP]
     assert released(8, 4) == [
-        *LOCATION,
+        *SIDES,
         "cell counts",
         *SMALL,
         *own(STEP),
         *own(second(STEP)),
     ]
-    assert released(8, 4, refine=False) == [*LOCATION, "cell counts"]
+    assert released(8, 4, refine=False) == [*SIDES, "cell counts"]
 
 
 def test_more_columns_than_axes_take_two_steps():

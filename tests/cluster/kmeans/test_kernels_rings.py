@@ -9,6 +9,7 @@ from shoal.cluster.kmeans.kernels import (
     CANDIDATES,
     LATTICE,
     RINGS,
+    BeyondSides,
     Cube,
     Nearest,
     RingSums,
@@ -55,6 +56,15 @@ def test_a_clip_is_an_edge_between_rings(pick):
 def test_no_row_lies_beyond_the_edge_of_its_ring():
     distances = rng.uniform(0, 3, 10_000)
     assert (distances <= ring_edges(3.0)[ring_numbers(distances**2, 3.0)] * (1 + 2**-40)).all()
+
+
+def test_a_row_is_inside_a_cube_or_beyond_it_wherever_it_stands():
+    box = Box.of(["a", "b", "c"], -np.ones(3), np.ones(3))
+    X, cube = rng.uniform(-1, 1, (500, 3)), BeyondSides(box, np.array([0.5, -0.25, 0.0]), 0.6)
+    keys, order = cube.keys(X), rng.permutation(500)
+    assert np.array_equal(keys, np.abs(X - cube.center).max(axis=1) > 0.6)
+    assert 0 < keys.mean() < 1
+    assert np.array_equal(cube.keys(X[order]), keys[order])
 
 
 def test_sums_are_those_of_the_rows():

@@ -6,9 +6,11 @@ import pytest
 from shoal.cluster.kmeans.plan import (
     cells_alone,
     cells_then_step,
+    direction_share,
     location_share,
     make_plan,
     own_quantile,
+    plan_of_small_view,
     plan_of_view,
     strength,
     view_cells_an_axis,
@@ -109,7 +111,7 @@ def test_a_radius_holds_more_rows_where_they_are_more():
 def whole_plan(n, epsilon, **settings):
     spending = Spending(None, None, PureDP(epsilon), None, n, View(Box.unit(2), np.eye(2)))
     return make_plan(
-        LEFT, spending, 5, **({"auto": True, "located": False, "refine": True} | settings)
+        LEFT, spending, 5, **({"auto": True, "in_view": False, "refine": True} | settings)
     )
 
 
@@ -121,3 +123,24 @@ def test_few_rows_are_counted_in_a_few_even_cells():
 
 def test_a_named_method_keeps_its_cells():
     assert not whole_plan(300, Fraction(1, 10), auto=False).even
+
+
+def test_a_small_view_of_three_columns_and_more_finds_small_clusters_first():
+    two, four = (plan_of_small_view(LEFT, n, 1, 4, 10) for n in (800, 5_000))
+    assert not two.micro_clusters
+    assert four.micro_clusters == 40
+    assert len(four.last_steps) == 2
+    assert four.cells + four.micro + sum(four.last_steps) == LEFT
+
+
+def test_cells_that_are_more_than_halves_get_half_of_what_is_left():
+    fine, coarse = (plan_of_view(LEFT, 10_000, Fraction(1, 10), d, 10) for d in (6, 16))
+    assert fine.cells == LEFT / 2
+    assert coarse.cells < LEFT / 2
+
+
+def test_directions_are_looked_at_where_each_of_many_columns_has_an_axis():
+    shares = [
+        direction_share(n, 1, d) for n, d in ((10_000, 5), (10_000, 8), (10_000, 16), (500, 8))
+    ]
+    assert shares == [0, Fraction(1, 100), 0, 0]

@@ -120,6 +120,16 @@ def test_all_but_few_rows_lie_within_the_reach_and_it_is_not_much_wider():
     assert pick_reach(summed, spending(PureDP(100)), of="reach") < 0.2
 
 
+def test_a_second_reach_is_held_by_the_first():
+    summed = rings(rng.uniform(-0.1, 0.1, (3_000, 2)), [[0.0, 0.0]])
+    free, held = (
+        [pick_reach(summed, spending(PureDP(0.02), seed), likely=at, of="x") for seed in range(60)]
+        for at in (None, 0.15)
+    )
+    assert max(held) < max(free)
+    assert np.mean(held) < np.mean(free)
+
+
 @pytest.mark.parametrize("epsilon", [0.02, 0.05, 0.2])
 def test_however_little_is_paid_a_reach_of_next_to_nothing_does_not_win(epsilon):
     summed = rings(rng.uniform(-1, 1, (6_000, 2)), [[0.0, 0.0]])

@@ -237,10 +237,9 @@ class PrivateKMeans(CentroidClusterer):
         if rings is not None and share:
             location, paid = find_rows(spending, share, rings)  # [P4]
             left, radius_guess = left - paid, 0.6 * location.spread
-        plan = make_plan(
-            left, spending, counts[-1], auto=auto, located=location is not None, refine=self.refine
-        )
-        if location is not None and (d > FEW_AXES or location.is_small):
+        in_view = location is not None and (d > FEW_AXES or location.is_small)
+        plan = make_plan(left, spending, counts[-1], auto=auto, in_view=in_view, refine=self.refine)
+        if location is not None and in_view:
             view = location.view(spending, plan.axes)
 
         # 3. Cells, finer where rows are, with noisy counts.

@@ -17,6 +17,7 @@ from shoal.engine.rows import Block
 __all__ = [
     "CANDIDATES",
     "LATTICE",
+    "BeyondSides",
     "Cube",
     "Distances",
     "Labels",
@@ -233,6 +234,37 @@ class RingSums:
             np.subtract(column, middles if alone else middles.take(labels), out=column)
             squares += column * column
         return squares
+
+
+@dataclass(frozen=True, eq=False)
+class BeyondSides:
+    """Two cells of the box: a cube about a centre, and all that lies beyond one of its sides.
+
+    Parameters
+    ----------
+    box
+        Of the rows.
+    center, half
+        The cube's middle, in [-1, 1]^d, and half its side; released.
+
+    Examples
+    --------
+    >>> BeyondSides(Box.unit(2), np.zeros(2), 0.5).keys([[0.5, 0.9], [0.5, 0.6]]).tolist()
+    [1, 0]
+    """
+
+    box: Box
+    center: Matrix
+    half: float
+    size = 2
+
+    def keys(self, X: ArrayLike) -> Integers:
+        """1 for each row beyond, else 0."""
+        columns = Cube(self.box).columns(np.asarray(X, dtype=np.float64))
+        beyond = np.zeros(columns.shape[1], dtype=np.bool_)
+        for column, middle in zip(columns, Nearest([self.center]).centers[0], strict=True):
+            beyond |= np.abs(column - middle) > self.half  # [P4]
+        return beyond.astype(np.int64)
 
 
 def ring_numbers(squares: Matrix, reach: float) -> Integers:

@@ -1,13 +1,13 @@
 """Where rows lie in their box, and how far they spread: a view that fits them."""
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 
 import numpy as np
 
-from shoal.cluster.kmeans.kernels import clip_radius
-from shoal.cluster.kmeans.plan import FEW_AXES
+from shoal.cluster.kmeans.kernels import BeyondSides, clip_radius
+from shoal.cluster.kmeans.plan import FEW_AXES, direction_share
 from shoal.cluster.kmeans.refine import (
     Rings,
     candidate_radii,
@@ -24,6 +24,7 @@ __all__ = ["DEVIATION", "Location", "find_rows", "locate", "rings_about_middle"]
 
 _ENTRY = Fraction(3, 10)  # one cluster: its size is nearly known, so most of the noise may miss it
 _WIDTHS = 2.4  # half a view's side, in spreads along an axis
+_STRETCHED = 1 / 3  # of the rows: a view that cuts off more is turned
 _MOST_OF_REACH = 2 / 3  # of the radius of all but few rows: that of most
 # Times that radius over d^(1/4): between rows that spread along one column and along all, and
 # wider than either in one or two, as noise may make the radius too small.
@@ -38,6 +39,7 @@ class Location:
 
     ``clip`` is the radius to which rows were cut to find the middle, ``error`` how far noise moves
     it. The larger radius is released in few columns, where the smaller one is a part of it.
+    ``cut_off`` is the part of the rows that a view along the columns would cut off, if released.
     """
 
     center: Matrix
@@ -45,6 +47,7 @@ class Location:
     reach: float | None
     clip: float
     error: float
+    cut_off: float | None = None
 
     @property
     def d(self) -> int:
@@ -60,7 +63,16 @@ class Location:
         """
         if self.reach is not None:
             return min(1.0, _MARGIN * self.reach / math.sqrt(math.sqrt(self.d)))
-        return min(1.0, _WIDTHS * self.spread / math.sqrt(self.d))
+        even = _WIDTHS * self.spread / math.sqrt(self.d)
+        return even if self.is_stretched else min(1.0, even)
+
+    @property
+    def is_stretched(self) -> bool:
+        """Whether rows spread along few columns, so that a view along them cuts many off.
+
+        On axes that are turned at random they spread evenly.
+        """
+        return self.cut_off is not None and self.cut_off > _STRETCHED
 
     @property
     def is_rough(self) -> bool:
@@ -72,10 +84,16 @@ class Location:
         """Whether rows fill so little of the box that cells of all of it would miss them."""
         return self.width <= 0.5
 
+    def reach_about(self, center: Matrix) -> float | None:
+        """The radius about another centre that holds all which the reach does."""
+        if self.reach is None:
+            return None
+        return self.reach + float(np.linalg.norm(center - self.center))
+
     def view(self, spending: Spending, axes: int) -> View:
-        """The rows on some public axes, drawn at random if they are fewer than the columns."""
+        """The rows on some public axes, drawn at random if columns are more or rows stretched."""
         directions = np.eye(self.d)
-        if axes < self.d:
+        if axes < self.d or self.is_stretched:
             drawn = spending.rng.compute.standard_normal((self.d, axes))
             directions = np.linalg.qr(drawn).Q
         return View(spending.box, directions, self.center, self.width)
@@ -89,6 +107,8 @@ def rings_about_middle(spending: Spending) -> Rings:
 
 def find_rows(spending: Spending, share: Fraction, rings: Rings) -> tuple[Location, Fraction]:
     """Locate the rows, and once more from there, for half as much, where that was rough.
+
+    Where a view has an axis for each of many columns, count the rows that it would cut off.
 
     Parameters
     ----------
@@ -105,13 +125,23 @@ def find_rows(spending: Spending, share: Fraction, rings: Rings) -> tuple[Locati
         What was found, and what it cost.
     """
     location, rings = locate(spending.share(share), rings, 0.4 * math.sqrt(spending.box.d))
-    if not location.is_rough:  # [P1] released numbers decide
+    if location.is_rough:  # [P1] released numbers decide
+        second = share / 2
+        location, _ = locate(spending.share(second), rings, location.spread, before=location)
+        share += second
+    assert spending.n_rows is not None
+    directions = direction_share(spending.n_rows, spending.epsilon, spending.box.d)
+    if not directions:
         return location, share
-    again, _ = locate(spending.share(share / 2), rings, location.spread)
-    return again, share + share / 2
+    sides = BeyondSides(spending.box, location.center, location.width)
+    inside, beyond = spending.share(directions).count(sides, of="rows beyond a view")  # [P6]
+    cut_off = beyond / max(inside + beyond, 1)
+    return replace(location, cut_off=float(cut_off)), share + directions
 
 
-def locate(spending: Spending, rings: Rings, guess: float) -> tuple[Location, Rings]:
+def locate(
+    spending: Spending, rings: Rings, guess: float, before: Location | None = None
+) -> tuple[Location, Rings]:
     """Find the middle of the rows by one pass, and their spread about it by another.
 
     Parameters
@@ -122,6 +152,8 @@ def locate(spending: Spending, rings: Rings, guess: float) -> tuple[Location, Ri
         The first pass: ``rings_about_middle``, or what an earlier ``locate`` returned.
     guess
         Of the radius that holds the rows.
+    before
+        What an earlier look found.
 
     Returns
     -------
@@ -134,14 +166,17 @@ def locate(spending: Spending, rings: Rings, guess: float) -> tuple[Location, Ri
     clip, error = clip_radius(radius, rings.reach)[0], means.errors[0]
     rings = read_rings(spending, means.centers)
     rest = spending.share(1 - _RADIUS - _MEAN)
-    spread, reach = _spread_and_reach(rings, rest, guess)
+    likely = None if before is None else before.reach_about(means.centers[0])
+    spread, reach = _spread_and_reach(rings, rest, guess, likely)
     return Location(means.centers[0], spread, reach, float(clip), float(error)), rings
 
 
-def _spread_and_reach(rings: Rings, spending: Spending, guess: float) -> tuple[float, float | None]:
+def _spread_and_reach(
+    rings: Rings, spending: Spending, guess: float, likely: float | None
+) -> tuple[float, float | None]:
     """In few columns the radius that holds all but few rows, else the one that holds most."""
     if rings.centers.shape[1] <= FEW_AXES:
-        reach = pick_reach(rings, spending, of="reach of all rows")  # [P4]
+        reach = pick_reach(rings, spending, likely=likely, of="reach of all rows")  # [P4]
         return _MOST_OF_REACH * reach, reach
     pick = pick_radii(rings, spending, guess=guess, thrift=True, of="spread of all rows")  # [P5]
     return float(candidate_radii(rings.reach)[pick[0]]), None

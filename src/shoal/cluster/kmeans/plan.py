@@ -1,6 +1,7 @@
 """How a budget is divided and what it buys: rules that read released and public numbers only."""
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
@@ -13,12 +14,15 @@ __all__ = [
     "Step",
     "cells_alone",
     "cells_then_step",
+    "direction_share",
     "location_share",
     "make_plan",
     "own_quantile",
+    "plan_of_small_view",
     "plan_of_view",
     "steps_alone",
     "strength",
+    "view_axes",
     "view_cells_an_axis",
 ]
 
@@ -29,6 +33,7 @@ _RADIUS = Fraction(1, 50)  # of the whole budget, for the radius of each step
 _MANY = 2_000  # rows times epsilon, of all rows or of a cluster
 _FEW = 100  # rows times epsilon: even cells tell more than those of a grid that follows the rows
 _TWICE = 15  # how far clusters stand out of the noise before two steps are better than one
+_SMALL_CLUSTERS = 3  # columns from which a small view finds small clusters first
 _TOO_FEW = 40  # rows times epsilon: noise would move the middle of the rows by about their spread
 _OWN_RADII = Fraction(2, 50)  # for a radius of each cluster
 
@@ -121,7 +126,7 @@ class Plan:
 
 
 def make_plan(
-    left: Fraction, spending: Spending, k: int, *, auto: bool, located: bool, refine: bool
+    left: Fraction, spending: Spending, k: int, *, auto: bool, in_view: bool, refine: bool
 ) -> Plan:
     """The plan for so many rows, columns and clusters: released and public numbers alone.
 
@@ -136,25 +141,31 @@ def make_plan(
     auto
         Whether the cells are the plan's to choose: those of a view in many columns, a few even ones
         for few rows.
-    located
-        Whether it is known where the rows lie.
+    in_view
+        Whether the cells are those of a view of the rows.
     refine
         Whether steps may follow the cells.
     """
     assert spending.n_rows is not None
     n_rows, epsilon, d = spending.n_rows, spending.epsilon, spending.box.d
-    in_view = located and d > FEW_AXES
-    rule = plan_of_view if in_view else cells_then_step
+    rule = _rule(d, in_view)
     plan = rule(left, n_rows, epsilon, d, k)
     if not refine:
         plan = cells_alone(left, plan.axes)
     rows_epsilon = n_rows * epsilon * float(plan.cells)
     even = auto and not plan.steps and not in_view and rows_epsilon < _FEW
-    if not (even or in_view):
+    if not even and not (in_view and d > FEW_AXES):
         return plan
     told = in_view or d <= FEW_AXES  # halves of many columns are more cells than there are rows
     an_axis = view_cells_an_axis(rows_epsilon, plan.axes) if told else 1
     return replace(plan, cells_an_axis=an_axis, even=even)
+
+
+def _rule(d: int, in_view: bool) -> Callable[[Fraction, int, float, int, int], Plan]:
+    """How the rest of a budget is divided, by the columns and by where the cells are."""
+    if in_view and d > FEW_AXES:
+        return plan_of_view
+    return plan_of_small_view if in_view and d >= _SMALL_CLUSTERS else cells_then_step
 
 
 def view_cells_an_axis(rows_epsilon: float, axes: int) -> int:
@@ -209,6 +220,21 @@ def location_share(n_rows: int, epsilon: float, d: int) -> Fraction:
     return max(Fraction(6, 100), rational(wanted))
 
 
+def view_axes(n_rows: int, epsilon: float, d: int) -> int:
+    """How many axes a view of the rows has: as many as they can fill with cells."""
+    return min(d, _MOST_AXES, max(2, int(math.log2(max(n_rows * epsilon, 1)))))
+
+
+def direction_share(n_rows: int, epsilon: float, d: int) -> Fraction:
+    """What it may cost to learn whether rows spread along few columns; 0 where it is no help.
+
+    A view of fewer axes than columns is turned anyway.
+    """
+    turned = view_axes(n_rows, epsilon, d) < d
+    helps = d > FEW_AXES and not turned and n_rows * epsilon >= _MANY
+    return Fraction(1, 100) if helps else Fraction(0)
+
+
 def cells_alone(left: Fraction, axes: int) -> Plan:
     """All that is left goes to the cells."""
     return Plan(axes, left, Fraction(0), 0, (), 0)
@@ -258,7 +284,7 @@ def plan_of_view(left: Fraction, n_rows: int, epsilon: float, d: int, k: int) ->
     left, n_rows, epsilon, d, k
         As in ``cells_then_step``.
     """
-    axes = min(d, _MOST_AXES, max(2, int(math.log2(max(n_rows * epsilon, 1)))))
+    axes = view_axes(n_rows, epsilon, d)
     shadow = axes < d
     micro = left * (Fraction(30, 100) if shadow else Fraction(35, 100))
     rows_epsilon = n_rows * epsilon * float(micro - _RADIUS)  # of the micro step
@@ -271,6 +297,24 @@ def plan_of_view(left: Fraction, n_rows: int, epsilon: float, d: int, k: int) ->
     # Means of clusters seen in a shadow are far from their rows: a second step, nearer, pays.
     steps = _last_steps(left - cells - micro, quantile, twice=shadow)
     return Plan(axes, cells, micro, small, steps, k, quantile)
+
+
+def plan_of_small_view(left: Fraction, n_rows: int, epsilon: float, d: int, k: int) -> Plan:
+    """Cells of the part of a box in which the rows lie, in few columns.
+
+    Cells of a view that is a little too wide hold two groups each, and noise in empty ones draws
+    centres: means of many small clusters tell the groups apart, and their sizes the empty ones.
+
+    Parameters
+    ----------
+    left, n_rows, epsilon, d, k
+        As in ``cells_then_step``.
+    """
+    plan = plan_of_view(left, n_rows, epsilon, d, k)
+    if not plan.micro_clusters:
+        return cells_then_step(left, n_rows, epsilon, d, k)
+    rest = sum(plan.last_steps, Fraction(0))
+    return replace(plan, last_steps=_last_steps(rest, plan.quantile, twice=True))
 
 
 def _step(name: str, share: Fraction, quantile: Fraction | None) -> Step:
@@ -288,7 +332,10 @@ def _last_steps(
 
 
 def _without_micro(left: Fraction, axes: int, rows_epsilon: float, d: int, k: int) -> Plan:
-    cells = left * Fraction(30, 100)
+    # Half of the budget makes cells good, where they are more than halves of each axis.
+    half = left / 2
+    is_fine = view_cells_an_axis(rows_epsilon * float(half), axes) > 2
+    cells = half if is_fine else left * Fraction(30, 100)
     step = left - cells
     stand_out = int(rows_epsilon * float(step - _RADIUS) * math.sqrt(0.3) / hardness(d))
     return Plan(axes, cells, Fraction(0), 0, (step,), min(max(stand_out, 1), k))

@@ -49,6 +49,7 @@ _FAR = 4  # times the radius to which offsets are cut
 # many doublings are charged: half of the rows at most, or a radius of next to nothing would win.
 _LEAST_MORE, _MOST_MORE, _MORE_SCALES = 0.01, 1 / 16, 4
 _DOUBLINGS = 8
+_BEYOND_LIKELY = 3  # times as much more is charged beyond what an earlier look held to be enough
 _THRIFT = 1 / 8  # of the rows: what the guess must hold more than next to no radius
 
 
@@ -295,7 +296,7 @@ def pick_radii(
     return picks
 
 
-def pick_reach(rings: Rings, spending: Spending, *, of: str) -> float:
+def pick_reach(rings: Rings, spending: Spending, *, likely: float | None = None, of: str) -> float:
     """Draw the radius beyond which hardly any row lies, for all rows as one cluster.
 
     Rows beyond a radius are counted against it, and the radius itself: one twice as large must
@@ -307,6 +308,8 @@ def pick_reach(rings: Rings, spending: Spending, *, of: str) -> float:
         What a pass added up about one centre.
     spending
         What pays for it. The number of rows stands in it.
+    likely
+        A released radius beyond which hardly any row should lie: longer ones are charged more.
     of
         What this is, for the ledger.
     """
@@ -315,6 +318,8 @@ def pick_reach(rings: Rings, spending: Spending, *, of: str) -> float:
     more = min(max(_LEAST_MORE * n_rows, _MORE_SCALES * best.scale), _MOST_MORE * n_rows)
     edges = ring_edges(rings.reach)
     doublings = np.maximum(np.log2(edges / edges[0]) + _DOUBLINGS, 0)
+    if likely is not None:
+        doublings += _BEYOND_LIKELY * np.maximum(np.log2(edges / likely), 0)
     public = np.rint(more * doublings).astype(np.int64)
     scores = -rings.rows_beyond() - public  # [P5]
     return float(edges[spending.release(best, scores, of=of)[0]])
