@@ -55,7 +55,7 @@ def cost(rows: list[Row]) -> str:
 def with_tables(page: str) -> str:
     """The page with the tables of the last runs."""
     record = results()
-    parts = {name: cells(record[name]) for name in ("first", "second") if name in record}
+    parts = {name: cells(record[name]) for name in ("first", "second", "third") if name in record}
     if "cost" in record:
         parts["cost"] = cost(record["cost"])
     for name, text in parts.items():

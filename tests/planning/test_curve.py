@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from shoal.planning.curve import curve_of
+from shoal.planning.curve import curve_of, falling
 
 
 def errors(levels):
@@ -49,3 +49,16 @@ def test_reports_need_people_as_their_noise_does():
 def test_people_are_never_fewer_than_thirty_a_group():
     curve = curve_of("central", {"a": errors({1: 0.01, 10_000: 0.01})}, 1_000, 0.05)
     assert curve.bands[1].people.low == 60
+
+
+def test_a_band_does_not_rise_with_the_budget():
+    levels = {1.0: 0.04, 2.0: 0.01, 4.0: 0.02, 8.0: 0.001}
+    bands = curve_of("central", {"a": errors(levels)}, 1_000, 0.05).bands
+    assert [band.low for band in bands] == sorted((band.low for band in bands), reverse=True)
+    assert [band.high for band in bands] == sorted((band.high for band in bands), reverse=True)
+    assert bands[1].high == bands[2].high == pytest.approx(np.sqrt(0.01 * 0.02))
+
+
+def test_errors_that_fall_already_stay_as_they_are():
+    levels = {0.5: 0.3, 1.0: 0.2, 2.0: 0.0}
+    assert falling(levels) == pytest.approx(levels)

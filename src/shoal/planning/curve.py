@@ -3,14 +3,16 @@
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Band", "Curve", "Ends", "Range", "curve_of"]
+__all__ = ["Band", "Curve", "Ends", "Range", "curve_of", "falling"]
 
 Errors = Sequence[NDArray[np.float64]]
+_Given = TypeVar("_Given")
+_Made = TypeVar("_Made")
 # How much one person tells: where n times this is equal, errors are about equal. The noise in a
 # share of n rows goes with 1/(n epsilon); in n reports its variance with 1/(n sinh^2(epsilon/2)).
 _STRENGTHS: dict[str, Callable[[float], float]] = {
@@ -18,6 +20,9 @@ _STRENGTHS: dict[str, Callable[[float], float]] = {
     "local": lambda epsilon: math.sinh(epsilon / 2) ** 2,
 }
 _FEW, _MANY = 0.1, 0.9  # quantiles of fits at the ends of a band
+# By which the ends of a band are moved apart: fits on reports of real tables lie further apart
+# than those of made-up ones: docs/decisions/plan.md.
+_WIDER = {"central": 1.0, "local": 1.4}
 _LEAST_PEOPLE = 30  # in a group: of fewer, the law of the noise alone says nothing
 _MOST = 0.9  # of the coordinates, that "within" is about
 
@@ -119,13 +124,21 @@ def curve_of(
     epsilons = sorted(next(iter(errors.values())))
     fits = next(iter(errors.values()))[epsilons[0]]
     least = _LEAST_PEOPLE * len(fits[0])
-    most = {shape: _most(each) for shape, each in errors.items()}
+    typical = {shape: _each(each, _typical) for shape, each in errors.items()}
+    low, middle, high = (
+        {shape: falling(_each(each, lambda fits, q=q: float(np.quantile(fits, q))))
+         for shape, each in typical.items()}
+        for q in (_FEW, 0.5, _MANY)
+    )  # fmt: skip
+    most = {shape: _from_here_on(_each(each, _most)) for shape, each in errors.items()}
     needed = _range([_least_epsilon(each, within) for each in most.values()])
     bands = [
-        _band(
+        Band(
             epsilon,
-            {shape: each[epsilon] for shape, each in errors.items()},
-            [each[epsilon] for each in most.values()],
+            min(each[epsilon] for each in low.values()) / _WIDER[trust],
+            max(each[epsilon] for each in high.values()) * _WIDER[trust],
+            {shape: each[epsilon] for shape, each in middle.items()},
+            Ends(*(end(each[epsilon] for each in most.values()) for end in (min, max))),
             Range(*(_people(trust, n, e, epsilon, least) for e in needed)),
         )
         for epsilon in epsilons
@@ -133,16 +146,46 @@ def curve_of(
     return Curve(trust, tuple(bands), needed)
 
 
-def _band(epsilon: float, errors: Mapping[str, Errors], most: list[float], people: Range) -> Band:
-    typical = {shape: [float(np.median(fit)) for fit in fits] for shape, fits in errors.items()}
-    return Band(
-        epsilon,
-        min(float(np.quantile(fits, _FEW)) for fits in typical.values()),
-        max(float(np.quantile(fits, _MANY)) for fits in typical.values()),
-        {shape: float(np.median(fits)) for shape, fits in typical.items()},
-        Ends(min(most), max(most)),
-        people,
+def falling(errors: Mapping[float, float]) -> dict[float, float]:
+    """Return the errors nearest to these, by their logs, of which none rises with the budget.
+
+    A larger budget does no worse; where a few fits say so it is chance.
+
+    Parameters
+    ----------
+    errors
+        An error for each budget.
+
+    Examples
+    --------
+    >>> [round(error, 4) for error in falling({1.0: 0.04, 2.0: 0.01, 4.0: 0.02}).values()]
+    [0.04, 0.0141, 0.0141]
+    """
+    from sklearn.isotonic import isotonic_regression
+
+    budgets = sorted(errors)
+    logs = np.log(np.maximum([errors[budget] for budget in budgets], np.finfo(float).tiny))
+    return dict(
+        zip(budgets, np.exp(isotonic_regression(logs, increasing=False)).tolist(), strict=True)
     )
+
+
+def _from_here_on(errors: Mapping[float, float]) -> dict[float, float]:
+    """The greatest error at each budget or a larger one: a level lost again is not reached."""
+    budgets = sorted(errors, reverse=True)
+    greatest = np.maximum.accumulate([errors[budget] for budget in budgets])
+    return dict(zip(budgets, greatest.tolist(), strict=True))
+
+
+def _each(
+    by_budget: Mapping[float, _Given], number_of: Callable[[_Given], _Made]
+) -> dict[float, _Made]:
+    return {budget: number_of(each) for budget, each in by_budget.items()}
+
+
+def _typical(fits: Errors) -> list[float]:
+    """The median error over the coordinates of each fit."""
+    return [float(np.median(fit)) for fit in fits]
 
 
 def _people(trust: str, n: int, needed: float | None, epsilon: float, least: int) -> float | None:
@@ -153,20 +196,13 @@ def _people(trust: str, n: int, needed: float | None, epsilon: float, least: int
     return max(n * strength(needed) / strength(epsilon), float(least))
 
 
-def _most(errors: Mapping[float, Errors]) -> dict[float, float]:
-    """What nine in ten coordinates of nine in ten fits are off by less than, at each budget."""
-    return {
-        epsilon: float(np.quantile([np.quantile(fit, _MOST) for fit in fits], _MANY))
-        for epsilon, fits in errors.items()
-    }
+def _most(fits: Errors) -> float:
+    """What nine in ten coordinates of nine in ten fits are off by less than."""
+    return float(np.quantile([np.quantile(fit, _MOST) for fit in fits], _MANY))
 
 
 def _least_epsilon(errors: Mapping[float, float], within: float) -> float | None:
-    """The least budget from which on errors are within, between two tried ones by their logs.
-
-    A budget above it may do worse by chance, since two fits find different optima: then the least
-    one lies above that.
-    """
+    """The least budget from which on errors are within, between two tried ones by their logs."""
     above = None
     for epsilon in sorted(errors, reverse=True):
         if errors[epsilon] > within:

@@ -16,7 +16,7 @@ Matrix = NDArray[np.float64]
 
 # Never more rows than this are made up; beyond, the budget is raised so that the noise relative
 # to the number of rows stays what it is: docs/decisions/plan.md.
-_MOST_ROWS, _MOST_WIDE_ROWS = 20_000, 8_000
+_MOST_ROWS, _FEWER_ROWS = 20_000, 8_000
 _WIDE = 6  # columns from which on a fit takes several passes
 _STARTS = 4  # of plain k-means, besides one from where the groups were put
 
@@ -54,7 +54,7 @@ class Trial:
         return np.asarray(min(own, more, key=lambda fit: fit.inertia_).cluster_centers_)
 
 
-def rows_to_make(n: int, d: int) -> int:
+def rows_to_make(n: int, d: int, trust: str = "central") -> int:
     """Return how many rows are made up for so many.
 
     Parameters
@@ -63,13 +63,17 @@ def rows_to_make(n: int, d: int) -> int:
         How many are expected.
     d
         How many columns there are.
+    trust
+        "central" or "local": fits on reports take long.
 
     Examples
     --------
-    >>> rows_to_make(500, 2), rows_to_make(1_000_000, 2), rows_to_make(1_000_000, 8)
+    >>> rows_to_make(500, 2), rows_to_make(10**6, 2), rows_to_make(10**6, 8)
     (500, 20000, 8000)
+    >>> rows_to_make(10**6, 2, "local")
+    8000
     """
-    return min(n, _MOST_ROWS if d < _WIDE else _MOST_WIDE_ROWS)
+    return min(n, _MOST_ROWS if d < _WIDE and trust == "central" else _FEWER_ROWS)
 
 
 def central_errors(trial: Trial, epsilon: float, seed: int) -> Matrix:
