@@ -5,16 +5,17 @@ import pyarrow as pa
 import pytest
 
 import shoal
-from shoal.cluster import PrivateKMeans, WaveCluster
+from shoal.cluster import PrivateKMeans, PrivateKPrototypes, WaveCluster
 from shoal.cluster.kmeans.settings import METHODS
 from shoal.data import source_of
+from shoal.data.generate import students, students_schema
 from shoal.domain import Box, Grid, Schema
 from shoal.engine import rows_of
 from shoal.engine.local import LocalRows
 from shoal.engine.rows import Terms
 from shoal.engine.spark.rows import SparkRows
 from shoal.privacy import Ledger, Unprotected
-from shoal.synopsis import AdaptiveGrid, PrivTree, UniformGrid
+from shoal.synopsis import AdaptiveGrid, MixedSynopsis, PrivTree, UniformGrid
 
 PLAIN = Unprotected("Exact counts, to compare with.")
 
@@ -115,6 +116,36 @@ def test_synopses_have_the_same_cells(frame, synopsis):
         for X in (TABLE, frame)
     )
     assert there.parts()["cells.parquet"].equals(here.parts()["cells.parquet"])
+
+
+@pytest.mark.parametrize(("rows", "level"), [(4_000, 2), (100, "weak")])
+def test_private_k_prototypes_finds_the_same_groups_and_profiles(frame_of, rows, level):
+    people = students(rows, seed=3)
+
+    def make(**extra):
+        return PrivateKPrototypes(2, epsilon=2, domain=students_schema(), n_init=2, **extra)
+
+    frame = frame_of(people, 3).persist()
+    here, there = fitted(make, people), fitted(make, frame)
+    assert here.level_ == level
+    assert there.prototypes_.equals(here.prototypes_)
+    assert there.profiles_.to_arrow().equals(here.profiles_.to_arrow())
+    assert there.guarantee_ == here.guarantee_
+    assert here.score(frame) == here.score(people)
+    labels = here.predict(frame).select("label").toArrow()["label"]
+    assert np.bincount(labels).tolist() == np.bincount(here.predict(people)).tolist()
+
+
+def test_a_mixed_synopsis_has_the_same_tables_for_people_with_several_rows(frame_of):
+    people = students(2_000, seed=3)
+    people = people.append_column("who", pa.array(np.arange(2_000) // 2))
+    content = students_schema().to_dict()
+    schema = Schema.of(content | {"entity": "who", "max_rows_per_person": 2})
+    here, there = (
+        fitted(lambda **extra: MixedSynopsis(epsilon=2, domain=schema, **extra), X)
+        for X in (people, frame_of(people, 3))
+    )
+    assert there.to_dict() == here.to_dict()
 
 
 @pytest.mark.filterwarnings("ignore::shoal.errors.NoGroupsTold")  # few rows, many cells

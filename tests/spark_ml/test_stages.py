@@ -8,6 +8,7 @@ from pyspark.ml.feature import SQLTransformer, VectorAssembler
 
 import shoal
 from shoal import spark_ml
+from shoal.data.generate import students, students_schema
 from shoal.domain import Box
 from shoal.errors import (
     AlreadyExists,
@@ -90,6 +91,23 @@ def test_a_pipeline_is_fitted_saved_and_loaded(frame, tmp_path):
     assert before.num_rows == 600
     assert again.stages[2].uid == model.stages[2].uid
     assert again.stages[3].fitted.guarantee_ == model.stages[3].fitted.guarantee_
+
+
+def test_groups_of_a_mixed_table_are_a_stage_too(spark, tmp_path):
+    people = students(1_500, seed=3)
+    rows = spark.createDataFrame(people).repartition(3).persist()
+    known = {"epsilon": "2", "domain": students_schema(), "random_state": 7, "n_init": 2}
+    stage = spark_ml.PrivateKPrototypes(n_clusters=2, predictionCol="group", **known)
+    stage.save(f"{tmp_path.as_uri()}/stage")
+    model = spark_ml.PrivateKPrototypes.load(f"{tmp_path.as_uri()}/stage").fit(rows)
+    plain = shoal.cluster.PrivateKPrototypes(2, **known).fit(people)
+    assert model.fitted.prototypes_.equals(plain.prototypes_)
+    model.save(f"{tmp_path.as_uri()}/model")
+    again = spark_ml.PrivateKPrototypesModel.load(f"{tmp_path.as_uri()}/model")
+    labelled = again.transform(rows)
+    assert labelled.schema["group"].metadata["shoal"]["publishable"] is False
+    counts = {line["group"]: line["count"] for line in labelled.groupBy("group").count().collect()}
+    assert counts == dict(enumerate(np.bincount(plain.predict(people)).tolist()))
 
 
 def test_what_is_kept_is_text_and_parquet(frame, tmp_path):

@@ -11,6 +11,7 @@ What is saved is JSON, CSV and Parquet, never pickle.
 """
 
 from collections.abc import Callable
+from dataclasses import replace
 from inspect import Parameter, signature
 from pathlib import Path
 from typing import Any, ClassVar, Self
@@ -42,6 +43,8 @@ __all__ = [
     "Perturb",
     "PrivateKMeans",
     "PrivateKMeansModel",
+    "PrivateKPrototypes",
+    "PrivateKPrototypesModel",
     "TopDownSpecialization",
     "TopDownSpecializationModel",
     "WaveCluster",
@@ -172,9 +175,13 @@ class _Labelling(_Savable, HasPredictionCol, Model):  # type: ignore[misc]
 
     def _transform(self, dataset: Any) -> Any:
         name = self.getPredictionCol()
-        rows: Any = rows_of(dataset, self.fitted.box)
+        rows: Any = rows_of(dataset, self._row_domain())
         labelled = rows.map(self.fitted._labels(), [name]).like_input()
         return labelled.withMetadata(name, HOLDER)
+
+    def _row_domain(self) -> Any:
+        """Return what is public about rows to label, whoever they belong to."""
+        return self.fitted.box
 
     def _write_fit(self, folder: Path) -> None:
         write_model(self.fitted, folder)
@@ -204,6 +211,31 @@ class PrivateKMeans(_Clusterer):
     """
 
     _embedded, _fitted = cluster.PrivateKMeans, PrivateKMeansModel
+
+
+class PrivateKPrototypesModel(_Labelling):
+    """A fitted ``PrivateKPrototypes``: profiles may be published, labels are for the holder."""
+
+    def _row_domain(self) -> Any:
+        return replace(self.fitted.domain, entity=None, max_rows_per_person=None)
+
+
+@_params_of(cluster.PrivateKPrototypes)
+class PrivateKPrototypes(_Clusterer):
+    """`shoal.cluster.PrivateKPrototypes` as a pipeline stage; its settings are the Params.
+
+    Guarantee
+    ---------
+    That of the embedded estimator, once for each ``fit``.
+
+    Parameters
+    ----------
+    **settings
+        Those of the embedded estimator, ``ledger`` also as the path of its file; and
+        ``predictionCol``.
+    """
+
+    _embedded, _fitted = cluster.PrivateKPrototypes, PrivateKPrototypesModel
 
 
 class WaveClusterModel(_Labelling):

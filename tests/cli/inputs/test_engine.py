@@ -14,6 +14,7 @@ from shoal.cli.inputs.engine import Engines
 from shoal.cli.main import app
 from shoal.cli.output import Progress
 from shoal.data import write_table
+from shoal.data.generate import students, students_schema
 from shoal.engine.spark.files import digest_of
 from shoal.errors import ConflictingSettings
 from shoal.privacy import Ledger
@@ -76,6 +77,18 @@ def test_groups_found_on_spark_are_those_found_here(spark, folder):
     assert here.equals(there)
     assert Ledger("rows.ledger").entries().num_rows == 2
     spark.range(1).count()  # the session was not ours to stop
+
+
+def test_groups_of_a_table_with_categories_are_the_same_on_spark(spark, folder):
+    write_table(students(1_000), folder / "students.csv")
+    content = students_schema().to_dict()
+    (folder / "students.yaml").write_text(json.dumps(content))
+    known = ("-k", 2, "--epsilon", 2, "--domain", "students.yaml", "--seed", 3)
+    run("cluster", "students.csv", *known, "-o", "here")
+    place = folder.as_uri() + "/students.csv"
+    run("cluster", place, *known, "-o", "there", "--engine", "spark")
+    here, there = (Path(name, "profiles.csv").read_text() for name in ("here", "there"))
+    assert here == there
 
 
 def test_reports_are_written_by_spark_and_told_of_beside_them(spark, folder):

@@ -253,8 +253,7 @@ class PrivateKPrototypes(TransformerMixin, MixedEstimator):  # type: ignore[misc
         X
             Rows; a Spark frame comes back with a column ``label``.
         """
-        kernel = Labels(self._assignment())
-        return self._holder_rows(X).map(kernel, ["label"]).like_input(squeeze=True)
+        return self._holder_rows(X).map(self._labels(), ["label"]).like_input(squeeze=True)
 
     def transform(self, X: Any) -> Any:
         """Return the cost of each row to each prototype: for the holder.
@@ -308,6 +307,10 @@ class PrivateKPrototypes(TransformerMixin, MixedEstimator):  # type: ignore[misc
         check_is_fitted(self)
         self.profiles_ = self.profiles_.with_titles(names)
         return self
+
+    def _labels(self) -> Labels:
+        """Return the kernel that gives each row its nearest prototype."""
+        return Labels(self._assignment())
 
     def _assignment(self) -> Assignment:
         check_is_fitted(self)
