@@ -5,6 +5,7 @@ from typing import Any, Self
 from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.utils.validation import check_is_fitted
 
+from shoal.cluster.prototypes.evaluation import ScoredPrototypes
 from shoal.cluster.prototypes.held_rows import hold_rows
 from shoal.cluster.prototypes.measure import Assignment
 from shoal.cluster.prototypes.search import find_prototypes
@@ -20,7 +21,7 @@ __all__ = ["KPrototypes"]
 _STEPS = 2**24
 
 
-class KPrototypes(ClusterMixin, BaseEstimator):  # type: ignore[misc]
+class KPrototypes(ScoredPrototypes, ClusterMixin, BaseEstimator):  # type: ignore[misc]
     """Plain k-prototypes on the same scale and cost as ``PrivateKPrototypes``.
 
     Its labels and prototypes tell of single rows: it is for the holder, to compare with.
