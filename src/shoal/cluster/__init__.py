@@ -42,6 +42,7 @@ if TYPE_CHECKING:
     from shoal.cluster.model_folder import load_model
     from shoal.cluster.prototypes.estimator import PrivateKPrototypes
     from shoal.cluster.prototypes.plain import KPrototypes
+    from shoal.cluster.synopsis_clusters import cluster_synopsis
     from shoal.cluster.wave import WaveCluster
 
 _MODULE_OF = {
@@ -51,6 +52,7 @@ _MODULE_OF = {
     "PrivateKMeans": "kmeans.estimator",
     "PrivateKPrototypes": "prototypes.estimator",
     "WaveCluster": "wave",
+    "cluster_synopsis": "synopsis_clusters",
     "load_model": "model_folder",
     "without_data": "control",
 }
@@ -63,6 +65,7 @@ __all__ = [
     "PrivateKPrototypes",
     "WaveCluster",
     "choose",
+    "cluster_synopsis",
     "load_model",
     "without_data",
 ]

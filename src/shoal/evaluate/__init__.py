@@ -32,6 +32,7 @@ from shoal.evaluate.centers import (
     normalised_inertia,
     plain_centers,
 )
+from shoal.evaluate.mixed import gower_distances, gower_silhouette, mixed_cost
 from shoal.evaluate.score_figure import score_picture
 from shoal.evaluate.score_table import score
 from shoal.evaluate.separation import calinski_harabasz, davies_bouldin, silhouette
@@ -48,10 +49,13 @@ __all__ = [
     "cluster_dissimilarity",
     "davies_bouldin",
     "fowlkes_mallows",
+    "gower_distances",
+    "gower_silhouette",
     "inertia",
     "mean_displacement",
     "mi",
     "mirkin",
+    "mixed_cost",
     "nmi",
     "normalised_inertia",
     "plain_centers",

@@ -14,6 +14,7 @@ _TITLES = {
     "rand_index": "Rand index",
     "fowlkes_mallows": "Fowlkes-Mallows",
     "silhouette": "Silhouette",
+    "gower_silhouette": "Gower silhouette",
 }
 
 

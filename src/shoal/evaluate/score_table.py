@@ -22,8 +22,13 @@ from shoal.evaluate.separation import calinski_harabasz, davies_bouldin, silhoue
 
 __all__ = [
     "NO_BETTER",
+    "SCHEMA",
     "Clustering",
+    "Comparison",
+    "Score",
     "ScoredRows",
+    "agreement_scores",
+    "controls_of",
     "score",
 ]
 
@@ -201,10 +206,11 @@ def score(
         A label for each row, or a fitted model with ``predict``. Centres are scored in the
         model's units: its ``units_``, or half sides of its box.
     rows
-        Points. Without them only labels are compared.
+        Points. Without them only labels are compared. For a model of a mixed table, a table with
+        its columns: scored are then the mixed cost and the Gower silhouette.
     against
-        Labels or a model of the plain way; left out, scikit-learn's k-means on the rows, with as
-        many clusters.
+        Labels or a model of the plain way; left out, scikit-learn's k-means on the rows, or plain
+        k-prototypes, with as many clusters.
     control
         Labels or a model made without data, e.g. ``LocalClusterer.control``; or a list of several:
         one alone may be lucky. Their scores are averaged, and an answer that does not beat the
@@ -226,11 +232,16 @@ def score(
     >>> table.select(["score", "value", "control", "closed"]).to_pylist()[1]
     {'score': 'ari', 'value': 0.166..., 'control': -0.25, 'closed': 0.333...}
     """
+    if hasattr(result, "score_table"):  # groups of a mixed table, which is no matrix
+        table: pa.Table = result.score_table(
+            rows, against=against, control=control, random_state=random_state
+        )
+        return table
     scored_rows = ScoredRows.of(rows, result)
     own = scored_rows.clustering(result)
     plain = scored_rows.reference(against, own.count, random_state)
-    without = tuple(scored_rows.clustering(one) for one in _as_controls(control))
-    comparison = _Comparison(own, plain, without, own.shuffled(random_state))
+    without = tuple(scored_rows.clustering(one) for one in controls_of(control))
+    comparison = Comparison(own, plain, without, own.shuffled(random_state))
     lines = [
         comparison.line(measure) for measure in _measures(scored_rows, comparison, random_state)
     ]
@@ -238,8 +249,22 @@ def score(
 
 
 @dataclass(frozen=True)
-class _Score:
-    """A score: its name, which direction is better, and how to measure a clustering."""
+class Score:
+    """A score: its name, which direction is better, and how to measure a clustering.
+
+    Parameters
+    ----------
+    name
+        Its name.
+    better
+        Which direction is better.
+    of
+        Measures a clustering.
+    ends_at_1
+        Whether 1 is the best there is.
+    of_labels
+        Whether labels suffice; others need centres.
+    """
 
     name: str
     better: Literal["higher", "lower"]
@@ -249,16 +274,34 @@ class _Score:
 
 
 @dataclass(frozen=True, eq=False)
-class _Comparison:
-    """The clustering to score, the plain one, and the ones that know nothing."""
+class Comparison:
+    """The clustering to score, the plain one, and the ones that know nothing.
+
+    Parameters
+    ----------
+    result
+        The clustering to score.
+    plain
+        The one found without noise.
+    controls
+        Those found without data.
+    shuffled
+        The labels of the first, dealt out at random.
+    """
 
     result: Clustering
     plain: Clustering
     controls: tuple[Clustering, ...]
     shuffled: Clustering
 
-    def line(self, score: _Score) -> dict[str, Any]:
-        """Return one row of the table."""
+    def line(self, score: Score) -> dict[str, Any]:
+        """Return one row of the table.
+
+        Parameters
+        ----------
+        score
+            Which.
+        """
         value, plain = _number(score.of(self.result)), _number(score.of(self.plain))
         controls = self._control_values(score)
         control = fmean(controls) if controls else None
@@ -275,13 +318,19 @@ class _Comparison:
             "note": _note(score, value, controls, closed),
         }
 
-    def _control_values(self, score: _Score) -> list[float]:
+    def _control_values(self, score: Score) -> list[float]:
         usable = [one for one in self.controls if score.of_labels or one.centers is not None]
         return [value for one in usable if (value := _number(score.of(one))) is not None]
 
 
-def _as_controls(control: Any) -> list[Any]:
-    """Return the controls as a list: none, one, or several; a list of numbers is one labelling."""
+def controls_of(control: Any) -> list[Any]:
+    """Return the controls as a list: none, one, or several; a list of numbers is one labelling.
+
+    Parameters
+    ----------
+    control
+        As given to ``score``.
+    """
     if control is None:
         return []
     is_list = isinstance(control, list | tuple) and bool(control)
@@ -290,28 +339,39 @@ def _as_controls(control: Any) -> list[Any]:
 
 
 def _measures(
-    scored_rows: ScoredRows, comparison: _Comparison, random_state: int
-) -> Iterator[_Score]:
+    scored_rows: ScoredRows, comparison: Comparison, random_state: int
+) -> Iterator[Score]:
     plain, X = comparison.plain, scored_rows.scaled
-    for name, agreement in _AGREEMENTS.items():
-        yield _Score(name, "higher", _agreement_with(agreement, plain), ends_at_1=True)
-    yield _Score("mi", "higher", _agreement_with(mi, plain))
-    yield _Score("normalised_mirkin", "lower", _agreement_with(_normalised_mirkin, plain))
+    yield from agreement_scores(plain)
     if X is None:
         return
     drawn = {"most": _COMPARED, "random_state": random_state}
-    yield _Score(
+    yield Score(
         "silhouette", "higher", lambda clustering: silhouette(X, clustering.labels, **drawn)
     )
-    yield _Score(
+    yield Score(
         "calinski_harabasz", "higher", lambda clustering: calinski_harabasz(X, clustering.labels)
     )
-    yield _Score("davies_bouldin", "lower", lambda clustering: davies_bouldin(X, clustering.labels))
+    yield Score("davies_bouldin", "lower", lambda clustering: davies_bouldin(X, clustering.labels))
     if comparison.result.centers is not None and plain.centers is not None:
         yield from _center_scores(X, plain.centers, comparison.result.count != plain.count)
 
 
-def _center_scores(X: Any, plain: Any, of_other_numbers: bool) -> Iterator[_Score]:
+def agreement_scores(plain: Clustering) -> Iterator[Score]:
+    """Return the scores that compare labels with the plain ones.
+
+    Parameters
+    ----------
+    plain
+        The clustering to agree with.
+    """
+    for name, agreement in _AGREEMENTS.items():
+        yield Score(name, "higher", _agreement_with(agreement, plain), ends_at_1=True)
+    yield Score("mi", "higher", _agreement_with(mi, plain))
+    yield Score("normalised_mirkin", "lower", _agreement_with(_normalised_mirkin, plain))
+
+
+def _center_scores(X: Any, plain: Any, of_other_numbers: bool) -> Iterator[Score]:
     measures: dict[str, Callable[[Any], float]] = {
         "normalised_inertia": lambda centers: normalised_inertia(X, centers, plain),
         "centroid_index": lambda centers: centroid_index(plain, centers),
@@ -324,7 +384,7 @@ def _center_scores(X: Any, plain: Any, of_other_numbers: bool) -> Iterator[_Scor
             "spurious_centers": lambda centers: len(center_errors(plain, centers).spurious),
         }
     for name, measure in measures.items():
-        yield _Score(name, "lower", _measure_of_centers(measure), of_labels=False)
+        yield Score(name, "lower", _measure_of_centers(measure), of_labels=False)
 
 
 def _agreement_with(agreement: Callable[..., float], plain: Clustering) -> Measure:
@@ -361,7 +421,7 @@ def _closed(value: float | None, plain: float | None, control: float | None) -> 
 
 
 def _note(
-    score: _Score, value: float | None, controls: Sequence[float], closed: float | None
+    score: Score, value: float | None, controls: Sequence[float], closed: float | None
 ) -> str | None:
     if value is None:
         return "not defined for these clusters"

@@ -25,15 +25,18 @@ SCORE_NAMES = {
     "mi": "MI (nats)",
     "normalised_mirkin": "Mirkin over n²",
     "silhouette": "Silhouette",
+    "gower_silhouette": "Gower silhouette",
     "calinski_harabasz": "Calinski-Harabasz",
     "davies_bouldin": "Davies-Bouldin",
     "normalised_inertia": "Inertia ratio",
+    "normalised_cost": "Cost ratio",
     "centroid_index": "Centroid index",
     "aee": "Centre offset",
     "relative_aee": "Offset / spacing",
     "missing_centers": "Missing centres",
     "spurious_centers": "Extra centres",
 }
+_JUDGED_BY = ("normalised_inertia", "normalised_cost", "ami")
 COLUMNS = ("Score", "Found", "Plain", "Without data", "Shuffled", "Closed", "Better")
 FOR_YOU = (
     "Computed from the rows, for you who hold them. The promise does not cover these numbers; do "
@@ -80,9 +83,15 @@ class Evaluation:
 
     @property
     def main(self) -> dict[str, Any]:
-        """The score a model is judged by: inertia if it has centres, else agreement of labels."""
+        """The score a model is judged by: inertia or cost if it has any, else agreement."""
         by_name = {line["score"]: line for line in self.scores}
-        return by_name.get("normalised_inertia", by_name["ami"])
+        judged = [name for name in _JUDGED_BY if name in by_name]
+        return by_name[judged[0]]
+
+    @property
+    def is_mixed(self) -> bool:
+        """Whether the model is one of a table with categories."""
+        return hasattr(self.model, "score_table")
 
     @property
     def is_no_better(self) -> bool:
@@ -94,7 +103,7 @@ class Evaluation:
         """What the groups were compared with, in words."""
         if self.labels is not None:
             return f"the groups in column '{self.labels}'"
-        return "plain k-means on the rows"
+        return f"plain {'k-prototypes' if self.is_mixed else 'k-means'} on the rows"
 
     @property
     def on_rows(self) -> str:
@@ -179,16 +188,28 @@ def _findings(scored: Evaluation) -> list[str]:
 
 
 def _how_to_read(scored: Evaluation) -> str:
-    return (
-        "Without data: the same method when everybody lies in the middle of the box, mean of "
-        f"{scored.controls}. Shuffled: the same labels dealt out at random. Closed: how much of "
-        "the gap between without data and plain is closed. Centre offset: mean distance to the "
-        "plain centre, in the model's units; offset / spacing: over the distance to the next one."
+    nothing = "rows are spread evenly" if scored.is_mixed else "everybody lies in the middle"
+    where = "over the domain" if scored.is_mixed else "of the box"
+    read = (
+        f"Without data: the same method when {nothing} {where}, mean of {scored.controls}. "
+        "Shuffled: the same labels dealt out at random. Closed: how much of the gap between "
+        "without data and plain is closed. "
+    )
+    if scored.is_mixed:
+        return read + (
+            "Cost ratio: squared differences of scaled numbers and a half for each other category, "
+            "over those of plain prototypes. Gower silhouette: on at most 2,000 rows."
+        )
+    return read + (
+        "Centre offset: mean distance to the plain centre, in the model's units; offset / spacing: "
+        "over the distance to the next one."
     )
 
 
 def _main_name(line: dict[str, Any]) -> str:
-    return "inertia" if line["score"] == "normalised_inertia" else _score_name(line)
+    return {"normalised_inertia": "inertia", "normalised_cost": "cost"}.get(
+        line["score"], _score_name(line)
+    )
 
 
 def _score_name(line: dict[str, Any]) -> str:

@@ -171,3 +171,28 @@ def test_what_cannot_be_scored_is_bad_input(words):
     shown = run(*words)
     assert shown.exit_code == 2, shown.output
     assert "secret name" not in shown.output
+
+
+def test_a_model_of_a_mixed_table_is_scored_by_its_cost(tmp_path):
+    content = {
+        "version": 1,
+        "columns": {
+            "age": {"low": 0, "high": 110},
+            "group": {"values": ["young", "middle", "old"]},
+        },
+    }
+    schema = shoal.Schema.of(content)
+    model = shoal.cluster.PrivateKPrototypes(3, epsilon=2, domain=schema, random_state=1)
+    model.fit("visits.csv").save(tmp_path / "mixed")
+    words = (tmp_path / "mixed", "--against", "visits.csv")
+    document, scores = scored(*words, "--controls", 1, "--rows", 1_000, "--labels", "group")
+    assert (document["rows"], document["rows_scored"]) == (1_500, 1_000)
+    document, scores = scored(*words, "--controls", 1)
+    assert document["compared_with"] == "plain k-prototypes on the rows"
+    assert scores["normalised_cost"]["value"] < scores["normalised_cost"]["control"]
+    shown = run(*words, "--controls", 1, "--columns", "age,visits")
+    assert shown.exit_code == 2
+    assert "--columns" in shown.output
+    page = tmp_path / "scores.html"
+    assert run(*words, "--controls", 1, "-o", page).exit_code == 0
+    assert "Cost ratio" in page.read_text()

@@ -8,6 +8,9 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from shoal.cluster.prototypes.evaluation import every_row
+from shoal.cluster.prototypes.held_rows import hold_rows
+from shoal.cluster.prototypes.mixed_cost import MixedRows
 from shoal.data import source_of
 from shoal.data.encode import encode_numbers
 from shoal.data.source import find_columns
@@ -23,8 +26,9 @@ from shoal.errors import (
     UnknownBounds,
     quantity,
 )
+from shoal.synopsis.mixed.columns import mixed_columns
 
-__all__ = ["EvaluationRows", "column_names", "draw_evaluation_rows"]
+__all__ = ["EvaluationRows", "column_names", "draw_evaluation_rows", "is_mixed"]
 
 _Drawn = tuple[NDArray[np.float64], NDArray[np.int64], int]  # rows, their groups, rows in all
 
@@ -38,7 +42,7 @@ class EvaluationRows:
     model
         The fitted model.
     rows
-        The drawn rows, with the model's columns.
+        The drawn rows, with the model's columns: an array, or ``MixedRows`` of a mixed table.
     labels
         The group of each row, or None.
     n_rows
@@ -46,7 +50,7 @@ class EvaluationRows:
     """
 
     model: Any
-    rows: NDArray[np.float64]
+    rows: Any
     labels: NDArray[np.int64] | None
     n_rows: int
 
@@ -66,6 +70,8 @@ def column_names(model: Any, columns: Sequence[str] | None) -> tuple[str, ...]:
     columns
         The columns asked for, or None.
     """
+    if is_mixed(model):
+        return _mixed_names(model, columns)
     box, d = _box(model), int(model.n_features_in_)
     if columns is None and box is None:
         raise UnknownBounds(
@@ -77,6 +83,29 @@ def column_names(model: Any, columns: Sequence[str] | None) -> tuple[str, ...]:
         raise DimensionMismatch(
             f"--columns names {quantity(len(names), 'column')}; the model has {d}.",
             "Name the columns of the model, in its order.",
+            setting="--columns",
+        )
+    return names
+
+
+def is_mixed(model: Any) -> bool:
+    """Say whether a model is one of a table with categories.
+
+    Parameters
+    ----------
+    model
+        The fitted model.
+    """
+    return hasattr(model, "score_table")
+
+
+def _mixed_names(model: Any, columns: Sequence[str] | None) -> tuple[str, ...]:
+    """Return the schema's columns: categories are found by name, so none may be renamed."""
+    names = tuple(model.domain.columns)
+    if columns is not None and tuple(columns) != names:
+        raise DimensionMismatch(
+            "--columns names other columns than the model's schema does.",
+            "Leave it out: columns of a mixed table go by the names of the schema.",
             setting="--columns",
         )
     return names
@@ -102,7 +131,7 @@ def draw_evaluation_rows(
     seed
         The seed of the draw.
     """
-    wanted = names, labels, most, seed
+    wanted = _encoder(model, names), labels, most, seed
     drawn, codes, total = by_engine(
         source,
         embedded=lambda path: _draw_embedded(path, *wanted),
@@ -113,43 +142,89 @@ def draw_evaluation_rows(
             f"The table has {quantity(len(drawn), 'row')}; scores need at least two.",
             "Use a table with more rows.",
         )
-    return EvaluationRows(model, np.ascontiguousarray(drawn), codes if labels else None, total)
+    rows = wanted[0].decoded(np.ascontiguousarray(drawn))
+    return EvaluationRows(model, rows, codes if labels else None, total)
+
+
+@dataclass(frozen=True, eq=False)
+class _Numbers:
+    """Reads batches of a numeric table as arrays."""
+
+    names: Sequence[str]
+
+    def encoded(self, batch: pa.RecordBatch) -> NDArray[np.float64]:
+        rows = encode_numbers(batch, self.names)
+        if not np.isfinite(rows).all():
+            raise _missing_number_error()
+        return rows
+
+    def decoded(self, drawn: NDArray[np.float64]) -> Any:
+        return drawn
+
+    @property
+    def width(self) -> int:
+        return len(self.names)
+
+
+@dataclass(frozen=True, eq=False)
+class _Mixed:
+    """Reads batches of a mixed table as scaled numbers and codes."""
+
+    names: Sequence[str]
+    domain: Schema
+
+    def encoded(self, batch: pa.RecordBatch) -> NDArray[np.float64]:
+        own = pa.Table.from_batches([batch]).select(list(self.names))
+        held = hold_rows(own, every_row(self.domain))
+        return np.hstack([held.numbers, held.codes])
+
+    def decoded(self, drawn: NDArray[np.float64]) -> Any:
+        columns = mixed_columns(self.domain)
+        p = len(columns.numbers)
+        return MixedRows(columns, drawn[:, :p], drawn[:, p:].astype(np.int64))
+
+    @property
+    def width(self) -> int:
+        return mixed_columns(self.domain).d
+
+
+def _encoder(model: Any, names: Sequence[str]) -> _Numbers | _Mixed:
+    return _Mixed(names, model.domain) if is_mixed(model) else _Numbers(names)
 
 
 def _draw_embedded(
-    source: str, names: Sequence[str], labels: str | None, most: int, seed: int
+    source: str, reader: _Numbers | _Mixed, labels: str | None, most: int, seed: int
 ) -> _Drawn:
     """Draw in one pass over a table of this machine."""
     sample, total, groups = Sample(most, np.random.default_rng(seed)), 0, _Groups()
-    for batch in source_of(source).batches(_columns(names, labels)):
-        rows = encode_numbers(batch, names)
-        if not np.isfinite(rows).all():
-            raise _missing_number_error()
+    for batch in source_of(source).batches(_columns(reader.names, labels)):
+        rows = reader.encoded(batch)
         own = groups.codes(batch[labels]) if labels else np.zeros(batch.num_rows)
         sample.add(np.column_stack([rows, own]))
         total += batch.num_rows
-    drawn = sample.rows(len(names) + 1)
+    drawn = sample.rows(reader.width + 1)
     return drawn[:, :-1], drawn[:, -1].astype(np.int64), total
 
 
 def _draw_distributed(
-    table: FrameTable, names: Sequence[str], labels: str | None, most: int, seed: int
+    table: FrameTable, reader: _Numbers | _Mixed, labels: str | None, most: int, seed: int
 ) -> _Drawn:
     """Draw by two Spark jobs: one counts and checks the rows, the other samples."""
-    columns = _columns(names, labels)
+    columns = _columns(reader.names, labels)
     find_columns(table.names, columns)
+    domain = unbounded_box(reader.names) if isinstance(reader, _Numbers) else reader.domain
     try:
-        total = table.rows(unbounded_box(names)).size()  # scores move nothing
+        total = table.rows(domain).size()  # scores move nothing
     except NotFinite:
         raise _missing_number_error() from None
     drawn = table.sample(columns, most, seed)
     (batch,) = drawn.combine_chunks().to_batches() or [pa.RecordBatch.from_pylist([], drawn.schema)]
     codes = _Groups().codes(batch[labels]) if labels else np.zeros(batch.num_rows)
-    return encode_numbers(batch, names), codes.astype(np.int64), total
+    return reader.encoded(batch), codes.astype(np.int64), total
 
 
 def _columns(names: Sequence[str], labels: str | None) -> list[str]:
-    return [*names, *([labels] if labels else [])]
+    return list(dict.fromkeys([*names, *([labels] if labels else [])]))
 
 
 def _missing_number_error() -> NotFinite:

@@ -39,7 +39,7 @@ def evaluate(
             metavar="COLUMN",
             envvar="SHOAL_LABELS",
             help="Column of the table that holds the true groups. Default: the groups of plain "
-            "k-means on the rows, as many as the model has.",
+            "k-means (or k-prototypes) on the rows, as many as the model has.",
             show_default=False,
         ),
     ] = None,
@@ -88,9 +88,9 @@ def evaluate(
 
     The scores are computed from the rows: they are for you who hold them, and publishing one would
     need a budget. `without data` is what the same method reaches when everybody lies in the middle
-    of the box; `shuffled` what the labels reach when dealt out at random; `closed` how much of the
-    gap between the first and plain k-means is closed. Exit code 1: some run without data did as
-    well.
+    of the box (in a mixed table: when rows are spread evenly); `shuffled` what the labels reach
+    when dealt out at random; `closed` how much of the gap between the first and the plain method
+    is closed. Exit code 1: some run without data did as well.
 
     **Examples**
 

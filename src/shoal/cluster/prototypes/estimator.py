@@ -14,6 +14,7 @@ from sklearn.base import TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from shoal.cluster.model_folder import save_model
+from shoal.cluster.prototypes.evaluation import ScoredPrototypes
 from shoal.cluster.prototypes.measure import Assignment, measure
 from shoal.cluster.prototypes.mixed_cost import MixedRows, Prototypes
 from shoal.cluster.prototypes.plan import ROWS, SMALL_GROUPS_EACH, Plan, make_plan
@@ -44,7 +45,7 @@ _MOST_CLUSTERS = 256
 _STEPS = 2**24  # costs are added in whole steps
 
 
-class PrivateKPrototypes(TransformerMixin, MixedEstimator):  # type: ignore[misc]
+class PrivateKPrototypes(ScoredPrototypes, TransformerMixin, MixedEstimator):  # type: ignore[misc]
     r"""Groups of a table with numbers and categories, whose profiles may be published.
 
     A tree of noisy two-way tables gives synthetic rows, in which prototypes (means and modes) are

@@ -2,26 +2,26 @@
 
 from typing import Any, Self
 
-import numpy as np
 from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.utils.validation import check_is_fitted
 
+from shoal.cluster.prototypes.evaluation import ScoredPrototypes
+from shoal.cluster.prototypes.held_rows import hold_rows
 from shoal.cluster.prototypes.measure import Assignment
-from shoal.cluster.prototypes.mixed_cost import MixedRows
 from shoal.cluster.prototypes.search import find_prototypes
 from shoal.cluster.prototypes.verbs import CostSum, Labels
 from shoal.domain import Schema
 from shoal.engine import rows_of
 from shoal.privacy import Unprotected
 from shoal.randomness import Randomness, Seed
-from shoal.synopsis.mixed.columns import LATTICE, mixed_columns
+from shoal.synopsis.mixed.columns import mixed_columns
 
 __all__ = ["KPrototypes"]
 
 _STEPS = 2**24
 
 
-class KPrototypes(ClusterMixin, BaseEstimator):  # type: ignore[misc]
+class KPrototypes(ScoredPrototypes, ClusterMixin, BaseEstimator):  # type: ignore[misc]
     """Plain k-prototypes on the same scale and cost as ``PrivateKPrototypes``.
 
     Its labels and prototypes tell of single rows: it is for the holder, to compare with.
@@ -72,7 +72,7 @@ class KPrototypes(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         y
             Ignored.
         """
-        rows = self._held(X)
+        rows = hold_rows(X, self.domain)
         rng = Randomness(self.random_state).compute
         self._prototypes = find_prototypes(rows, self.n_clusters, rng, self.n_init)
         self.labels_ = rows.labels(self._prototypes)
@@ -115,23 +115,3 @@ class KPrototypes(ClusterMixin, BaseEstimator):  # type: ignore[misc]
     def _assignment(self) -> Assignment:
         check_is_fitted(self, "_prototypes")
         return Assignment(self._schema(), self._prototypes)
-
-    def _held(self, X: Any) -> MixedRows:
-        columns, parts = mixed_columns(self.domain), []
-        mapped = rows_of(X, self._schema()).map(_Scaled(self._schema()), columns.names)
-        for batch in mapped.batches():
-            parts.append(np.column_stack([np.asarray(column) for column in batch.columns]))
-        table = np.concatenate(parts) if parts else np.empty((0, columns.d))
-        p = len(columns.numbers)
-        return MixedRows(columns, table[:, :p], table[:, p:].astype(np.int64))
-
-
-class _Scaled:
-    """A kernel that maps rows to numbers of [-1, 1] and codes."""
-
-    def __init__(self, domain: Any) -> None:
-        self._columns = mixed_columns(domain)
-
-    def __call__(self, block: Any) -> list[Any]:
-        numbers = [wholes / LATTICE for wholes in self._columns.wholes(block)]
-        return numbers + [codes.astype(np.float64) for codes in self._columns.codes(block)]

@@ -1,0 +1,86 @@
+import numpy as np
+import pyarrow as pa
+import pytest
+
+from shoal import evaluate
+from shoal.cluster import KPrototypes, PrivateKPrototypes, without_data
+from shoal.cluster.prototypes.evaluation import every_row
+from shoal.domain import Schema
+from shoal.errors import DimensionMismatch, InvalidSetting
+
+SCHEMA = Schema.of(
+    {
+        "version": 1,
+        "columns": {
+            "age": {"low": 0, "high": 100},
+            "level": {"values": ["basic", "middle", "higher"], "weight": 2},
+            "city": {"values": ["N", "S"]},
+        },
+    }
+)
+rng = np.random.default_rng(0)
+GROUP = np.arange(1200) % 3
+PEOPLE = pa.table(
+    {
+        "age": np.clip(15 + 35 * GROUP + rng.normal(0, 4, 1200), 0, 100),
+        "level": np.array(["basic", "middle", "higher"])[GROUP],
+        "city": np.array(["N", "S"])[rng.integers(0, 2, 1200)],
+    }
+)
+
+
+@pytest.fixture(scope="module")
+def model():
+    return PrivateKPrototypes(3, epsilon=2, domain=SCHEMA, random_state=1).fit(PEOPLE)
+
+
+def lines(table):
+    return {line["score"]: line for line in table.to_pylist()}
+
+
+def test_a_model_is_scored_beside_plain_and_no_data(model):
+    scores = lines(evaluate.score(model, PEOPLE, control=[without_data(model, random_state=3)]))
+    plain = KPrototypes(3, domain=SCHEMA, random_state=0).fit(PEOPLE)
+    assert scores["normalised_cost"]["plain"] == 1
+    assert scores["normalised_cost"]["value"] == pytest.approx(
+        model.score(PEOPLE) / plain.score(PEOPLE), rel=1e-3
+    )
+    assert scores["normalised_cost"]["control"] > scores["normalised_cost"]["value"]
+    assert scores["ami"]["plain"] == 1
+    assert scores["gower_silhouette"]["value"] > scores["gower_silhouette"]["shuffled"]
+    assert abs(scores["ari"]["shuffled"]) < 0.05
+
+
+def test_true_groups_and_other_models_may_be_what_is_compared_with(model):
+    scores = lines(evaluate.score(model, PEOPLE, against=GROUP))
+    assert scores["ari"]["value"] > 0.4
+    assert "normalised_cost" not in scores  # labels have no prototypes
+    own = lines(evaluate.score(model, PEOPLE, against=model))
+    assert own["ari"]["value"] == own["normalised_cost"]["value"] == 1
+
+
+def test_plain_prototypes_can_be_scored_too():
+    plain = KPrototypes(3, domain=SCHEMA, random_state=0).fit(PEOPLE)
+    assert lines(evaluate.score(plain, PEOPLE))["normalised_cost"]["value"] == pytest.approx(
+        1, abs=0.05
+    )
+
+
+def test_scores_are_about_every_row_of_a_person():
+    limited = Schema.of({**_content(), "entity": "id", "max_rows_per_person": 1})
+    assert every_row(limited).entity is None
+
+
+def _content():
+    return {"version": 1, "columns": {"city": {"values": ["N", "S"]}}}
+
+
+def test_what_fits_no_row_is_refused(model):
+    with pytest.raises(InvalidSetting):
+        evaluate.score(model)
+    with pytest.raises(DimensionMismatch):
+        evaluate.score(model, PEOPLE, against=[0, 1])
+
+
+def test_the_scores_can_be_drawn(model):
+    assert evaluate.score_picture(evaluate.score(model, PEOPLE)).kind == "score_marks"
