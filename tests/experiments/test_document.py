@@ -78,3 +78,15 @@ def test_a_part_that_is_not_there_is_refused_before_anything_runs(tmp_path):
     with pytest.raises(InvalidSetting, match="no part 'third'"):
         reproduce(DOCUMENT, tmp_path / "new", only=["third"], jobs=1)
     assert not (tmp_path / "new").exists()
+
+
+def test_cells_of_spark_run_when_asked_and_stay_on_the_page(tmp_path):
+    with_spark = Document("test", 1, cells, run, conclude, lambda quick: [Cell("spark", {"x": 9})])
+    assert reproduce(with_spark, tmp_path, jobs=1).cells == 6
+    assert not (tmp_path / "tables" / "spark.csv").exists()
+    assert reproduce(with_spark, tmp_path, jobs=1, on_spark=True).ran == 1
+    assert (tmp_path / "tables" / "spark.csv").exists()
+    (tmp_path / "report.html").unlink()
+    (tmp_path / "tables" / "spark.csv").unlink()
+    assert reproduce(with_spark, tmp_path, jobs=1).ran == 0
+    assert (tmp_path / "tables" / "spark.csv").exists()

@@ -21,6 +21,10 @@ __all__ = ["Document", "Outcome", "reproduce"]
 PAGE = "report.html"
 
 
+def _no_cells(quick: bool) -> Sequence[Cell]:
+    return ()
+
+
 @dataclass(frozen=True)
 class Document:
     """How one document is run again.
@@ -37,6 +41,8 @@ class Document:
         What a cell does.
     conclude
         From all results to claims and figures; the second argument says whether it is quick.
+    spark_cells
+        Cells that need a Spark session; with True, those of the quick form.
     """
 
     name: str
@@ -44,16 +50,20 @@ class Document:
     cells: Callable[[bool], Sequence[Cell]]
     run: Callable[[Cell], list[Row]]
     conclude: Callable[[Results, bool], "Reproduction"]
+    spark_cells: Callable[[bool], Sequence[Cell]] = _no_cells
 
-    def parts(self, quick: bool) -> list[str]:
+    def parts(self, quick: bool, on_spark: bool = False) -> list[str]:
         """Return the names of its parts, in order.
 
         Parameters
         ----------
         quick
             Whether of the quick form.
+        on_spark
+            Whether with those that need a Spark session.
         """
-        return list(dict.fromkeys(cell.part for cell in self.cells(quick)))
+        cells = [*self.cells(quick), *(self.spark_cells(quick) if on_spark else ())]
+        return list(dict.fromkeys(cell.part for cell in cells))
 
 
 @dataclass(frozen=True)
@@ -88,6 +98,7 @@ def reproduce(
     quick: bool = False,
     only: Sequence[str] = (),
     jobs: int | None = None,
+    on_spark: bool = False,
     progress: Progress | None = None,
 ) -> Outcome:
     """Run a document again, or go on where an earlier run was stopped, and write its page.
@@ -104,20 +115,27 @@ def reproduce(
         Parts to run now; none runs all.
     jobs
         Processes at work at once; None takes one for each core.
+    on_spark
+        Run also what needs a Spark session, one cell after another in the session that runs here.
     progress
         Called with the state in words and its share from 0 to 1.
     """
-    cells = list(document.cells(quick))
-    _check_parts(only, document.parts(quick))
-    chosen = [cell for cell in cells if not only or cell.part in only]
+    here, there = list(document.cells(quick)), list(document.spark_cells(quick))
+    _check_parts(only, document.parts(quick, on_spark))
+    cells = here + there if on_spark else here
     run = {"document": document.name, "edition": document.edition, "quick": quick}
     with CellFile(folder, run).opened() as file:
         workers = jobs or os.cpu_count() or 1
-        ran = run_cells(chosen, document.run, file, jobs=workers, progress=progress)
+        ran = 0
+        for group, at_once in ((here, workers), (there if on_spark else [], 1)):
+            chosen = [cell for cell in group if not only or cell.part in only]
+            ran += run_cells(chosen, document.run, file, jobs=at_once, progress=progress)
         finished = sum(file.has(cell) for cell in cells)
         if not ran and (folder / PAGE).exists():
             return Outcome(folder, 0, len(cells), finished, None)
-        results = Results(file.rows(cells), {name for cell in cells for name in cell.settings})
+        everything = here + there  # what an earlier run did on Spark stays on the page
+        names = {name for cell in everything for name in cell.settings}
+        results = Results(file.rows(everything), names)
         reproduction = document.conclude(results, quick)
         _write(folder, results, reproduction)
     return Outcome(folder, ran, len(cells), finished, reproduction)

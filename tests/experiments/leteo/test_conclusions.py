@@ -20,3 +20,18 @@ def test_time_is_linear_if_more_rows_take_no_more_than_their_share():
 def test_every_figure_of_the_report_has_its_number_on_the_page():
     numbers = [exhibit.number for exhibit in conclude(Results([]), True).exhibits]
     assert numbers[:3] == ["Figure 1", "Figure 2", "Figure 3"]
+
+
+def test_what_was_run_on_spark_is_shown_beside_what_was_run_here():
+    scaled = [{"part": "spark scaling", "data": "blobs 2-D", "times": n, "rows": 100 * n,
+               "seconds": float(n), "plain_seconds": 2.0 * n, "ratio": 1.0}
+              for n in (1, 10)]  # fmt: skip
+    timed = [{"part": "spark times", "times": n, "draw": 0, "seconds": 1.0 * n} for n in (1, 2, 3)]
+    page = conclude(Results([*scaled, *timed]), True)
+    claim = next(claim for claim in page.claims if "k-means||" in claim.text)
+    assert claim.ours == "blobs 2-D, x10 rows: 10.0 and 10.0 times"
+    by_number = {exhibit.number: exhibit for exhibit in page.exhibits}
+    assert len(by_number["Run time"].figures) == 1
+    assert len(by_number["Section 4.1, k-means||"].tables[0]["rows"]) == 2
+    nothing = {exhibit.number: exhibit for exhibit in conclude(Results([]), True).exhibits}
+    assert "--engine spark" in nothing["Section 4.1, k-means||"].missing

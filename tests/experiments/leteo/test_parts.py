@@ -1,5 +1,6 @@
 from shoal.experiments.cells import Cell
-from shoal.experiments.leteo.parts import METHODS, QUASI, run
+from shoal.experiments.leteo.parts import METHODS, QUASI
+from shoal.experiments.leteo.run import run
 from shoal.experiments.results import Results
 
 

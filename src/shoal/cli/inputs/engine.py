@@ -65,6 +65,19 @@ class Engines:
         return {} if master.startswith("sc://") else _SETTINGS
 
     @contextmanager
+    def session(self) -> Iterator[None]:
+        """Have a Spark session run here meanwhile, if Spark was asked for."""
+        if not self.is_distributed:
+            yield
+            return
+        from shoal.engine.spark.availability import open_session
+
+        with ExitStack() as stack:
+            with _silent_children():
+                stack.enter_context(open_session(self.master, self._settings))
+            yield
+
+    @contextmanager
     def table(self, path: str, progress: Progress) -> Iterator[Any]:
         """Yield the table: the path of a file, or a frame that Spark has not read yet.
 

@@ -5,7 +5,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from shoal.cli.options import Json, Quiet
+from shoal.cli.inputs.engine import Engines
+from shoal.cli.options import Engine, Json, Master, Quiet
 from shoal.cli.output import Output
 from shoal.pages.page import Line, Table
 
@@ -55,6 +56,8 @@ def reproduce(
             show_default=False,
         ),
     ] = None,
+    engine: Engine = "local",
+    master: Master = None,
     json: Json = False,
     quiet: Quiet = False,
 ) -> None:
@@ -62,13 +65,15 @@ def reproduce(
 
     Stopped at any moment, even killed, it goes on where it was; a second run does nothing. Data
     sets that are not part of shoal are read from the folder in SHOAL_DATA; what cannot be tested
-    without them is said.
+    without them is said. With --engine spark run times and k-means on Spark are taken too, where
+    the document has some.
 
     **Examples**
 
         shoal reproduce nd-laplace --quick
         shoal reproduce wavecluster --jobs 4
         shoal reproduce nd-laplace --only privacy
+        shoal reproduce leteo --engine spark
     """
     from shoal.experiments import document_named
     from shoal.experiments import reproduce as run_again
@@ -76,15 +81,24 @@ def reproduce(
     chosen = document_named(document)
     folder = output or Path("shoal-reproduce", document + ("-quick" if quick else ""))
     parts = [part.strip() for part in only.split(",") if part.strip()]
+    engines = Engines(engine, master)
     say = Output(json, quiet)
-    with say.progress(1) as progress:
+    with say.progress(1) as progress, engines.session():
         progress.step("Reading what is finished")
 
         def show(state: str, share: float) -> None:
             progress.describe(state)
             progress.part(state, share)
 
-        outcome = run_again(chosen, folder, quick=quick, only=parts, jobs=jobs, progress=show)
+        outcome = run_again(
+            chosen,
+            folder,
+            quick=quick,
+            only=parts,
+            jobs=jobs,
+            on_spark=engines.is_distributed,
+            progress=show,
+        )
     say.result(_values(outcome), *_lines(outcome))
 
 

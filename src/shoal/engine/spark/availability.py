@@ -9,7 +9,7 @@ from shoal.engine.spark.files import uri_of
 from shoal.engine.spark.progress import report_progress
 from shoal.errors import NotInstalled, SessionStopped
 
-__all__ = ["open_table", "session_module"]
+__all__ = ["open_session", "open_table", "session_module"]
 
 
 def session_module() -> ModuleType:
@@ -48,14 +48,29 @@ def open_table(
     show
         Called with the tasks done and the tasks in all, while Spark works.
     """
+    with open_session(master, settings) as session, report_progress(session, show):
+        yield session_module().read_table(session, uri_of(path))
+
+
+@contextmanager
+def open_session(master: str | None, settings: Mapping[str, str]) -> Iterator[Any]:
+    """Yield the running session, or a new one that ends with the context.
+
+    Parameters
+    ----------
+    master
+        The cluster of a session that is started; None: what Spark's settings say.
+    settings
+        The settings of a session that is started, as for
+        ``shoal.engine.spark.session.spark_session``.
+    """
     part = session_module()
     try:
         session, is_own = part.active_session(), False
     except SessionStopped:
         session, is_own = part.spark_session(master, **settings), True
     try:
-        with report_progress(session, show):
-            yield part.read_table(session, uri_of(path))
+        yield session
     finally:
         if is_own:
             session.stop()

@@ -1,7 +1,6 @@
 """What each cell of the LETEO experiments does: tables, run times, synopses, private k-means."""
 
 import time
-import warnings
 from collections import Counter
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -19,7 +18,16 @@ from shoal.experiments.leteo.printed_gains import GAINS, specialize
 from shoal.figures import Figure, bars
 from shoal.synopsis import AdaptiveGrid, UniformGrid
 
-__all__ = ["ALPHAS", "METHODS", "QUASI", "cells", "run"]
+__all__ = [
+    "ALPHAS",
+    "METHODS",
+    "PARTS",
+    "QUASI",
+    "cells",
+    "clustered_table",
+    "hierarchies",
+    "students_table",
+]
 
 Matrix = NDArray[np.float64]
 K = 10  # the anonymity that the report asks for
@@ -95,27 +103,24 @@ def _planned(quick: bool) -> Iterator[Cell]:
     yield Cell("pictures", {"epsilon": 1.0})
 
 
-def run(cell: Cell) -> list[Row]:
-    """Run one cell.
-
-    Parameters
-    ----------
-    cell
-        The cell.
-    """
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # groups lost in noise are a result here
-        return _PARTS[cell.part](**cell.settings)
-
-
 # Tables.
 
 
-def _hierarchies() -> dict[str, Any]:
+def hierarchies() -> dict[str, Any]:
+    """Return the taxonomy of each column that others may know."""
     return {name: {"hierarchy": {"tree": {"*": tree}}} for name, tree in TREES.items()}
 
 
-def _students(rows: int, seed: int = 1) -> Any:
+def students_table(rows: int, seed: int = 1) -> Any:
+    """Return made-up students whose course level is text, as its taxonomy has it.
+
+    Parameters
+    ----------
+    rows
+        How many.
+    seed
+        Of the draw.
+    """
     import pyarrow as pa
 
     table = students(rows, seed=seed)
@@ -135,10 +140,10 @@ def tables(rows: int, score: str, suppression: float) -> list[Row]:
     suppression
         The share of rows that may be left out.
     """
-    table = _students(rows)
+    table = students_table(rows)
     model = TopDownSpecialization(
         K,
-        hierarchies=_hierarchies(),
+        hierarchies=hierarchies(),
         sensitive=["income_quintile"],
         other=list(OTHER),
         suppression=suppression,
@@ -170,7 +175,7 @@ def gains(rows: int, gain: str) -> list[Row]:
     gain
         Its name.
     """
-    table = _students(rows)
+    table = students_table(rows)
     sizes = Counter(zip(*(table[name].to_pylist() for name in QUASI), strict=True))
     values = list(zip(*sizes, strict=True))
     columns = {name: (_paths(TREES[name]), values[place]) for place, name in enumerate(QUASI)}
@@ -202,11 +207,11 @@ def times(rows: int, times: int, runs: int) -> list[Row]:
     """
     import pyarrow as pa
 
-    table = pa.concat_tables([_students(rows, seed) for seed in range(1, times + 1)])
+    table = pa.concat_tables([students_table(rows, seed) for seed in range(1, times + 1)])
     out = []
     for draw in range(runs):
         model = TopDownSpecialization(
-            K, hierarchies=_hierarchies(), sensitive=["income_quintile"], other=list(OTHER)
+            K, hierarchies=hierarchies(), sensitive=["income_quintile"], other=list(OTHER)
         ).set_params(search__score="leteo", search__restarts=0)
         begin = time.process_time()
         model.fit_transform(table)
@@ -217,7 +222,14 @@ def times(rows: int, times: int, runs: int) -> list[Row]:
 # Private k-means.
 
 
-def _data(name: str) -> tuple[Matrix, Box, int]:
+def clustered_table(name: str) -> tuple[Matrix, Box, int]:
+    """Return the rows of a set, their public box and the number of groups.
+
+    Parameters
+    ----------
+    name
+        The set.
+    """
     if name == "students":
         box = students_schema().box
         table = students(10_000, seed=1)
@@ -234,7 +246,7 @@ def _data(name: str) -> tuple[Matrix, Box, int]:
 
 
 def _ratios(data: str, epsilon: float, draws: int, settings: Callable[[], Any]) -> list[Row]:
-    X, box, k = _data(data)
+    X, box, k = clustered_table(data)
     plain = plain_centers(X, k)
     out = []
     for draw in range(draws):
@@ -325,7 +337,7 @@ def _contingency(points: Matrix, weights: NDArray[Any], X: Matrix, box: Box) -> 
                "true": float(true[i, j])}  # fmt: skip
 
 
-_PARTS: dict[str, Callable[..., list[Row]]] = {
+PARTS: dict[str, Callable[..., list[Row]]] = {
     "tables": tables,
     "gains": gains,
     "times": times,

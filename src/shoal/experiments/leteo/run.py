@@ -1,0 +1,24 @@
+"""Run one cell of the LETEO experiments, here or on Spark."""
+
+import warnings
+
+from shoal.experiments.cells import Cell, Row
+from shoal.experiments.leteo import on_spark
+from shoal.experiments.leteo.parts import PARTS
+
+__all__ = ["run"]
+
+_ALL = {**PARTS, "spark times": on_spark.times, "spark scaling": on_spark.scaling}
+
+
+def run(cell: Cell) -> list[Row]:
+    """Run one cell.
+
+    Parameters
+    ----------
+    cell
+        The cell.
+    """
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # groups lost in noise are a result here
+        return _ALL[cell.part](**cell.settings)
