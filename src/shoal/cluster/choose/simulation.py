@@ -16,7 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shoal.cluster.choose.weighted_points import MOST_POINTS, Cloud
-from shoal.cluster.kmeans.weighted import weighted_kmeans
+from shoal.cluster.kmeans.plan import FEW_AXES
+from shoal.cluster.kmeans.weighted import soften_weights, weighted_kmeans
 from shoal.domain.box import Box, Matrix
 from shoal.synopsis.base import Synopsis
 from shoal.synopsis.cells import Estimates
@@ -37,7 +38,7 @@ Labels = NDArray[np.int64]
 # Measured, see docs/decisions/number-of-groups.md. A gain must exceed that of plain groups by a
 # part of it, by some of its deviation over simulations, and by a part of the largest such excess:
 # real groups are not quite Gaussian.
-_OF_PLAIN, _OF_DEVIATION, _OF_LARGEST = 0.05, 0.5, 0.1
+_OF_PLAIN, _OF_DEVIATION, _OF_LARGEST = 0.1, 0.5, 0.1
 _SIMULATIONS = 4  # for each number of clusters
 _MOST_ROWS = 20_000  # drawn for a simulation, and scaled up to the rows there are
 _MOST_CELLS = 500_000  # above, noise is drawn in the cells that were kept only
@@ -348,8 +349,14 @@ class CellRelease:
         return self._weighted(counts * (self._rows / len(rows)) + noise)
 
     def _weighted(self, counts: Floats) -> WeightedCells:
-        """Keep the largest counts until they add up to the rows there are."""
+        """Keep the largest counts until they add up to the rows there are.
+
+        Up to five columns most of the smallest is taken off each, as where centres are sought: what
+        just passes is mostly noise.
+        """
         weights = weights_of(counts, self._rows)
+        if self._middles.shape[1] <= FEW_AXES:
+            weights = soften_weights(weights)
         own = weights > 0
         if not own.any():  # noise left nothing: one row in the middle
             d = self._middles.shape[1]
