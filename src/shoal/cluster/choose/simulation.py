@@ -15,7 +15,7 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from shoal.cluster.choose.weighted_points import MOST_POINTS, Cloud
+from shoal.cluster.choose.weighted_points import LEAST_INERTIA, MOST_POINTS, Cloud
 from shoal.cluster.kmeans.plan import FEW_AXES
 from shoal.cluster.kmeans.weighted import soften_weights, weighted_kmeans
 from shoal.domain.box import Box, Matrix
@@ -74,6 +74,13 @@ class WeightedCells:
         """The mean squared distance of rows to the middles of their cells."""
         return float(self.weights @ self.variances.sum(axis=1)) / self.total
 
+    @cached_property
+    def least_cost(self) -> float:
+        """The least cost, so that points in few places have a finite logarithm."""
+        away = self.points - self.weights @ self.points / self.total
+        whole = float(self.weights @ (away**2).sum(axis=1)) / self.total
+        return max(LEAST_INERTIA * whole, np.finfo(float).tiny)
+
     def clusters(self, count: int, start: Matrix | None, seed: int, n_init: int) -> "Clusters":
         """Fit weighted k-means, from a start, from several of its own, or both.
 
@@ -98,7 +105,8 @@ class WeightedCells:
             fits.append(weighted_kmeans(self.points, self.weights, count, seed, 1))
         best = min(fits, key=lambda fit: float(fit.inertia_))
         cost = float(best.inertia_) / self.total + self.inside
-        return Clusters(best.cluster_centers_, best.labels_.astype(np.int64), cost)
+        labels = best.labels_.astype(np.int64)
+        return Clusters(best.cluster_centers_, labels, max(cost, self.least_cost))
 
 
 @dataclass(frozen=True, eq=False)
@@ -385,7 +393,7 @@ class Gains:
     @property
     def excess(self) -> Floats:
         """How far each gain is beyond that of plain groups, and beyond what is allowed for."""
-        gains = -np.diff(np.log(np.maximum(self.costs, np.finfo(float).tiny)))
+        gains = -np.diff(np.log(self.costs))
         mean, deviation = self.plain.mean(axis=1), self.plain.std(axis=1, ddof=1)
         if not gains.size:
             return gains
@@ -457,11 +465,11 @@ def _plain_gains(
         before = cells.clusters(len(fit.centers), fit.centers, _seed(rng), 0)
         # Clusters cut off one another's tails, and noise is cut off where it is small: spreads are
         # corrected until simulated groups cost what those of the release do.
-        ratio = np.sqrt(fit.cost / max(before.cost, np.finfo(float).tiny))
+        ratio = np.sqrt(fit.cost / before.cost)
         groups = groups.widened(float(np.clip(ratio, 0.7, 1.4)))
         if attempt:
             after = cells.clusters(more, before.split(cells, more), _seed(rng), 2)
-            gains.append(float(np.log(before.cost / max(after.cost, np.finfo(float).tiny))))
+            gains.append(float(np.log(before.cost / after.cost)))
     return gains
 
 
