@@ -1,7 +1,7 @@
 """k-means of weighted points that were released: free, and never at a loss for points."""
 
 import warnings
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -61,12 +61,29 @@ def weighted_centers(
     return centers
 
 
-def weighted_kmeans(points: Matrix, weights: Weights, k: int, seed: int, n_init: int) -> KMeans:
+def weighted_kmeans(
+    points: Matrix,
+    weights: Weights,
+    k: int,
+    seed: int,
+    n_init: int,
+    start: Matrix | None = None,
+) -> KMeans:
     """scikit-learn's, fitted, without a word if some of ``k`` centres coincide.
 
     Whether they do depends on the noise: where warnings are errors, a fit must not fail of it.
+
+    Parameters
+    ----------
+    points, weights, k
+        What is clustered, into how many.
+    seed, n_init
+        The seed of its starts, and how many of them.
+    start
+        Centres to begin at instead; ``n_init`` is then 1.
     """
-    kmeans = KMeans(k, n_init=n_init, random_state=seed)
+    init: Any = "k-means++" if start is None else start
+    kmeans = KMeans(k, init=init, n_init=n_init, random_state=seed)
     with threadpool_limits(1 if len(points) * k < _FEW else None), warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
         return kmeans.fit(points, sample_weight=weights)
