@@ -11,7 +11,8 @@ pytest.importorskip("cryptography", reason="pip install 'shoal[collector]'")
 from shoal.cli.main import app
 from shoal.collector import client
 from shoal.collector.campaign import Campaign
-from shoal.collector.storage import Arrival, open_store
+from shoal.collector.databases import open_store
+from shoal.collector.storage import Arrival
 from shoal.collector.wire import who_of
 
 YAML = """
