@@ -2,6 +2,7 @@
 
 import json
 import os
+import random
 import time
 from contextlib import ExitStack
 
@@ -25,7 +26,7 @@ from shoal.collector.campaign import Campaign, sign_document
 from shoal.collector.databases import open_store
 from shoal.collector.server import create_app
 from shoal.collector.storage import Arrival
-from shoal.collector.wire import who_of
+from shoal.collector.wire import BINARY, SHARES, who_of
 
 OPERATOR = Ed25519PrivateKey.from_private_bytes(SECRET)
 KEYS = [Ed25519PrivateKey.from_private_bytes(bytes([i]) * 32) for i in (1, 2)]
@@ -126,6 +127,81 @@ def test_people_take_part_at_two_servers_and_only_their_noisy_sum_comes_out(tmp_
     for store in stores:
         assert list(store.shares()) == []
         store.close()
+
+
+def hostile_shares(campaign):
+    """Bodies that the first aggregator must not keep, their type and the answer."""
+    key, seed = os.urandom(16), os.urandom(32)
+    good = client.share_batch_of(campaign.id, 0, [(key, seed)])
+    share = client.tag_of(seed) + client.share_of(1, 12, seed)
+    both = [(key, seed), (key, seed)]
+    return {
+        "for the other": (client.share_batch_of(campaign.id, 1, [(key, seed)]), SHARES, 409),
+        "no such aggregator": (client.share_batch_of(campaign.id, 2, [(key, seed)]), SHARES, 409),
+        "the other's share": (client.share_batch_of(campaign.id, 0, [(key, share)]), SHARES, 400),
+        "a word short": (client.share_batch_of(campaign.id, 0, [(key, seed[:24])]), SHARES, 400),
+        "twice": (client.share_batch_of(campaign.id, 0, both), SHARES, 400),
+        "another campaign": (client.share_batch_of(bytes(16), 0, [(key, seed)]), SHARES, 404),
+        "count": (good[:23] + b"\x02" + good[24:], SHARES, 400),
+        "cut": (good[:-1], SHARES, 400),
+        "a batch of reports": (client.batch_of(campaign.id, 0, [(key, 1)]), SHARES, 400),
+        "empty": (b"", SHARES, 400),
+        "another type": (good, BINARY, 415),
+        "too long": (bytes(2**20 + 1), SHARES, 413),
+    }
+
+
+def mangled(ways, n, seed=1):
+    """Hostile bodies with some bytes changed; now and then one becomes well formed."""
+    draw = random.Random(seed)
+    bodies = [body for body, _, _ in ways.values() if 0 < len(body) < 5_000]
+    for _ in range(n):
+        body = bytearray(draw.choice(bodies))
+        for _ in range(3):
+            body[draw.randrange(len(body))] = draw.randrange(256)
+        yield bytes(body)
+
+
+def ask(address, path, body, kind):
+    import urllib.error
+    import urllib.request
+
+    request = urllib.request.Request(address + path, body, {"Content-Type": kind})
+    try:
+        with urllib.request.urlopen(request, timeout=30) as answer:
+            return answer.status
+    except urllib.error.HTTPError as error:
+        return error.code
+
+
+def test_hostile_shares_are_refused_and_nothing_is_kept(tmp_path, capfd):
+    campaign = campaign_of()
+    store, other = stores_of(campaign, tmp_path)
+    with serving(create_app(campaign, store, rate=10_000, aggregator=0)) as address:
+        for name, (body, kind, status) in hostile_shares(campaign).items():
+            assert ask(address, "/v1/shares", body, kind) == status, name
+        report = client.batch_of(campaign.id, 0, [(os.urandom(16), 1)])
+        assert ask(address, "/v1/reports", report, BINARY) == 404  # no reports in this setting
+        assert list(store.shares()) == []
+        assert store.count() == 0
+        for body in mangled(hostile_shares(campaign), 150):
+            assert ask(address, "/v1/shares", body, SHARES) < 500
+    assert all(len(content) == 32 for _, content in store.shares())
+    assert "Traceback" not in capfd.readouterr().err
+    other.close()
+
+
+def test_a_person_who_does_not_allow_two_aggregators_sends_nothing(tmp_path):
+    campaign, wire = campaign_of(), Wire()
+    store, other = stores_of(campaign, tmp_path)
+    with serving(create_app(campaign, store, rate=10_000, aggregator=0)) as address:
+        notebook = client.Notebook(tmp_path / "notebook.json")
+        person = client.Client(address, campaign.key, notebook, send=wire)
+        with pytest.raises(client.Refused, match="weaker"):
+            person.take_part([0.5, 0.5])
+    assert not any(wire.bodies)
+    assert not (tmp_path / "notebook.json").exists()
+    other.close()
 
 
 def test_who_is_missing_or_mismatched_at_one_aggregator_is_left_out_at_both(tmp_path):

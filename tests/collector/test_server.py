@@ -183,6 +183,24 @@ def test_a_full_disk_answers_503_and_counts_nothing(site):
     assert site.store.sums(0) == {}
 
 
+def test_a_read_only_database_answers_503_and_counts_nothing(database):
+    read_only = {
+        "sqlite": ("PRAGMA query_only = ON", "PRAGMA query_only = OFF"),
+        "postgresql": (
+            "SET default_transaction_read_only = on",
+            "SET default_transaction_read_only = off",
+        ),
+    }
+    on, off = read_only[database.partition(":")[0]]
+    with site_of(database) as site:
+        reports = [(key, 1) for key in keys(3)]
+        site.store._connection.execute(on)
+        assert site.post(reports)[0] == 503
+        site.store._connection.execute(off)
+        assert site.store.sums(0) == {}
+        assert site.post(reports)[2] == {"accepted": 3, "repeated": 0}
+
+
 def test_only_people_of_a_round_report_in_it_and_only_while_it_is_open(tmp_path):
     question = campaign_document()["rounds"][0]["question"]
     rounds = [{"share": 2**31, "question": question}, {"share": 2**31, "question": "later"}]

@@ -114,8 +114,8 @@ def _check_author_fields(document: Document) -> None:
         number = document.get(name, 1)
         good = type(number) is int and 1 <= number < 2**53
         client.need(good, f"The campaign's {name} is no whole number of at least 1.")
-    is_delta = isinstance(document.get("delta", "0.001"), str)
-    good = is_delta and _DELTA.fullmatch(document.get("delta", "0.001"))
+    delta = document.get("delta", "0.001")
+    good = isinstance(delta, str) and _DELTA.fullmatch(delta) is not None
     client.need(good, "The campaign's delta is no decimal of at most 0.00999.")
     known = document["enrolment"] in ("token", "open")
     client.need(known, "The campaign's enrolment is neither token nor open.")

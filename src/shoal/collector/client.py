@@ -516,7 +516,7 @@ def check_question(question: Any, epsilon: Fraction) -> None:
     epsilon
         What the campaign promises.
     """
-    mechanism = question.get("mechanism") if isinstance(question, dict) else None
+    mechanism: Any = question.get("mechanism") if isinstance(question, dict) else None
     need(isinstance(mechanism, str) and mechanism in _QUESTIONS, "The mechanism is not known.")
     _check_names(question, _QUESTIONS[mechanism], "question")
     need(exact(question["epsilon"]) == epsilon, "The question costs other than the campaign says.")
@@ -573,12 +573,13 @@ def check_campaign(campaign: Document, limits: Limits, now: str) -> None:
     now
         The time, as ``2026-11-16T00:00:00Z``.
     """
-    setting, cost = campaign.get("setting"), exact(campaign.get("epsilon"))
+    setting: Any = campaign.get("setting")
     need(setting in SETTINGS, "The campaign's setting is not known.")
     allowed = SETTINGS.index(setting) <= SETTINGS.index(limits.setting)
     need(allowed and setting != "central", "The campaign's setting is weaker than you allow.")
     _check_names(campaign, _FIELDS | _OF_SETTING.get(setting, set()), "campaign", _OPTIONAL)
     need(("columns" in campaign) != ("categories" in campaign), "The campaign asks nothing clear.")
+    cost = exact(campaign["epsilon"])
     need(cost <= Fraction(limits.epsilon), "The campaign asks for more than you allow it.")
     if "labels" in campaign:
         _check_names(campaign["labels"], {"epsilon"}, "price of labels")
@@ -908,7 +909,8 @@ class Client:
         question = campaign["rounds"][0]["question"]
         d = len(question.get("columns", ()))
         for line in _lists([*_lists(model["centers"], d), model["units"]], d):
-            [_finite(value) for value in line]
+            for value in line:
+                _finite(value)
         need(all(float(unit) > 0 for unit in model["units"]), "The model's units are wrong.")
         return label(model, record, question)
 

@@ -15,7 +15,7 @@ __all__ = ["HEADER_SECONDS", "DeadlineProtocol"]
 HEADER_SECONDS = 10.0
 
 
-class DeadlineProtocol(H11Protocol):
+class DeadlineProtocol(H11Protocol):  # type: ignore[misc]
     """uvicorn's HTTP protocol, with a deadline for the headers of each request."""
 
     _deadline: asyncio.TimerHandle | None = None
