@@ -1,9 +1,10 @@
 """Accuracy of the collector: four trusts, liars, and up to a billion people.
 
-    python bench/collector.py trusts | liars | scale
+    python bench/collector.py trusts | liars | scale | small
 
-Each part writes bench/results/collector-PART.csv and docs/snippets/collector-PART.md. The tables of
-people are blobs of made-up towns; their seeds are below, fixed before anything was run.
+Each part writes bench/results/collector-PART.csv and docs/snippets/collector-PART.md; ``trusts``
+and ``small`` go on where they were stopped. The tables of people are blobs of made-up towns; their
+seeds are below, fixed before anything was run.
 """
 
 import csv
@@ -41,8 +42,9 @@ def town(seed, k=K):
     return middles, rng.uniform(0.02, 0.05, k), rng.dirichlet(np.full(k, 5.0))
 
 
-def people_of(seed, n, k=K):
-    middles, spreads, shares = town(seed, k)
+def people_of(seed, n, k=K, shares=None):
+    middles, spreads, drawn = town(seed, k)
+    shares = drawn if shares is None else shares
     rng = np.random.default_rng(seed + 1_000)
     group = rng.choice(k, n, p=shares)
     return BOX.clip(middles[group] + spreads[group, None] * rng.standard_normal((n, 2)))
@@ -100,27 +102,30 @@ def nothing(people, epsilon, seed):
 
 
 def trusts():
-    lines = []
+    lines = known("trusts")
     for n in (2_000, 20_000, 200_000):
         for epsilon in (0.5, 1.0, 2.0):
+            if any((line[0], line[1]) == (n, epsilon) for line in lines):
+                continue
             strong = largest_local(epsilon, n)
             methods = {
                 "local": lambda p, s, e=epsilon: local(p, e, s),
-                "shuffled": lambda p, s, e=strong: local(p, e, s),
+                f"shuffled [{strong:g}]": lambda p, s, e=strong: local(p, e, s),
                 "two aggregators": lambda p, s, e=epsilon: two_aggregators(p, e, s),
                 "central": lambda p, s, e=epsilon: central(p, e, s),
                 "no data": lambda p, s, e=epsilon: nothing(p, e, s),
             }
-            for name, method in methods.items():
-                ratios = []
-                for seed in TRUST_SEEDS:
-                    people = people_of(seed, n)
-                    centers = method(people, seed)
-                    ratios.append(normalised_inertia(people, centers, plain_of(people)))
-                shown = f"{name} [{strong:g}]" if name == "shuffled" else name
-                lines.append([n, epsilon, shown, np.mean(ratios), max(ratios)])
+            ratios = {name: [] for name in methods}
+            for seed in TRUST_SEEDS:
+                people = people_of(seed, n)
+                plain = plain_of(people)
+                for name, method in methods.items():
+                    ratio = normalised_inertia(people, method(people, seed), plain)
+                    ratios[name].append(ratio)
+            for name, values in ratios.items():
+                lines.append([n, epsilon, name, np.mean(values), max(values)])
                 print(lines[-1], flush=True)
-    write("trusts", ["people", "epsilon", "trust", "mean ratio", "worst"], lines)
+            write("trusts", ["people", "epsilon", "trust", "mean ratio", "worst"], lines)
 
 
 def liars():
@@ -157,9 +162,9 @@ def liars():
     write("liars", ["attack", "share of liars", "median ratio", "worst"], lines)
 
 
-def masses_of(seed, grid, k):
+def masses_of(town, grid):
     """The chance of every cell under a town's law, people outside moved to the edge."""
-    middles, spreads, shares = town(seed, k)
+    middles, spreads, shares = town
     edges = np.linspace(0, 1, grid.shape[0] + 1)
     total = np.zeros(grid.shape)
     for middle, spread, share in zip(middles, spreads, shares, strict=True):
@@ -168,28 +173,69 @@ def masses_of(seed, grid, k):
     return total.ravel() / total.sum()
 
 
+def simulated_ratio(seed, grid, n, k, is_even=False):
+    """How well centres learnt from the sums of n people fit 20,000 people of the same town."""
+    rng = np.random.default_rng(seed + 3_000)
+    middles, spreads, shares = town(seed, k)
+    shares = np.full(k, 1 / k) if is_even else shares
+    counts = rng.multinomial(n, masses_of((middles, spreads, shares), grid.grid))
+    sums = simulate_sums(grid.oracle, counts, rng)
+    cells = grid.counts_from_tally(sums).value
+    centers = from_counts(cells, grid.grid.shape, grid.deviation(n), n, seed, k)
+    people = people_of(seed, 20_000, k, shares)
+    return normalised_inertia(people, centers, plain_of(people, k))
+
+
 def scale():
     lines = []
     for k in (5, 20):
         for epsilon in (0.1, 0.5, 1.0):
             grid = LocalGrid(BOX, epsilon=epsilon, cells=32)
             for n in (10**6, 10**7, 10**8, 10**9):
-                ratios = []
-                for seed in SCALE_SEEDS:
-                    rng = np.random.default_rng(seed + 3_000)
-                    counts = rng.multinomial(n, masses_of(seed, grid.grid, k))
-                    sums = simulate_sums(grid.oracle, counts, rng)
-                    cells = grid.counts_from_tally(sums).value
-                    centers = from_counts(cells, (32, 32), grid.deviation(n), n, seed, k)
-                    people = people_of(seed, 20_000, k)
-                    ratios.append(normalised_inertia(people, centers, plain_of(people, k)))
+                ratios = [simulated_ratio(seed, grid, n, k) for seed in SCALE_SEEDS]
                 lines.append([k, epsilon, n, np.mean(ratios), max(ratios)])
                 print(lines[-1], flush=True)
     write("scale", ["groups", "epsilon", "people", "mean ratio", "worst"], lines)
 
 
+def small():
+    """What small budgets depend on: how many cells there are, and whether groups are as large."""
+    lines, epsilon = known("small"), 0.1
+    for sizes in ("unequal", "equal"):
+        for cells in (32, "auto"):
+            for n in (10**6, 10**7, 10**8, 10**9):
+                grid = LocalGrid(BOX, epsilon=epsilon, cells=cells, n_expected=n, n_clusters=K)
+                side = grid.grid.shape[0]
+                name = f"{side} x {side}" + (" (auto)" if cells == "auto" else "")
+                if any(line[:3] == [sizes, name, n] for line in lines):
+                    continue
+                even = sizes == "equal"
+                ratios = [simulated_ratio(seed, grid, n, K, even) for seed in SCALE_SEEDS]
+                lines.append([sizes, name, n, np.mean(ratios), max(ratios)])
+                print(lines[-1], flush=True)
+                write("small", ["sizes", "cells", "people", "mean ratio", "worst"], lines)
+
+
 def shown(value):
     return f"{value:,}" if isinstance(value, int) else str(value)
+
+
+def known(name):
+    """The lines of a part that an earlier run left, to go on from there."""
+    path = ROOT / f"bench/results/collector-{name}.csv"
+    if not path.exists():
+        return []
+    with path.open(newline="") as file:
+        return [[number(text) for text in line] for line in list(csv.reader(file))[1:]]
+
+
+def number(text):
+    for kind in (int, float):
+        try:
+            return kind(text)
+        except ValueError:
+            continue
+    return text
 
 
 def write(name, heads, lines):
@@ -205,4 +251,4 @@ def write(name, heads, lines):
 
 
 if __name__ == "__main__":
-    {"trusts": trusts, "liars": liars, "scale": scale}[sys.argv[1]]()
+    {"trusts": trusts, "liars": liars, "scale": scale, "small": small}[sys.argv[1]]()

@@ -1,8 +1,8 @@
 """Writes src/shoal/collector/vectors.json: what the client and every port of it must reproduce.
 
 The reports are the Python client's own. Two others check them: the NumPy mechanisms, which read the
-same words (tests/collector/test_agreement.py), and the JavaScript twin. Vectors made by another
-implementation are beside those tests.
+same words (tests/collector/test_client_agreement.py), and the JavaScript twin. Vectors made by
+another implementation are beside those tests.
 """
 
 import hashlib
@@ -195,9 +195,15 @@ def document() -> dict[str, Any]:
                 "cells": cells,
                 "seed": stream("seed", cell)[:32].hex(),
                 "share": client.share_of(cell, cells, stream("seed", cell)[:32]).hex(),
+                "tag": client.tag_of(stream("seed", cell)[:32]).hex(),
             }
-            for cell, cells in ((0, 1), (3, 5), (8, 9))
+            for cell, cells in ((0, 1), (3, 5), (8, 9), (1023, 1024))
         ],
+        "share_batch": {
+            "aggregator": 1,
+            "shares": [[key.hex(), stream("seed", 0)[:24].hex()]],
+            "body": client.share_batch_of(campaign, 1, [(key, stream("seed", 0)[:24])]).hex(),
+        },
         "labels": [
             {"centers": [["0", "0"], ["1", "50"]], "units": ["1", "60"], "record": [x, y]}
             | {"columns": BOUNDS, "label": expected}

@@ -81,13 +81,14 @@ def free_port():
 
 
 @contextmanager
-def serving(app):
-    """Serve an application from a thread; yields its address."""
+def serving(app, port=None):
+    """Serve an application from a thread, as it is served to people; yields its address."""
     import uvicorn
 
-    port = free_port()
-    config = uvicorn.Config(app, host="127.0.0.1", port=port, log_level="warning", access_log=False)
-    server = uvicorn.Server(config)
+    from shoal.collector.server import configure
+
+    port = port or free_port()
+    server = uvicorn.Server(configure(app, "127.0.0.1", port))
     thread = threading.Thread(target=server.run, daemon=True)
     thread.start()
     until = time.monotonic() + 20

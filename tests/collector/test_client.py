@@ -88,17 +88,25 @@ def test_shares_labels_batches_and_spoilt_signatures_are_those_of_the_vectors():
         seed = bytes.fromhex(one["seed"])
         share = client.share_of(one["cell"], one["cells"], seed)
         assert share.hex() == one["share"]
-        words = [int.from_bytes(share[i : i + 8], "big") for i in range(0, len(share), 8)]
-        total = [
-            (a + b) % 2**64 for a, b in zip(words, client.pad_of(seed, one["cells"]), strict=True)
+        assert client.tag_of(seed).hex() == one["tag"]
+        pairs = zip(words_of(share), words_of(client.pad_of(seed, one["cells"])), strict=True)
+        assert [(a + b) % 2**64 for a, b in pairs] == [
+            i == one["cell"] for i in range(one["cells"])
         ]
-        assert total == [i == one["cell"] for i in range(one["cells"])]
+    shares = [(bytes.fromhex(k), bytes.fromhex(c)) for k, c in file["share_batch"]["shares"]]
+    campaign = bytes.fromhex(file["key"]["campaign"])
+    body = client.share_batch_of(campaign, file["share_batch"]["aggregator"], shares)
+    assert body.hex() == file["share_batch"]["body"]
     for one in file["labels"]:
         assert client.label(one, one["record"], one) == one["label"]
     batch = file["batch"]
     reports = [(bytes.fromhex(key), report) for key, report in batch["reports"]]
     campaign = bytes.fromhex(file["key"]["campaign"])
     assert client.batch_of(campaign, batch["round"], reports).hex() == batch["body"]
+
+
+def words_of(content):
+    return [int.from_bytes(content[i : i + 8], "big") for i in range(0, len(content), 8)]
 
 
 @pytest.mark.parametrize(
@@ -255,11 +263,13 @@ CHANGES = {
     "too much": {"epsilon": "2.1"},
     "closed": {"closes": "2020-01-01T00:00:00Z", "opens": "2019-01-01T00:00:00Z"},
     "not yet open": {"opens": "2999-01-01T00:00:00Z", "closes": "2999-02-01T00:00:00Z"},
+    "no setting": {"setting": ["local"]},
     "weaker": {"setting": "shuffled", "delta": "0.000001", "n_least": 1000},
     "central": {"setting": "central"},
     "shares": {"rounds": [{"share": 2**32 - 1, "question": GRID}]},
     "no rounds": {"rounds": []},
-    "long text": {"purpose": "x" * 201},
+    "aggregators": {"setting": "two_aggregators", "n_least": 1, "aggregators": []},
+    "delta": {"delta": "0.000001"},
     "bounds": {
         "rounds": [{"share": 2**32, "question": {**GRID, "columns": [["0", "0"], ["0", "1"]]}}]
     },

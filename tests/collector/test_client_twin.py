@@ -72,8 +72,8 @@ def test_a_slip_in_the_twin_fails_a_vector(folder, right, wrong):
 REFUSE = """
 import { readFileSync } from "node:fs";
 import * as twin from "./client.mjs";
-const limits = { epsilon: "2", ceiling: "8", setting: "local" };
-const { documents, envelopes, key } = JSON.parse(readFileSync(process.argv[2]));
+const { documents, envelopes, key, setting } = JSON.parse(readFileSync(process.argv[2]));
+const limits = { epsilon: "2", ceiling: "8", setting: setting ?? "local" };
 const results = {};
 const note = async (name, work) => {
   try { await work(); results[name] = "taken"; } catch (error) {
@@ -170,10 +170,8 @@ def mutated(value, draw):
         if draw.random() < 0.15:
             return {key: part for key, part in value.items() if key != name}
         if draw.random() < 0.1:
-            return {
-                **value,
-                draw.choice(["more", "delta", "n_least", "labels"]): draw.choice(VALUES),
-            }
+            added = draw.choice(["more", "delta", "n_least", "labels", "aggregators"])
+            return {**value, added: draw.choice(VALUES)}
         return {**value, name: mutated(value[name], draw)}
     if isinstance(value, list) and value and draw.random() < 0.8:
         at = draw.randrange(len(value))
@@ -183,8 +181,9 @@ def mutated(value, draw):
 
 def verdict(document):
     """What the client says of a document; anything but a refusal is its fault."""
+    limits = client.Limits(setting="two_aggregators")
     try:
-        client.check_campaign(document, client.Limits(), "2026-01-01T00:00:00Z")
+        client.check_campaign(document, limits, "2026-01-01T00:00:00Z")
     except client.Refused:
         return "refused"
     return "taken"
@@ -195,14 +194,20 @@ def test_client_and_twin_agree_on_mangled_campaigns(folder):
     sides = json.loads(FILES[0].read_text())["vectors"][-1]["question"]
     later = [{"share": 2**31, "question": good["rounds"][0]["question"]},
              {"share": 2**31, "question": {**sides, "epsilon": "2"}}]  # fmt: skip
+    cells = {"mechanism": "cell_shares", "epsilon": "2", "columns": [["0", "1"]], "cells": [16]}
+    both = [{"address": f"https://{name}.org", "key": name[0] * 64} for name in ("a", "b")]
+    shared = {**good, "setting": "two_aggregators", "n_least": 9, "aggregators": both,
+              "rounds": [{"share": 2**32, "question": cells}]}  # fmt: skip
+    assert verdict(shared) == "taken"
     documents = {}
     for i in range(1_500):
-        document = mutated(draw.choice([good, {**good, "rounds": later}]), draw)
+        document = mutated(draw.choice([good, {**good, "rounds": later}, shared]), draw)
         if isinstance(document, dict):
             documents[str(i)] = document
     expected = {name: verdict(document) for name, document in documents.items()}
     assert {*expected.values()} == {"taken", "refused"}
     content = {"documents": documents, "envelopes": {}, "key": PUBLIC_KEY.hex()}
+    content["setting"] = "two_aggregators"
     assert refusals(folder, content) == expected
 
 

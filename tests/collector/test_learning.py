@@ -18,8 +18,9 @@ pytest.importorskip("cryptography", reason=f"cryptography is {MISSING}")
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 from shoal.collector.campaign import Campaign, first_question, sign_document
+from shoal.collector.databases import open_store
 from shoal.collector.server import create_app
-from shoal.collector.storage import Arrival, open_store
+from shoal.collector.storage import Arrival
 
 PRIVATE = Ed25519PrivateKey.from_private_bytes(SECRET)
 MIDDLES = np.array([[0.2, 0.3], [0.7, 0.8], [0.75, 0.2]])

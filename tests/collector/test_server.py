@@ -23,9 +23,11 @@ pytest.importorskip("fastapi", reason=f"fastapi is {MISSING}")
 pytest.importorskip("uvicorn", reason=f"uvicorn is {MISSING}")
 
 from shoal.collector import server as module
+from shoal.collector import service
 from shoal.collector.campaign import Campaign
+from shoal.collector.databases import open_store
 from shoal.collector.server import create_app
-from shoal.collector.storage import Unavailable, open_store
+from shoal.collector.storage import Unavailable
 from shoal.collector.wire import BINARY, who_of
 
 ADMIN = "the admin's own token"
@@ -149,7 +151,7 @@ def test_too_many_requests_of_one_address_are_told_to_wait(tmp_path):
 
 
 def test_a_full_queue_answers_429_and_loses_nothing(site, monkeypatch):
-    monkeypatch.setattr(module, "MOST_WAITING", 50)
+    monkeypatch.setattr(service, "MOST_WAITING", 50)
     status, headers, _ = site.post([(key, 1) for key in keys(51)])
     assert status == 429
     assert int(headers["Retry-After"]) >= 1
@@ -179,6 +181,24 @@ def test_a_full_disk_answers_503_and_counts_nothing(site):
     assert site.post([(key, 1) for key in keys(5_000)])[0] == 503
     assert site.store.count() == 0
     assert site.store.sums(0) == {}
+
+
+def test_a_read_only_database_answers_503_and_counts_nothing(database):
+    read_only = {
+        "sqlite": ("PRAGMA query_only = ON", "PRAGMA query_only = OFF"),
+        "postgresql": (
+            "SET default_transaction_read_only = on",
+            "SET default_transaction_read_only = off",
+        ),
+    }
+    on, off = read_only[database.partition(":")[0]]
+    with site_of(database) as site:
+        reports = [(key, 1) for key in keys(3)]
+        site.store._connection.execute(on)
+        assert site.post(reports)[0] == 503
+        site.store._connection.execute(off)
+        assert site.store.sums(0) == {}
+        assert site.post(reports)[2] == {"accepted": 3, "repeated": 0}
 
 
 def test_only_people_of_a_round_report_in_it_and_only_while_it_is_open(tmp_path):
@@ -261,8 +281,8 @@ def test_the_page_and_the_openapi_document_are_served(site):
 def test_nothing_of_the_server_writes_a_log():
     """What is not logged cannot leak: no logger and no print beside keys, reports, addresses."""
     folder = Path(module.__file__).parent
-    for name in ("server.py", "storage.py", "wire.py", "web_page.py"):
-        text = (folder / name).read_text()
+    for name in ("server", "service", "storage", "databases", "wire", "web_page", "openings"):
+        text = (folder / f"{name}.py").read_text()
         assert not re.search(
             r"^\s*(import logging|from logging|print\()|getLogger|warnings", text, re.M
         )

@@ -23,13 +23,13 @@ from .conftest import MISSING, free_port
 pytest.importorskip("fastapi", reason=f"fastapi is {MISSING}")
 
 from shoal.collector.campaign import Campaign
-from shoal.collector.storage import open_store
+from shoal.collector.databases import open_store
 
 SERVE = """
 import json, sys
 from shoal.collector.campaign import Campaign
 from shoal.collector.server import create_app, serve
-from shoal.collector.storage import open_store
+from shoal.collector.databases import open_store
 campaign = Campaign.load(sys.argv[1])
 store = open_store(sys.argv[2], campaign.id, campaign.envelope)
 serve(create_app(campaign, store, rate=1e6), "127.0.0.1", int(sys.argv[3]))

@@ -9,7 +9,8 @@ from collections import Counter
 import pytest
 
 from shoal.collector import storage
-from shoal.collector.storage import Arrival, Unavailable, open_store
+from shoal.collector.databases import open_store
+from shoal.collector.storage import Arrival, Unavailable
 from shoal.errors import InvalidSetting
 
 CAMPAIGN = b"c" * 16
@@ -161,21 +162,36 @@ def test_forgetting_people_leaves_sums_and_takes_no_more(database):
     store.close()
 
 
-def test_an_older_database_is_brought_up_step_by_step(database, monkeypatch):
+def test_a_database_of_the_first_version_is_brought_up_and_keeps_its_sums(database):
     store = store_of(database)
     store.accept([Arrival(0, people(2), [1, 1])], 0)
+    with store._transaction() as cursor:  # as the first version left it
+        cursor.execute("DROP TABLE share")
+        cursor.execute("UPDATE meta SET version = 1")
     store.close()
-    monkeypatch.setattr(storage, "VERSION", 3)
-    steps = {
-        1: "CREATE TABLE added (n INTEGER);\nINSERT INTO added VALUES (7)",
-        2: "DROP TABLE added",
-    }
-    monkeypatch.setattr(storage, "_MIGRATIONS", steps)
     store = store_of(database)
     assert store.sums(0) == {1: 2}
+    assert list(store.shares()) == []
     with store._transaction() as cursor:
         cursor.execute("SELECT version FROM meta")
-        assert cursor.fetchone()[0] == 3
+        assert cursor.fetchone()[0] == storage.VERSION == 2
+    store.close()
+
+
+def test_shares_are_kept_once_by_person_and_go_when_they_are_opened(database, monkeypatch):
+    monkeypatch.setattr(storage, "_READ_SHARES", 3)  # several reads
+    store, whos = store_of(database), people(7)
+    shares = [bytes([i]) * 40 for i in range(7)]
+    (first,) = store.accept([Arrival(0, whos, shares=shares)], 0)
+    assert (first.accepted, first.repeated) == (7, 0)
+    (again,) = store.accept([Arrival(0, whos[:2], shares=[b"other"] * 2)], 0)
+    assert (again.accepted, again.repeated) == (0, 2)
+    assert list(store.shares()) == sorted(zip(whos, shares, strict=True))
+    assert store.sums(0) == {}
+    assert store.keep_opening({"payload": "a"}) == {"payload": "a"}
+    assert store.keep_opening({"payload": "b"}) == {"payload": "a"}  # the first one stays
+    assert list(store.shares()) == []
+    assert store.count() == 7
     store.close()
 
 

@@ -42,8 +42,14 @@ export async function failures(file) {
     check("batch", toHex(twin.batchOf(campaign, file.batch.round, reports)), file.batch.body);
     check("label key", toHex(await twin.keyOf(token, campaign, "label")), file.key.label);
   }
-  for (const { cell, cells, seed, share } of file.shares ?? []) {
+  for (const { cell, cells, seed, share, tag } of file.shares ?? []) {
     check("share", toHex(await twin.shareOf(cell, cells, fromHex(seed))), share);
+    check("tag", toHex(await twin.tagOf(fromHex(seed))), tag);
+  }
+  if (file.share_batch) {
+    const { aggregator, shares, body } = file.share_batch;
+    const lines = shares.map((line) => line.map(fromHex));
+    check("share batch", toHex(twin.shareBatchOf(campaign, aggregator, lines)), body);
   }
   for (const one of file.labels ?? []) {
     check("label", twin.label(one, one.record, one), one.label);

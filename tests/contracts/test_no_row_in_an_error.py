@@ -555,6 +555,10 @@ VERBS = {
             "advance": (0,),
             "revoke": ("00",),
             "tokens": (3,),
+            "enrol": ("hashes.txt",),
+            "people": (),
+            "open": ("people.json",),
+            "combine": (),
         }.items()
     },
     ("plan",): [

@@ -5,7 +5,8 @@
     anyone: adds the two openings ─► counts of cells, epsilon-DP if either aggregator is honest
 
 There is no proof that a share is well formed: one malformed vector spoils the sums, though no
-promise. It is not the protocol of the IETF (DAP, Prio). See ``aggregators.proof.md``.
+promise. It is not the protocol of the IETF (DAP, Prio). See ``aggregators.proof.md``. Over the wire
+and in a database the same sums are opened by ``openings``.
 """
 
 from collections.abc import Iterable
@@ -14,16 +15,22 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from shoal.collector.client import pad_of
+from shoal.collector.client import MOST_SHARED_CELLS, pad_of
 from shoal.errors import InvalidSetting, TooFewRows
 from shoal.mechanisms import Geometric
 from shoal.privacy import Ledger, PureDP
 from shoal.privacy.exact import Number, exact_budget
 from shoal.randomness import Randomness, Seed
 
-__all__ = ["Aggregator", "combine_openings", "count_deviation"]
+__all__ = [
+    "Aggregator",
+    "combine_openings",
+    "count_deviation",
+    "noisy_sum",
+    "words_of_seed",
+    "words_of_share",
+]
 
-MOST_CELLS = 1_024
 WordVector = NDArray[np.uint64]
 
 
@@ -58,9 +65,9 @@ class Aggregator:
         ledger: Ledger | None = None,
         random_state: Seed = None,
     ) -> None:
-        if not 1 <= cells <= MOST_CELLS or cells == 4:  # 4 words are as long as a seed
+        if not 1 <= cells <= MOST_SHARED_CELLS or cells == 4:  # 4 words are as long as a seed
             raise InvalidSetting.of(
-                "cells", f"must be from 1 to {MOST_CELLS}, and not 4", 256, cells
+                "cells", f"must be from 1 to {MOST_SHARED_CELLS}, and not 4", 256, cells
             )
         self.cells, self.n_least = cells, n_least
         self._promise = PureDP(exact_budget(epsilon), neighbours="replace-one")
@@ -141,21 +148,70 @@ class Aggregator:
                 f"{len(common)} people took part at both; {self.n_least} are needed.",
                 "Wait for more.",
             )
-        total: WordVector = np.zeros(self.cells, dtype=np.uint64)
-        for person in common:
-            total = total + self._words(self._shares[person])  # modulo 2^64
-        page = Ledger.of(self._ledger).open(self._promise, by="Aggregator")
-        noise = Geometric(page.budget, sensitivity=1)  # [P1]
-        # Drawn around 0 and added modulo 2^64 here: the mechanism would clip the sum.
-        zeros = np.zeros(self.cells, dtype=np.int64)
-        drawn: Any = page.release(noise, zeros, self._rng.noise, of="sums of shares")
+        shares = [self._words(self._shares[person]) for person in common]
+        opened = noisy_sum(shares, self.cells, self._promise, self._ledger, self._rng)
         self._shares.clear()
-        return np.asarray(total + drawn.astype(np.uint64))  # [P2]
+        return opened
 
     def _words(self, share: bytes) -> WordVector:
-        if len(share) == 32:
-            return np.array(pad_of(share, self.cells), dtype=np.uint64)
-        return np.frombuffer(share, dtype=">u8").astype(np.uint64)
+        return words_of_seed(share, self.cells) if len(share) == 32 else words_of_share(share)
+
+
+def words_of_seed(seed: bytes, cells: int) -> WordVector:
+    """Return the words of the first aggregator's share.
+
+    Parameters
+    ----------
+    seed
+        As the client drew it.
+    cells
+        How many words.
+    """
+    return words_of_share(pad_of(seed, cells))
+
+
+def words_of_share(share: bytes) -> WordVector:
+    """Return the words of the second aggregator's share.
+
+    Parameters
+    ----------
+    share
+        What ``client.share_of`` returned.
+    """
+    return np.frombuffer(share, dtype=">u8").astype(np.uint64)
+
+
+def noisy_sum(
+    shares: Iterable[WordVector],
+    cells: int,
+    promise: PureDP,
+    ledger: Ledger | None,
+    rng: Randomness,
+) -> WordVector:
+    """Return the sum of shares modulo 2^64 with noise of the full law: what an aggregator opens.
+
+    Parameters
+    ----------
+    shares
+        A vector for each person.
+    cells
+        How many cells there are.
+    promise
+        What the opening promises when one person's record is replaced.
+    ledger
+        Where the promise is recorded; None keeps no record.
+    rng
+        The noise.
+    """
+    total: WordVector = np.zeros(cells, dtype=np.uint64)
+    for words in shares:
+        total += words  # modulo 2^64
+    page = Ledger.of(ledger).open(promise, by="Aggregator")
+    noise = Geometric(page.budget, sensitivity=1)  # [P1]
+    # Drawn around 0 and added modulo 2^64 here: the mechanism would clip the sum.
+    zeros = np.zeros(cells, dtype=np.int64)
+    drawn: Any = page.release(noise, zeros, rng.noise, of="sums of shares")
+    return np.asarray(total + drawn.astype(np.uint64))  # [P2]
 
 
 def combine_openings(first: WordVector, second: WordVector) -> NDArray[np.int64]:

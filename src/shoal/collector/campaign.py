@@ -7,6 +7,7 @@ chosen already, so that no client chooses anything. See ``docs/guides/collect.md
 import base64
 import math
 import os
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -43,9 +44,12 @@ _DEFAULTS = {
     "addresses": [],
 }
 _REQUIRED = (*_TEXTS, "epsilon", "n_expected", "n_clusters", "opens", "closes")
-_OPTIONAL = ("columns", "categories", "labels", "delta", "n_least", "cells")
+_OPTIONAL = ("columns", "categories", "labels", "delta", "n_least", "cells", "aggregators")
+_OF_SETTINGS = ("delta", "n_least", "aggregators")
 _SHARES = {1: (2**32,), 3: (2**31, 2**30, 2**30)}
-_ALLOWS_ALL = client.Limits("20", "20", "shuffled")
+_SHARED_CELLS = {1: 256, 2: 32, 3: 10, 4: 5}  # along each axis, for so many columns
+_ALLOWS_ALL = client.Limits("20", "20", "two_aggregators")
+_DELTA = re.compile(r"0\.0{2,11}[1-9][0-9]*", re.ASCII)
 
 
 def draft_campaign(path: str | Path) -> Document:
@@ -75,13 +79,16 @@ def draft_campaign(path: str | Path) -> Document:
     document |= {name: _moment(fields[name], name) for name in ("opens", "closes")}
     if "labels" in fields:
         document["labels"] = {"epsilon": _decimal(fields["labels"]["epsilon"])}
-    document |= {name: fields[name] for name in ("delta", "n_least") if name in fields}
+    document |= {name: fields[name] for name in _OF_SETTINGS if name in fields}
     document["rounds"] = _rounds(document, fields)
     return check_document(document)
 
 
 def check_document(document: Document) -> Document:
-    """Return a campaign document unchanged, if a client that allows everything takes it.
+    """Return a campaign document unchanged, if it is clear and a client would take it.
+
+    A client refuses what could cost its person something. What only its author needs right, such as
+    the length of texts and whole numbers of people, is refused here.
 
     Parameters
     ----------
@@ -91,11 +98,27 @@ def check_document(document: Document) -> Document:
     try:
         client.canonical(document)
         client.check_campaign(document, _ALLOWS_ALL, str(document.get("opens")))
+        _check_author_fields(document)
     except (client.Refused, TypeError, KeyError, AttributeError) as error:
         raise InvalidSetting(
             f"No client would take part: {error}", "Correct the campaign's file and sign it again."
         ) from None
     return document
+
+
+def _check_author_fields(document: Document) -> None:
+    for name in _TEXTS:
+        good = isinstance(document[name], str) and len(document[name]) <= 200
+        client.need(good, f"The campaign's {name} has more than 200 characters.")
+    for name in ("n_expected", "n_clusters", "epoch_seconds", "n_least"):
+        number = document.get(name, 1)
+        good = type(number) is int and 1 <= number < 2**53
+        client.need(good, f"The campaign's {name} is no whole number of at least 1.")
+    delta = document.get("delta", "0.001")
+    good = isinstance(delta, str) and _DELTA.fullmatch(delta) is not None
+    client.need(good, "The campaign's delta is no decimal of at most 0.00999.")
+    known = document["enrolment"] in ("token", "open")
+    client.need(known, "The campaign's enrolment is neither token nor open.")
 
 
 def _check_names(content: Mapping[str, Any]) -> None:
@@ -182,6 +205,8 @@ def first_question(document: Document, cells: Any, share: int) -> Document:
         Of the people, in parts of 2^32.
     """
     epsilon = document["epsilon"]
+    if document["setting"] == "two_aggregators":
+        return _shared_question(document, cells)
     if "categories" in document:
         oracle = cell_oracle(float(epsilon), len(document["categories"]))
         return {"mechanism": "category", "epsilon": epsilon, "oracle": _oracle_fields(oracle)}
@@ -194,6 +219,24 @@ def first_question(document: Document, cells: Any, share: int) -> Document:
         n_clusters=document["n_clusters"],
     )
     return question_of(grid, epsilon)
+
+
+def _shared_question(document: Document, cells: Any) -> Document:
+    """Return the question to two aggregators: as many cells as a share may have."""
+    if "columns" not in document:
+        raise InvalidSetting(
+            "Two aggregators are asked about columns of numbers.",
+            "Write columns, or setting: local for categories.",
+            setting="setting",
+        )
+    d = len(document["columns"])
+    along = _SHARED_CELLS.get(d) if cells == "auto" else cells
+    return {
+        "mechanism": "cell_shares",
+        "epsilon": document["epsilon"],
+        "columns": [[column["low"], column["high"]] for column in document["columns"]],
+        "cells": along if isinstance(along, list) else [along] * d,
+    }
 
 
 def box_of(document: Document) -> Box:
@@ -400,6 +443,11 @@ class Campaign:
     def shares(self) -> list[int]:
         """Of each round, in parts of 2^32."""
         return [one["share"] for one in self.document["rounds"]]
+
+    @property
+    def aggregators(self) -> list[dict[str, str]]:
+        """Address and key of each of two aggregators; none in other settings."""
+        return list(self.document.get("aggregators", ()))
 
     @property
     def has_tokens(self) -> bool:

@@ -1,25 +1,33 @@
 // Take part in a campaign from a browser tab or Node: the twin of client.py, draw for draw.
 //
 // No dependency: WebCrypto for randomness, hashes and Ed25519, BigInt for whole words. The record
-// is read by `draw` and `label` only, and neither sends anything. vectors.json holds what both
-// twins must reproduce byte for byte.
+// is read by `draw`, `split` and `label` only, and none of these sends anything. vectors.json holds
+// what both twins must reproduce byte for byte.
 
 const MOST_CODES = 2 ** 24;
 const PRIMES = [2, 3, 5, 7, 11, 13, 17, 19, 23, 29, 31, 37, 41, 43, 47, 53, 59, 61, 97, 127];
 const SETTINGS = ["local", "shuffled", "two_aggregators", "central"]; // from strong to weak
 export const LABEL_ROUND = 255;
+const MOST_SHARED_CELLS = 1024; // of a question to two aggregators
 const WORD = 2n ** 64n;
 const DECIMAL = /^(0|[1-9][0-9]?)(\.[0-9]{1,12})?$/;
-const DELTA = /^0\.0{2,11}[1-9][0-9]*$/;
 const NUMBER = /^-?[0-9]+(\.[0-9]+)?(e[-+]?[0-9]+)?$/;
 const MOMENT = /^[0-9]{4}-[01][0-9]-[0-3][0-9]T[0-2][0-9]:[0-5][0-9]:[0-5][0-9]Z$/;
 const KEY = /^[a-z][a-z0-9_]*$/;
-const TEXTS = ["name", "purpose", "operator", "contact"];
-const FIELDS = [...TEXTS, "format", "type", "epsilon", "n_expected", "n_clusters", "rounds",
-  "opens", "closes", "epoch_seconds", "setting", "enrolment", "addresses"];
-const OPTIONAL = ["columns", "categories", "delta", "n_least", "labels"];
+const TLS = /^(https:\/\/[!-~]+|http:\/\/(127\.0\.0\.1|localhost|\[::1\])([:/][!-~]*)?)$/;
+// The names of every document, so that an unknown one is refused.
+const FIELDS = ["format", "type", "name", "purpose", "operator", "contact", "epsilon", "n_expected",
+  "n_clusters", "rounds", "opens", "closes", "epoch_seconds", "setting", "enrolment", "addresses"];
+const OPTIONAL = ["columns", "categories", "labels"];
+const OF_SETTING = { shuffled: ["delta", "n_least"], two_aggregators: ["aggregators", "n_least"] };
 const MODEL = ["format", "type", "campaign", "centers", "units", "n_reports", "guarantee",
   "control"];
+const QUESTIONS = {
+  category: ["mechanism", "epsilon", "oracle"],
+  local_grid: ["mechanism", "epsilon", "oracle", "columns", "cells"],
+  residual_sign: ["mechanism", "epsilon", "oracle", "columns", "centers", "reach"],
+  cell_shares: ["mechanism", "epsilon", "columns", "cells"],
+};
 const encoder = new TextEncoder();
 
 /** The client does not take part; the text is for the person, and nothing was sent. */
@@ -121,7 +129,7 @@ export async function verify(key, message, signature) {
 
 /** The document in a signed envelope, and its identity; refused unless this key signed it. */
 export async function openEnvelope(envelope, kind, key) {
-  need(sameNames(envelope, ["payload", "signature", "key"]), `What came is no signed ${kind}.`);
+  checkNames(envelope, ["payload", "signature", "key"], `signed ${kind}`);
   const payload = fromBase64(envelope.payload);
   const message = join(encoder.encode(`shoal.${kind}.1\n`), payload);
   need(await verify(key, message, fromBase64(envelope.signature)),
@@ -144,8 +152,12 @@ export async function openEnvelope(envelope, kind, key) {
 
 const isObject = (value) =>
   value !== null && typeof value === "object" && !Array.isArray(value);
-const sameNames = (value, wanted) => isObject(value) &&
-  Object.keys(value).sort().join() === [...wanted].sort().join();
+const checkNames = (value, required, what, optional = []) => {
+  const given = isObject(value) ? Object.keys(value) : [];
+  need(isObject(value) && required.every((name) => given.includes(name)) &&
+    given.every((name) => required.includes(name) || optional.includes(name)),
+  `The ${what} has an unknown field, or lacks one.`);
+};
 const names = (value) => value === null || typeof value !== "object" ? [] : [
   ...(Array.isArray(value) ? [] : Object.keys(value)), ...Object.values(value).flatMap(names)];
 
@@ -206,25 +218,34 @@ export function codesOf({ oracle }) {
 
 /** The report of one record, a whole number. */
 export function draw(question, record, words) {
-  const size = question.oracle.size;
   if (question.mechanism === "category") {
+    const size = question.oracle.size;
     if (!Number.isInteger(record) || record < 0 || record >= size) {
       throw new RangeError(`the record must be a code from 0 to ${size - 1}`);
     }
     return throughOracle(question, record, words);
   }
-  const bounds = boundsOf(question);
-  if (record.length !== bounds.length) {
-    throw new RangeError(`the record must have ${bounds.length} numbers`);
-  }
-  const row = record.map((x, i) => numberOf(x, ...bounds[i]));
+  const [row, bounds] = rowOf(question, record);
   if (question.mechanism === "local_grid") {
     return throughOracle(question, cellOf(row, bounds, question.cells), words);
   }
   return residual(question, row, bounds, words);
 }
 
-const boundsOf = (question) => question.columns.map(([low, high]) => [Number(low), Number(high)]);
+function rowOf(question, record) {
+  const bounds = question.columns.map(([low, high]) => [Number(low), Number(high)]);
+  if (record.length !== bounds.length) {
+    throw new RangeError(`the record must have ${bounds.length} numbers`);
+  }
+  return [record.map((x, i) => numberOf(x, ...bounds[i])), bounds];
+}
+
+/** The two shares of one record's cell, for two aggregators; each alone tells nothing. */
+export async function split(question, record) {
+  const [row, bounds] = rowOf(question, record);
+  const cell = cellOf(row, bounds, question.cells), seed = crypto.getRandomValues(new Uint8Array(32));
+  return [seed, await shareOf(cell, question.cells.reduce((n, m) => n * m, 1), seed)];
+}
 
 /** The number of the cell that a clipped row lies in, last column fastest. */
 export function cellOf(row, bounds, cells) {
@@ -283,8 +304,7 @@ function nearestOf(differences) {
 
 /** The group of one's own record; nothing is sent. */
 export function label(model, record, question) {
-  const bounds = boundsOf(question), units = model.units.map(Number);
-  const row = record.map((x, i) => numberOf(x, ...bounds[i]));
+  const [row] = rowOf(question, record), units = model.units.map(Number);
   return nearestOf(model.centers.map((center) =>
     center.map((c, i) => (row[i] - Number(c)) / units[i])));
 }
@@ -323,50 +343,42 @@ function lists(value, width) {
 
 /** Refuse a question this client cannot answer, or that costs other than it should. */
 export function checkQuestion(question, epsilon) {
-  const extra = { category: [], local_grid: ["columns", "cells"],
-    residual_sign: ["columns", "centers", "reach"] };
-  need(isObject(question), "A question is missing.");
-  need(Object.hasOwn(extra, question.mechanism), "The mechanism is not known.");
-  need(sameNames(question, ["mechanism", "epsilon", "oracle", ...extra[question.mechanism]]),
-    "The question has an unknown field, or lacks one.");
+  need(isObject(question) && Object.hasOwn(QUESTIONS, question.mechanism),
+    "The mechanism is not known.");
+  checkNames(question, QUESTIONS[question.mechanism], "question");
   checkEpsilon(question.epsilon);
   need(atMost(question.epsilon, epsilon) && atMost(epsilon, question.epsilon),
     "The question costs other than the campaign says.");
-  const size = checkOracle(question.oracle);
-  let d = 1;
-  if (question.mechanism !== "category") {
-    d = lists(question.columns, 2).length;
-    need(d <= 4, "The question must have one to four columns.");
-    for (const [low, high] of question.columns) {
-      const width = finite(high) - finite(low);
-      need(width > 0 && width < Infinity, "A column's bounds are not in order.");
-    }
+  const size = "oracle" in question ? checkOracle(question.oracle) : 0;
+  const columns = "columns" in question ? lists(question.columns, 2) : [];
+  need(columns.length <= 4, "The question must have one to four columns.");
+  for (const [low, high] of columns) {
+    const width = finite(high) - finite(low);
+    need(width > 0 && width < Infinity, "A column's bounds are not in order.");
   }
-  if (question.mechanism === "local_grid") {
-    const cells = question.cells;
-    need(Array.isArray(cells) && cells.length === d, "The cells do not fit the columns.");
+  if ("cells" in question) {
+    const [cells] = lists([question.cells], columns.length);
     const total = cells.reduce((n, m) => n * BigInt(whole(m, MOST_CODES)), 1n);
-    need(total === BigInt(size), "The cells do not fit.");
-    cells.forEach((m, i) => need(
-      Number.isFinite(m / (Number(question.columns[i][1]) - Number(question.columns[i][0]))),
+    need(total === BigInt(size) || (!("oracle" in question) && total >= 2n &&
+      total <= BigInt(MOST_SHARED_CELLS)), "The cells do not fit.");
+    cells.forEach((m, i) => need(Number.isFinite(m / (Number(columns[i][1]) - Number(columns[i][0]))),
       "A column is too narrow."));
   }
   if (question.mechanism === "residual_sign") {
-    need(2 * lists(question.centers, d).length === size, "The centres do not fit the answers.");
-    question.centers.forEach((center) => center.forEach((value, i) => {
-      const [low, high] = question.columns[i].map(Number);
+    const centers = lists(question.centers, columns.length);
+    need(2 * centers.length === size, "The centres do not fit the answers.");
+    centers.forEach((center) => center.forEach((value, i) => {
+      const [low, high] = columns[i].map(Number);
       need(low <= finite(value) && finite(value) <= high, "A centre is out of bounds.");
     }));
     need(finite(question.reach) > 0, "The reach is not positive.");
+    need(codesOf(question) * columns.length <= 2 ** 32, "There are too many different answers.");
   }
-  need(codesOf(question) * d <= 2 ** 32, "There are too many different answers.");
 }
 
 function checkOracle(oracle) {
-  need(isObject(oracle), "The oracle is missing.");
-  const hashing = oracle.name === "local_hash";
-  need(sameNames(oracle, ["name", "size", ...(hashing ? ["buckets", "digits"] : [])]),
-    "The oracle has an unknown field, or lacks one.");
+  const hashing = isObject(oracle) && oracle.name === "local_hash";
+  checkNames(oracle, ["name", "size", ...(hashing ? ["buckets", "digits"] : [])], "oracle");
   need(hashing || oracle.name === "randomized_response", "The oracle is not known.");
   const size = whole(oracle.size, MOST_CODES);
   need(size >= 2, "There is only one possible answer.");
@@ -380,48 +392,55 @@ function checkOracle(oracle) {
 
 /** Refuse a campaign that is malformed, closed, or weaker than the person allows. */
 export function checkCampaign(campaign, limits, now) {
-  const given = Object.keys(campaign);
-  need(FIELDS.every((name) => given.includes(name)) &&
-    given.every((name) => FIELDS.includes(name) || OPTIONAL.includes(name)),
-    "The campaign has an unknown field, or lacks one.");
-  for (const name of TEXTS) {
-    need(typeof campaign[name] === "string" && Array.from(campaign[name]).length <= 200,
-      `The campaign's ${name} is not allowed.`);
-  }
-  need(given.includes("columns") !== given.includes("categories"),
-    "The campaign asks nothing clear.");
-  checkEpsilon(campaign.epsilon);
-  need(atMost(campaign.epsilon, limits.epsilon), "The campaign asks for more than you allow it.");
-  const setting = campaign.setting;
+  const { setting, epsilon } = campaign;
+  checkEpsilon(epsilon);
   need(SETTINGS.includes(setting), "The campaign's setting is not known.");
-  need(SETTINGS.indexOf(setting) <= SETTINGS.indexOf(limits.setting),
-    "The campaign's setting is weaker than you allow.");
-  need(["local", "shuffled"].includes(setting), "This client sends randomised reports only.");
-  const isShuffled = setting === "shuffled";
-  need(["delta", "n_least"].every((name) => given.includes(name) === isShuffled),
-    "Delta and n_least are for shuffled campaigns.");
-  if (isShuffled) {
-    need(typeof campaign.delta === "string" && DELTA.test(campaign.delta),
-      "The campaign's delta is not allowed.");
-    whole(campaign.n_least);
-  }
-  need(["token", "open"].includes(campaign.enrolment), "The campaign's enrolment is not known.");
-  for (const name of ["n_expected", "n_clusters", "epoch_seconds"]) whole(campaign[name]);
-  if (given.includes("labels")) {
-    need(sameNames(campaign.labels, ["epsilon"]), "The labels are not clear.");
+  const isAllowed = SETTINGS.indexOf(setting) <= SETTINGS.indexOf(limits.setting);
+  need(isAllowed && setting !== "central", "The campaign's setting is weaker than you allow.");
+  checkNames(campaign, [...FIELDS, ...(OF_SETTING[setting] ?? [])], "campaign", OPTIONAL);
+  need("columns" in campaign !== "categories" in campaign, "The campaign asks nothing clear.");
+  need(atMost(epsilon, limits.epsilon), "The campaign asks for more than you allow it.");
+  if ("labels" in campaign) {
+    checkNames(campaign.labels, ["epsilon"], "price of labels");
     checkEpsilon(campaign.labels.epsilon);
   }
   const times = [campaign.opens, campaign.closes];
   need(times.every((at) => typeof at === "string" && MOMENT.test(at)), "The dates are wrong.");
   need(times[0] <= now && now <= times[1], "The campaign is not open now.");
-  const rounds = campaign.rounds;
-  need(Array.isArray(rounds) && rounds.length >= 1 && rounds.length <= 16 &&
-    rounds.every((one) => sameNames(one, ["share", "question"])), "The rounds are not clear.");
-  const shares = rounds.reduce((n, one) => n + whole(one.share, 2 ** 32), 0);
-  need(shares === 2 ** 32, "The shares of the rounds do not add up.");
+  const isShared = setting === "two_aggregators";
+  checkRounds(campaign.rounds, epsilon, isShared);
+  if (isShared) {
+    checkAggregators(campaign.aggregators);
+    need(!("labels" in campaign), "Two aggregators take no labels.");
+  }
+}
+
+function checkRounds(rounds, epsilon, isShared) {
+  need(Array.isArray(rounds) && rounds.length >= 1 && rounds.length <= 16,
+    "The rounds are not clear.");
   rounds.forEach((one, i) => {
-    if (one.question !== "later" || i === 0) checkQuestion(one.question, campaign.epsilon);
+    checkNames(one, ["share", "question"], "round");
+    if (one.question === "later" && i > 0) return;
+    checkQuestion(one.question, epsilon);
+    need((one.question.mechanism === "cell_shares") === isShared,
+      "The question does not fit the campaign's setting.");
   });
+  need(rounds.reduce((n, one) => n + whole(one.share, 2 ** 32), 0) === 2 ** 32,
+    "The rounds do not add up.");
+  need(rounds.length === 1 || !isShared, "Two aggregators are asked in one round.");
+}
+
+function checkAggregators(both) {
+  need(Array.isArray(both) && both.length === 2, "There must be two aggregators.");
+  for (const one of both) {
+    checkNames(one, ["address", "key"], "aggregator");
+    need(typeof one.address === "string" && TLS.test(one.address),
+      "An aggregator's address is not protected by TLS.");
+    need(typeof one.key === "string" && /^[0-9a-f]{64}$/.test(one.key),
+      "An aggregator's key is not clear.");
+  }
+  need(both[0].address !== both[1].address && both[0].key !== both[1].key,
+    "The two aggregators are one.");
 }
 
 // ---- keys, rounds, batches, shares
@@ -444,9 +463,20 @@ export async function roundOf(campaign, key, shares) {
 
 /** The body that carries reports of one round. */
 export function batchOf(campaign, number, reports) {
-  const lines = reports.map(([key, report]) => join(key, bigEndian(report, 4)));
-  return join(encoder.encode("SHR1"), campaign, Uint8Array.of(number),
-    bigEndian(reports.length, 3), ...lines);
+  return batch("SHR1", campaign, number, reports.map(([key, n]) => join(key, bigEndian(n, 4))));
+}
+
+/** The body that carries shares to one of two aggregators, 0 or 1. */
+export function shareBatchOf(campaign, place, shares) {
+  return batch("SHS1", campaign, place, shares.map(([key, content]) => join(key, content)));
+}
+
+const batch = (magic, campaign, number, lines) => join(encoder.encode(magic), campaign,
+  Uint8Array.of(number), bigEndian(lines.length, 3), ...lines);
+
+/** What tells that two shares belong together, and nothing else: a hash of the seed. */
+export async function tagOf(seed) {
+  return (await sha256(join(encoder.encode("shoal.tag.1\n"), seed))).slice(0, 16);
 }
 
 /** The second aggregator's share of a cell; the first one's is the seed. */
@@ -553,24 +583,37 @@ export class Client {
       if (!("report" in entry)) {
         const question = await this.question(campaign, name, number);
         if (question === null) return null;
-        entry.report = draw(question, record, new Words());
+        entry.report = question.mechanism === "cell_shares"
+          ? (await split(question, record)).map(toHex) : draw(question, record, new Words());
       }
       return { entry: { ...entry }, key, number };
     });
     if (state === null) return "wait";
     if (state.entry.sent) return "sent";
-    const body = batchOf(name, state.number, [[state.key, state.entry.report]]);
-    return this.deliver(body, campaign.closes, toHex(name));
+    const bodies = campaign.setting === "two_aggregators"
+      ? await this.shareBodies(campaign, name, state.key, state.entry.report)
+      : this.reportBody(batchOf(name, state.number, [[state.key, state.entry.report]]));
+    return this.deliver(bodies, campaign.closes, toHex(name));
+  }
+
+  reportBody(body) {
+    return [["reports", this.address + "/v1/reports", body]];
+  }
+
+  async shareBodies(campaign, name, key, report) {
+    const [seed, share] = report.map(fromHex), contents = [seed, join(await tagOf(seed), share)];
+    return contents.map((content, i) => ["shares",
+      campaign.aggregators[i].address.replace(/\/+$/, "") + "/v1/shares",
+      shareBatchOf(name, i, [[key, content]])]);
   }
 
   /** The group of one's own record by the published model; nothing is sent. */
   async label(record) {
     const [campaign, name] = await this.campaign();
     const [model] = await this.document("/v1/model", "model");
-    need(sameNames(model, "errors" in model ? [...MODEL, "errors"] : MODEL),
-      "The model has an unknown field, or lacks one.");
+    checkNames(model, MODEL, "model", ["errors"]);
     need(model.campaign === toHex(name), "The model is another's.");
-    const question = campaign.rounds[0].question, d = question.columns?.length;
+    const question = campaign.rounds[0].question, d = question.columns?.length ?? 0;
     for (const line of [...lists(model.centers, d), ...lists([model.units], d)]) {
       line.forEach(finite);
     }
@@ -587,13 +630,13 @@ export class Client {
     const question = { mechanism: "category", epsilon, oracle };
     checkQuestion(question, epsilon);
     const group = await this.label(record);
-    const body = await this.notebook.change(async (pages) => {
+    const bodies = await this.notebook.change(async (pages) => {
       const entry = this.entry(pages, place, campaign.name, epsilon);
       if (!("report" in entry)) entry.report = draw(question, group, new Words());
       const key = await keyOf(fromHex(entry.token), name, "label");
-      return batchOf(name, LABEL_ROUND, [[key, entry.report]]);
+      return this.reportBody(batchOf(name, LABEL_ROUND, [[key, entry.report]]));
     });
-    return this.deliver(body, campaign.closes, place);
+    return this.deliver(bodies, campaign.closes, place);
   }
 
   async document(path, kind) {
@@ -614,8 +657,7 @@ export class Client {
     const path = `/v1/round/${number}`;
     if ((await this.send(this.address + path)).status === 404) return null;
     const [later] = await this.document(path, "round");
-    need(sameNames(later, ["format", "type", "campaign", "round", "question", "before"]),
-      "The round has an unknown field, or lacks one.");
+    checkNames(later, ["format", "type", "campaign", "round", "question", "before"], "round");
     need(later.campaign === toHex(name) && later.round === number, "The round is another's.");
     checkQuestion(later.question, campaign.epsilon);
     return later.question;
@@ -637,23 +679,28 @@ export class Client {
     return asked[place];
   }
 
-  async deliver(body, closes, place) {
-    const headers = { "Content-Type": "application/vnd.shoal.reports" };
+  async deliver(bodies, closes, place) {
+    for (const [kind, url, body] of bodies) {
+      const result = await this.sendUntil(kind, url, body, closes);
+      if (result !== "sent") return result;
+    }
+    await this.notebook.change((pages) => { pages.asked[place].sent = true; });
+    return "sent";
+  }
+
+  async sendUntil(kind, url, body, closes) {
+    const headers = { "Content-Type": `application/vnd.shoal.${kind}` };
     let status = 0;
     for (let wait = 1; now() <= closes && wait < 600; wait = wait < 300 ? Math.min(2 * wait, 300) : 600) {
       let after = null;
       try {
-        const answer = await this.send(this.address + "/v1/reports",
-          { method: "POST", body, headers });
+        const answer = await this.send(url, { method: "POST", body, headers });
         status = answer.status;
         after = answer.headers?.get("Retry-After");
       } catch {
         status = 0;
       }
-      if (status === 200) {
-        await this.notebook.change((pages) => { pages.asked[place].sent = true; });
-        return "sent";
-      }
+      if (status === 200) return "sent";
       if (![0, 429, 500, 502, 503, 504].includes(status)) break;
       const jitter = 1 + new Words().below(1000) / 2000;
       await this.pause(Math.max(wait, Number(after) || 0) * jitter);

@@ -1,8 +1,9 @@
 """Take part in a campaign: draw one report on this device, write it down, send it.
 
-One file on the standard library alone, so that an app can copy it. The record is read by ``draw``
-and ``label`` only, and neither sends anything. Every draw compares whole random words with whole
-numbers, so a report is epsilon-LDP exactly; see ``client.proof.md``. ``client.js`` is the twin.
+One file on the standard library alone, so that an app can copy it. The record is read by ``draw``,
+``split`` and ``label`` only, and none of these sends anything. Every draw compares whole random
+words with whole numbers, so a report is epsilon-LDP exactly; see ``client.proof.md``. The twin of
+this file in JavaScript is ``client.js``.
 
 >>> question = {"mechanism": "category", "epsilon": "1",
 ...             "oracle": {"name": "randomized_response", "size": 3}}
@@ -24,7 +25,7 @@ from fractions import Fraction
 from functools import lru_cache
 from typing import Any, NamedTuple
 
-__all__ = ["Client", "Limits", "Notebook", "Refused", "WordStream", "draw", "label"]
+__all__ = ["Client", "Limits", "Notebook", "Refused", "WordStream", "draw", "label", "split"]
 
 Document = dict[str, Any]
 MOST_CODES = 2**24  # different reports of one question: the server counts each
@@ -32,17 +33,27 @@ PRIMES = (2, 3, 5, 7, 11, 13, 17, 19, 23, 29, 31, 37, 41, 43, 47, 53, 59, 61, 97
 SETTINGS = ("local", "shuffled", "two_aggregators", "central")  # from strong to weak
 LABEL_ROUND = 255
 _SIDES = 2**20
+MOST_SHARED_CELLS = 1_024  # of a question to two aggregators: a share has 8 bytes for each
 _DECIMAL = re.compile(r"(0|[1-9][0-9]?)(\.[0-9]{1,12})?", re.ASCII)
-_DELTA = re.compile(r"0\.0{2,11}[1-9][0-9]*", re.ASCII)
 _NUMBER = re.compile(r"-?[0-9]+(\.[0-9]+)?(e[-+]?[0-9]+)?", re.ASCII)
 _MOMENT = re.compile(r"[0-9]{4}-[01][0-9]-[0-3][0-9]T[0-2][0-9]:[0-5][0-9]:[0-5][0-9]Z", re.ASCII)
 _KEY = re.compile(r"[a-z][a-z0-9_]*", re.ASCII)
-_TEXTS = {"name", "purpose", "operator", "contact"}
-_FIELDS = _TEXTS | {"format", "type", "epsilon", "n_expected", "n_clusters", "rounds", "opens",
-                    "closes", "epoch_seconds", "setting", "enrolment", "addresses"}  # fmt: skip
-_OPTIONAL = {"columns", "categories", "delta", "n_least", "labels"}
-_ENTRY = {"name", "epsilon", "token", "sent"}
+_TLS = re.compile(r"https://[!-~]+|http://(127\.0\.0\.1|localhost|\[::1\])([:/][!-~]*)?", re.ASCII)
+# The names of every document, so that an unknown one is refused.
+_FIELDS = {"format", "type", "name", "purpose", "operator", "contact", "epsilon", "n_expected",
+           "n_clusters", "rounds", "opens", "closes", "epoch_seconds", "setting", "enrolment",
+           "addresses"}  # fmt: skip
+_OPTIONAL = {"columns", "categories", "labels"}
+_OF_SETTING = {"shuffled": {"delta", "n_least"}, "two_aggregators": {"aggregators", "n_least"}}
 _MODEL = {"format", "type", "campaign", "centers", "units", "n_reports", "guarantee", "control"}
+_ROUND = {"format", "type", "campaign", "round", "question", "before"}
+_QUESTIONS = {
+    "category": {"mechanism", "epsilon", "oracle"},
+    "local_grid": {"mechanism", "epsilon", "oracle", "columns", "cells"},
+    "residual_sign": {"mechanism", "epsilon", "oracle", "columns", "centers", "reach"},
+    "cell_shares": {"mechanism", "epsilon", "columns", "cells"},
+}
+_ENTRY = {"name", "epsilon", "token", "sent"}
 
 
 class Refused(Exception):
@@ -61,6 +72,11 @@ def need(condition: object, text: str) -> None:
     """
     if not condition:
         raise Refused(text)
+
+
+def _check_names(value: Any, required: set[str], what: str, optional: Any = ()) -> None:
+    good = isinstance(value, dict) and required <= set(value) <= required.union(optional)
+    need(good, f"The {what} has an unknown field, or lacks one.")
 
 
 # ---- documents: canonical bytes and signatures
@@ -122,19 +138,14 @@ def open_envelope(envelope: object, kind: str, key: bytes) -> tuple[Document, by
     Refused
         If it was not signed by this key for this kind, or is not written canonically.
     """
-    names = {"payload", "signature", "key"}
-    need(isinstance(envelope, dict) and set(envelope) == names, f"What came is no signed {kind}.")
+    _check_names(envelope, {"payload", "signature", "key"}, f"signed {kind}")
     parts: Document = envelope  # type: ignore[assignment]
     payload, signature = _from_base64(parts["payload"]), _from_base64(parts["signature"])
     message = b"shoal.%s.1\n" % kind.encode() + payload
     need(verify(key, message, signature), f"The {kind} is not signed by the operator you trust.")
-    try:
-        document = json.loads(payload)
-    except (ValueError, RecursionError):
-        raise Refused(f"The {kind} cannot be read.") from None
+    document = _parse(payload)
     need(isinstance(document, dict), f"The {kind} cannot be read.")
     need(canonical(document) == payload, f"The {kind} is not written in the one allowed way.")
-    need(all(map(_KEY.fullmatch, _names(document))), f"The {kind} has a name that is not allowed.")
     need(document.get("type") == kind, f"The {kind} says it is something else.")
     need(document.get("format") == 1, f"The {kind} is of a version this client does not know.")
     return document, identity(kind, payload)
@@ -147,12 +158,17 @@ def _from_base64(text: object) -> bytes:
         return b""
 
 
-def _names(value: Any) -> Iterator[str]:
-    if isinstance(value, dict):
-        yield from value
-    for part in value.values() if isinstance(value, dict) else value:
-        if isinstance(part, dict | list):
-            yield from _names(part)
+def _parse(content: bytes) -> Any:
+    """Return what JSON holds, or None where it cannot be read."""
+    try:
+        return json.loads(content, object_pairs_hook=_checked_object)
+    except (ValueError, RecursionError):
+        return None
+
+
+def _checked_object(pairs: list[tuple[str, Any]]) -> Document:
+    need(all(_KEY.fullmatch(name) for name, _ in pairs), "A document has a name like no other.")
+    return dict(pairs)
 
 
 # Ed25519 (RFC 8032, section 5.1), without the cofactor: the standard library has none.
@@ -309,18 +325,38 @@ def draw(question: Document, record: Any, stream: WordStream) -> int:
     ValueError
         If the record has another width than the question, before any word is read.
     """
-    size = question["oracle"]["size"]
     if question["mechanism"] == "category":
+        size = question["oracle"]["size"]
         if isinstance(record, bool) or not isinstance(record, int) or not 0 <= record < size:
             raise ValueError(f"the record must be a code from 0 to {size - 1}")
         return _oracle(question, record, stream)
-    bounds = [(float(low), float(high)) for low, high in question["columns"]]
-    if len(record) != len(bounds):
-        raise ValueError(f"the record must have {len(bounds)} numbers")
-    row = [_number(x, *bound) for x, bound in zip(record, bounds, strict=True)]
+    row, bounds = _row(question, record)
     if question["mechanism"] == "local_grid":
         return _oracle(question, cell_of(row, bounds, question["cells"]), stream)
     return _residual(question, row, bounds, stream)
+
+
+def _row(question: Document, record: Any) -> tuple[list[float], list[tuple[float, float]]]:
+    """Return a record as numbers within the bounds, and the bounds."""
+    bounds = [(float(low), float(high)) for low, high in question["columns"]]
+    if len(record) != len(bounds):
+        raise ValueError(f"the record must have {len(bounds)} numbers")
+    return [_number(x, *bound) for x, bound in zip(record, bounds, strict=True)], bounds
+
+
+def split(question: Document, record: Any) -> tuple[bytes, bytes]:
+    """Return the two shares of one record's cell, for two aggregators; each alone tells nothing.
+
+    Parameters
+    ----------
+    question
+        A question of ``cell_shares`` that ``check_question`` let pass.
+    record
+        A number for each column, as for ``draw``.
+    """
+    row, bounds = _row(question, record)
+    cell, seed = cell_of(row, bounds, question["cells"]), os.urandom(32)
+    return seed, share_of(cell, math.prod(question["cells"]), seed)  # [P5]
 
 
 def cell_of(row: list[float], bounds: list[tuple[float, float]], cells: list[int]) -> int:
@@ -409,8 +445,7 @@ def label(model: Document, record: list[Any], question: Document) -> int:
     question
         The question of the campaign's first round, for its bounds.
     """
-    bounds = [(float(low), float(high)) for low, high in question["columns"]]
-    row = [_number(x, *bound) for x, bound in zip(record, bounds, strict=True)]
+    row, _ = _row(question, record)
     units = [float(unit) for unit in model["units"]]
     centers = [[float(c) for c in center] for center in model["centers"]]
     return _nearest(
@@ -481,36 +516,30 @@ def check_question(question: Any, epsilon: Fraction) -> None:
     epsilon
         What the campaign promises.
     """
-    need(isinstance(question, dict), "A question is missing.")
-    extra = {"category": set(), "local_grid": {"columns", "cells"},
-             "residual_sign": {"columns", "centers", "reach"}}  # fmt: skip
-    mechanism = question.get("mechanism")
-    need(isinstance(mechanism, str) and mechanism in extra, "The mechanism is not known.")
-    names = {"mechanism", "epsilon", "oracle"} | extra[mechanism]
-    need(set(question) == names, "The question has an unknown field, or lacks one.")
+    mechanism: Any = question.get("mechanism") if isinstance(question, dict) else None
+    need(isinstance(mechanism, str) and mechanism in _QUESTIONS, "The mechanism is not known.")
+    _check_names(question, _QUESTIONS[mechanism], "question")
     need(exact(question["epsilon"]) == epsilon, "The question costs other than the campaign says.")
-    size, d = _check_oracle(question["oracle"]), 1
-    if mechanism != "category":
-        columns = _lists(question["columns"], 2)
-        d = len(columns)
-        need(1 <= d <= 4, "The question must have one to four columns.")
-        for low, high in columns:
-            width = _finite(high) - _finite(low)
-            need(0 < width < math.inf, "A column's bounds are not in order.")
-    if mechanism == "local_grid":
-        cells = question["cells"]
-        need(isinstance(cells, list) and len(cells) == d, "The cells do not fit the columns.")
-        need(math.prod(_whole(m, MOST_CODES) for m in cells) == size, "The cells do not fit.")
+    size = _check_oracle(question["oracle"]) if "oracle" in question else 0
+    columns = _lists(question["columns"], 2) if "columns" in question else []
+    need(len(columns) <= 4, "The question must have one to four columns.")
+    for low, high in columns:
+        need(0 < _finite(high) - _finite(low) < math.inf, "A column's bounds are not in order.")
+    if "cells" in question:
+        (cells,) = _lists([question["cells"]], len(columns))
+        total = math.prod(_whole(m, MOST_CODES) for m in cells)
+        need(total == size or ("oracle" not in question and 2 <= total <= MOST_SHARED_CELLS),
+             "The cells do not fit.")  # fmt: skip
         for (low, high), m in zip(columns, cells, strict=True):
             need(math.isfinite(m / (float(high) - float(low))), "A column is too narrow.")
     if mechanism == "residual_sign":
-        centers = _lists(question["centers"], d)
+        centers = _lists(question["centers"], len(columns))
         need(2 * len(centers) == size, "The centres do not fit the answers.")
         for center in centers:
             for value, (low, high) in zip(center, columns, strict=True):
                 need(float(low) <= _finite(value) <= float(high), "A centre is out of bounds.")
         need(_finite(question["reach"]) > 0, "The reach is not positive.")
-    need(codes_of(question) * d <= 2**32, "There are too many different answers.")
+        need(codes_of(question) * len(columns) <= 2**32, "There are too many different answers.")
 
 
 def _lists(value: Any, width: int) -> list[list[Any]]:
@@ -521,10 +550,8 @@ def _lists(value: Any, width: int) -> list[list[Any]]:
 
 
 def _check_oracle(oracle: Any) -> int:
-    need(isinstance(oracle, dict), "The oracle is missing.")
-    hashing = oracle.get("name") == "local_hash"
-    names = {"name", "size"} | ({"buckets", "digits"} if hashing else set())
-    need(set(oracle) == names, "The oracle has an unknown field, or lacks one.")
+    hashing = isinstance(oracle, dict) and oracle.get("name") == "local_hash"
+    _check_names(oracle, {"name", "size", *(("buckets", "digits") if hashing else ())}, "oracle")
     need(hashing or oracle["name"] == "randomized_response", "The oracle is not known.")
     size = _whole(oracle["size"], MOST_CODES)
     need(size >= 2, "There is only one possible answer.")
@@ -546,58 +573,48 @@ def check_campaign(campaign: Document, limits: Limits, now: str) -> None:
     now
         The time, as ``2026-11-16T00:00:00Z``.
     """
-    names = set(campaign)
-    need(
-        names >= _FIELDS and names <= _FIELDS | _OPTIONAL,
-        "The campaign has an unknown field, or lacks one.",
-    )
-    for name in _TEXTS:
-        text = campaign[name]
-        need(isinstance(text, str) and len(text) <= 200, f"The campaign's {name} is not allowed.")
+    setting: Any = campaign.get("setting")
+    need(setting in SETTINGS, "The campaign's setting is not known.")
+    allowed = SETTINGS.index(setting) <= SETTINGS.index(limits.setting)
+    need(allowed and setting != "central", "The campaign's setting is weaker than you allow.")
+    _check_names(campaign, _FIELDS | _OF_SETTING.get(setting, set()), "campaign", _OPTIONAL)
     need(("columns" in campaign) != ("categories" in campaign), "The campaign asks nothing clear.")
     cost = exact(campaign["epsilon"])
     need(cost <= Fraction(limits.epsilon), "The campaign asks for more than you allow it.")
-    setting = campaign["setting"]
-    need(setting in SETTINGS, "The campaign's setting is not known.")
-    need(
-        SETTINGS.index(setting) <= SETTINGS.index(limits.setting),
-        "The campaign's setting is weaker than you allow.",
-    )
-    need(setting in ("local", "shuffled"), "This client sends randomised reports only.")
-    extra = {"delta", "n_least"} & names
-    need(
-        extra == ({"delta", "n_least"} if setting == "shuffled" else set()),
-        "Delta and n_least are for shuffled campaigns.",
-    )
-    if extra:
-        delta = campaign["delta"]
-        need(
-            isinstance(delta, str) and _DELTA.fullmatch(delta),
-            "The campaign's delta is not allowed.",
-        )
-        _whole(campaign["n_least"])
-    need(campaign["enrolment"] in ("token", "open"), "The campaign's enrolment is not known.")
-    for name in ("n_expected", "n_clusters", "epoch_seconds"):
-        _whole(campaign[name])
     if "labels" in campaign:
-        labels = campaign["labels"]
-        need(isinstance(labels, dict) and set(labels) == {"epsilon"}, "The labels are not clear.")
-        exact(labels["epsilon"], "epsilon of labels")
+        _check_names(campaign["labels"], {"epsilon"}, "price of labels")
+        exact(campaign["labels"]["epsilon"], "epsilon of labels")
     times = campaign["opens"], campaign["closes"]
     need(all(isinstance(at, str) and _MOMENT.fullmatch(at) for at in times), "The dates are wrong.")
     need(times[0] <= now <= times[1], "The campaign is not open now.")
-    _check_rounds(campaign["rounds"], cost)
+    _check_rounds(campaign["rounds"], cost, setting == "two_aggregators")
+    if setting == "two_aggregators":
+        _check_aggregators(campaign["aggregators"])
+        need("labels" not in campaign, "Two aggregators take no labels.")
 
 
-def _check_rounds(rounds: Any, cost: Fraction) -> None:
-    good = isinstance(rounds, list) and 1 <= len(rounds) <= 16
-    good = good and all(isinstance(r, dict) and set(r) == {"share", "question"} for r in rounds)
-    need(good, "The rounds are not clear.")
-    shares = sum(_whole(r["share"], 2**32) for r in rounds)
-    need(shares == 2**32, "The shares of the rounds do not add up.")
+def _check_rounds(rounds: Any, cost: Fraction, is_shared: bool) -> None:
+    need(isinstance(rounds, list) and 1 <= len(rounds) <= 16, "The rounds are not clear.")
     for number, one in enumerate(rounds):
+        _check_names(one, {"share", "question"}, "round")
         if one["question"] != "later" or not number:
             check_question(one["question"], cost)
+            shares = one["question"]["mechanism"] == "cell_shares"
+            need(shares == is_shared, "The question does not fit the campaign's setting.")
+    need(sum(_whole(one["share"], 2**32) for one in rounds) == 2**32, "The rounds do not add up.")
+    need(len(rounds) == 1 or not is_shared, "Two aggregators are asked in one round.")
+
+
+def _check_aggregators(both: Any) -> None:
+    need(isinstance(both, list) and len(both) == 2, "There must be two aggregators.")
+    for one in both:
+        _check_names(one, {"address", "key"}, "aggregator")
+        secure = isinstance(one["address"], str) and _TLS.fullmatch(one["address"])
+        need(secure, "An aggregator's address is not protected by TLS.")
+        key = isinstance(one["key"], str) and re.fullmatch(r"[0-9a-f]{64}", one["key"], re.ASCII)
+        need(key, "An aggregator's key is not clear.")
+    apart = all(both[0][name] != both[1][name] for name in ("address", "key"))
+    need(apart, "The two aggregators are one.")
 
 
 # ---- keys, rounds and batches
@@ -650,11 +667,41 @@ def batch_of(campaign: bytes, number: int, reports: list[tuple[bytes, int]]) -> 
     reports
         Key and report of each person.
     """
-    head = b"SHR1" + campaign + bytes([number]) + len(reports).to_bytes(3, "big")
-    return head + b"".join(key + report.to_bytes(4, "big") for key, report in reports)
+    return _batch(b"SHR1", campaign, number, [(key, n.to_bytes(4, "big")) for key, n in reports])
 
 
-def pad_of(seed: bytes, cells: int) -> list[int]:
+def share_batch_of(campaign: bytes, place: int, shares: list[tuple[bytes, bytes]]) -> bytes:
+    """Return the body that carries shares to one of two aggregators.
+
+    Parameters
+    ----------
+    campaign
+        The campaign's id.
+    place
+        0 for the first aggregator, 1 for the second.
+    shares
+        Key and content of each person: a seed, or ``tag_of(seed)`` and the share.
+    """
+    return _batch(b"SHS1", campaign, place, shares)
+
+
+def _batch(magic: bytes, campaign: bytes, number: int, lines: list[tuple[bytes, bytes]]) -> bytes:
+    head = magic + campaign + bytes([number]) + len(lines).to_bytes(3, "big")
+    return head + b"".join(key + content for key, content in lines)
+
+
+def tag_of(seed: bytes) -> bytes:
+    """Return what tells that two shares belong together, and nothing else: a hash of the seed.
+
+    Parameters
+    ----------
+    seed
+        The first aggregator's share.
+    """
+    return hashlib.sha256(b"shoal.tag.1\n" + seed).digest()[:16]
+
+
+def pad_of(seed: bytes, cells: int) -> bytes:
     """Return the words of 64 bits that a seed stands for: the first aggregator's share.
 
     Parameters
@@ -664,11 +711,8 @@ def pad_of(seed: bytes, cells: int) -> list[int]:
     cells
         How many words.
     """
-    blocks = range(-(-cells // 4))
-    stream = b"".join(
-        hashlib.sha256(b"shoal.share.1\n" + seed + i.to_bytes(4, "big")).digest() for i in blocks
-    )
-    return [int.from_bytes(stream[8 * i : 8 * i + 8], "big") for i in range(cells)]
+    blocks = (b"shoal.share.1\n" + seed + i.to_bytes(4, "big") for i in range(-(-cells // 4)))
+    return b"".join(hashlib.sha256(block).digest() for block in blocks)[: 8 * cells]
 
 
 def share_of(cell: int, cells: int, seed: bytes) -> bytes:
@@ -683,8 +727,9 @@ def share_of(cell: int, cells: int, seed: bytes) -> bytes:
     seed
         The first aggregator's share, 32 random bytes.
     """
-    numbers = [((i == cell) - pad) % 2**64 for i, pad in enumerate(pad_of(seed, cells))]
-    return b"".join(word.to_bytes(8, "big") for word in numbers)
+    pad = pad_of(seed, cells)
+    words = (int.from_bytes(pad[8 * i : 8 * i + 8], "big") for i in range(cells))
+    return b"".join((((i == cell) - w) % 2**64).to_bytes(8, "big") for i, w in enumerate(words))
 
 
 # ---- the notebook, and taking part
@@ -766,9 +811,9 @@ def http(url: str, body: bytes | None = None) -> Answer:
     import urllib.error
     import urllib.request
 
-    local = re.match(r"http://(127\.0\.0\.1|localhost|\[::1\])[:/]", url)
-    need(url.startswith("https://") or local, "The address is not protected by TLS.")
-    kind = {"Content-Type": "application/vnd.shoal.reports"} if body is not None else {}
+    need(_TLS.fullmatch(url), "The address is not protected by TLS.")
+    name = url.rpartition("/")[2]  # reports or shares
+    kind = {"Content-Type": f"application/vnd.shoal.{name}"} if body is not None else {}
     try:
         with urllib.request.urlopen(urllib.request.Request(url, body, kind), timeout=30) as answer:
             return answer.status, answer.read(2**24), None
@@ -808,7 +853,9 @@ class Client:
     def campaign(self) -> tuple[Document, bytes]:
         """Return the checked campaign and its id."""
         status, body, _ = self.send(self.address + "/.well-known/shoal")
-        need(status != 200 or _speaks_version_1(body), "The server speaks another version.")
+        known = _parse(body) if status == 200 else {"versions": [1]}
+        versions = known.get("versions") if isinstance(known, dict) else None
+        need(isinstance(versions, list) and 1 in versions, "The server speaks another version.")
         campaign, name = self._document("/v1/campaign", "campaign")
         check_campaign(campaign, self.limits, _now())
         return campaign, name
@@ -834,10 +881,18 @@ class Client:
                 question = self._question(campaign, name, number)
                 if question is None:
                     return "wait"
-                entry["report"] = draw(question, record, WordStream())
+                if question["mechanism"] == "cell_shares":
+                    entry["report"] = [part.hex() for part in split(question, record)]
+                else:
+                    entry["report"] = draw(question, record, WordStream())
         if entry["sent"]:
             return "sent"
-        return self._deliver(name, number, key, entry["report"], campaign["closes"], name.hex())
+        if campaign["setting"] == "two_aggregators":
+            bodies = _share_bodies(campaign, name, key, entry["report"])
+        else:
+            body = batch_of(name, number, [(key, entry["report"])])
+            bodies = [(self.address + "/v1/reports", body)]
+        return self._deliver(bodies, campaign["closes"], name.hex())
 
     def label(self, record: Any) -> int:
         """Return the group of one's own record by the published model; nothing is sent.
@@ -849,13 +904,13 @@ class Client:
         """
         campaign, name = self.campaign()
         model, _ = self._document("/v1/model", "model")
-        need(set(model) - {"errors"} == _MODEL, "The model has an unknown field, or lacks one.")
+        _check_names(model, _MODEL, "model", {"errors"})
         need(model["campaign"] == name.hex(), "The model is another's.")
         question = campaign["rounds"][0]["question"]
         d = len(question.get("columns", ()))
-        _lists(model["centers"], d)
-        for line in [*model["centers"], model["units"]]:
-            need(len(line) == d and all(math.isfinite(_finite(c)) for c in line), "Bad model.")
+        for line in _lists([*_lists(model["centers"], d), model["units"]], d):
+            for value in line:
+                _finite(value)
         need(all(float(unit) > 0 for unit in model["units"]), "The model's units are wrong.")
         return label(model, record, question)
 
@@ -879,16 +934,13 @@ class Client:
             if "report" not in entry:
                 entry["report"] = draw(question, group, WordStream())
             key = key_of(bytes.fromhex(entry["token"]), name, "label")
-        return self._deliver(name, LABEL_ROUND, key, entry["report"], campaign["closes"], place)
+        body = batch_of(name, LABEL_ROUND, [(key, entry["report"])])
+        return self._deliver([(self.address + "/v1/reports", body)], campaign["closes"], place)
 
     def _document(self, path: str, kind: str) -> tuple[Document, bytes]:
         status, body, _ = self.send(self.address + path)
         need(status == 200, f"The server gave no {kind}.")
-        try:
-            envelope = json.loads(body)
-        except (ValueError, RecursionError):
-            raise Refused(f"What came is no signed {kind}.") from None
-        return open_envelope(envelope, kind, self.key)
+        return open_envelope(_parse(body), kind, self.key)
 
     def _question(self, campaign: Document, name: bytes, number: int) -> Document | None:
         question: Any = campaign["rounds"][number]["question"]
@@ -897,8 +949,7 @@ class Client:
         if self.send(f"{self.address}/v1/round/{number}")[0] == 404:
             return None
         later, _ = self._document(f"/v1/round/{number}", "round")
-        names = {"format", "type", "campaign", "round", "question", "before"}
-        need(set(later) == names, "The round has an unknown field, or lacks one.")
+        _check_names(later, _ROUND, "round")
         own = later["campaign"] == name.hex() and later["round"] == number
         need(own, "The round is another's.")
         check_question(later["question"], exact(campaign["epsilon"]))
@@ -911,24 +962,29 @@ class Client:
             twin = [p for p, e in entries.items() if e["name"] == name and p[:32] != place[:32]]
             need(not twin, "Another campaign of this name was answered before.")
             spent = sum((Fraction(e["epsilon"]) for e in entries.values()), Fraction(epsilon))
-            need(
-                spent <= Fraction(self.limits.ceiling), "It would cost more than you allow in all."
-            )
-            token = entries.get(place[:32], {}).get("token") or (
-                self.token.hex() if self.token else pages["token"]
-            )
+            affordable = spent <= Fraction(self.limits.ceiling)
+            need(affordable, "It would cost more than you allow in all.")
+            own = self.token.hex() if self.token else pages["token"]
+            token = entries.get(place[:32], {}).get("token", own)
             entries[place] = {"name": name, "epsilon": epsilon, "token": token, "sent": False}
         return entries[place]  # type: ignore[no-any-return]
 
-    def _deliver(self, name: bytes, number: int, key: bytes, report: int, closes: str,
-                 place: str) -> str:  # fmt: skip
+    def _deliver(self, bodies: list[tuple[str, bytes]], closes: str, place: str) -> str:
+        """Send every body until it is acknowledged, and write that down."""
+        for url, body in bodies:
+            result = self._send_until(url, body, closes)
+            if result != "sent":
+                return result
+        with self.notebook.pages() as pages:
+            pages["asked"][place]["sent"] = True
+        return "sent"
+
+    def _send_until(self, url: str, body: bytes, closes: str) -> str:
         """Send the same bytes until they are acknowledged, waiting longer each time."""
-        body, wait, status = batch_of(name, number, [(key, report)]), 1.0, 0
+        wait, status = 1.0, 0
         while _now() <= closes and wait < 600:
-            status, _, after = self.send(self.address + "/v1/reports", body)
+            status, _, after = self.send(url, body)
             if status == 200:
-                with self.notebook.pages() as pages:
-                    pages["asked"][place]["sent"] = True
                 return "sent"
             if status not in (0, 429, 500, 502, 503, 504):
                 break
@@ -939,11 +995,15 @@ class Client:
         return "closed" if status == 410 else "wait" if status == 409 else "unreachable"
 
 
-def _speaks_version_1(body: bytes) -> bool:
-    try:
-        return 1 in json.loads(body)["versions"]
-    except (ValueError, KeyError, TypeError, RecursionError):
-        return False
+def _share_bodies(
+    campaign: Document, name: bytes, key: bytes, report: list[str]
+) -> list[tuple[str, bytes]]:
+    """Return where each of the two shares goes, and the body that carries it."""
+    seed, share = map(bytes.fromhex, report)
+    urls = [one["address"].rstrip("/") + "/v1/shares" for one in campaign["aggregators"]]
+    contents = [seed, tag_of(seed) + share]
+    bodies = [share_batch_of(name, i, [(key, contents[i])]) for i in (0, 1)]
+    return list(zip(urls, bodies, strict=True))
 
 
 def _now() -> str:

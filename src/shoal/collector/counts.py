@@ -1,6 +1,7 @@
 """Learn centres from noisy counts of cells, whoever counted them; cut what liars add."""
 
 import itertools
+from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
@@ -12,7 +13,7 @@ from shoal.cluster.local.methods.grid import density_of
 from shoal.domain import Box
 from shoal.randomness import Randomness
 
-__all__ = ["CappedCounts", "cap_counts", "centers_of_counts"]
+__all__ = ["CappedCounts", "cap_counts", "centers_of_counts", "scatter_of_centers"]
 
 _RUNS = 10
 _TIMES, _DEVIATIONS = 3, 4  # measured in docs/collector-accuracy.md
@@ -98,3 +99,33 @@ def centers_of_counts(
     points, weights = density_of(cells, fit_from_many_starts(cells, n_clusters, rng.compute))
     centers = weighted_centers(points, weights, n_clusters, rng, _RUNS)
     return np.asarray(box.clip(centers * units + (box.low + box.high) / 2))
+
+
+def scatter_of_centers(
+    centers: Vector, box: Box, learn_again: Callable[[], Vector], runs: int
+) -> Vector:
+    """Return how far each coordinate of centres scatters over counts that are drawn anew.
+
+    What noise and sampling do to centres; not what groups of another shape than the learner's
+    would do.
+
+    Parameters
+    ----------
+    centers
+        As they were learnt.
+    box
+        Public bounds.
+    learn_again
+        Draws counts and learns centres from them.
+    runs
+        How often.
+    """
+    from scipy.optimize import linear_sum_assignment
+
+    units = (box.high - box.low) / 2
+    squares = np.zeros_like(centers)
+    for _ in range(runs):
+        again = learn_again()
+        gaps = (((centers[:, None] - again) / units) ** 2).sum(axis=2)
+        squares += (again[linear_sum_assignment(gaps)[1]] - centers) ** 2
+    return np.asarray(np.sqrt(squares / runs))

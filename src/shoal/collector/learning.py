@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from shoal.collector import client
 from shoal.collector.campaign import Campaign, box_of, mechanism_of, question_of, sign_document
-from shoal.collector.counts import cap_counts, centers_of_counts
+from shoal.collector.counts import cap_counts, centers_of_counts, scatter_of_centers
 from shoal.collector.storage import Store
 from shoal.errors import InvalidSetting, TooFewRows
 from shoal.mechanisms import Reports
@@ -28,6 +28,7 @@ __all__ = [
     "export_reports",
     "model_document",
     "prepare_release",
+    "promise_text",
     "reports_of",
     "rounds_of",
     "shares_of",
@@ -349,20 +350,33 @@ def center_errors(
     runs
         How often sums are drawn.
     """
-    from scipy.optimize import linear_sum_assignment
-
     reports = reports_of(campaign, store)
     grid: Any = reports.mechanism
     n, shape, deviation = len(reports), grid.grid.shape, grid.deviation(len(reports))
     tally = grid.oracle.tally(reports.values)
-    units = (grid.domain.high - grid.domain.low) / 2
-    squares = np.zeros_like(centers)
-    for _ in range(runs):
+
+    def learn_again() -> Matrix:
         counts = grid.counts_from_tally(rng.compute.multinomial(n, tally / n)).value
-        again = centers_of_counts(counts, grid.domain, shape, deviation, n, len(centers), rng)
-        gaps = (((centers[:, None] - again) / units) ** 2).sum(axis=2)
-        squares += (again[linear_sum_assignment(gaps)[1]] - centers) ** 2
-    return np.asarray(np.sqrt(squares / runs))
+        return centers_of_counts(counts, grid.domain, shape, deviation, n, len(centers), rng)
+
+    return scatter_of_centers(centers, grid.domain, learn_again, runs)
+
+
+def promise_text(document: dict[str, Any]) -> str:
+    """Return what a campaign promises about its groups, in one sentence without its full stop.
+
+    Parameters
+    ----------
+    document
+        The campaign.
+    """
+    epsilon = document["epsilon"]
+    if document["setting"] == "two_aggregators":
+        return (
+            f"The counts are {epsilon}-DP when one person's record is replaced, if either of the "
+            "two aggregators is honest; groups cost no more"
+        )
+    return f"Every report is {epsilon}-LDP; groups cost no more"
 
 
 def model_document(
@@ -398,6 +412,6 @@ def model_document(
         "centers": [[repr(float(c)) for c in center] for center in centers],
         "units": [repr(float(unit)) for unit in units],
         "n_reports": n_reports,
-        "guarantee": f"Every report is {campaign.document['epsilon']}-LDP; groups cost no more",
+        "guarantee": promise_text(campaign.document),
         "control": control,
     }

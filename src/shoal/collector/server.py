@@ -7,312 +7,32 @@ Nothing here logs a key, a report or an address; metrics are counts by status. S
 """
 
 import asyncio
-import calendar
-import hashlib
-import hmac
-import time
-from collections import Counter, OrderedDict
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from shoal.collector import client, web_page
-from shoal.collector.campaign import Campaign, number_of_reports
-from shoal.collector.storage import Accepted, Arrival, Store, Unavailable
-from shoal.collector.wire import BINARY, MOST_BYTES, Batch, WireError, parse_batch, who_of
+from shoal.collector import web_page
+from shoal.collector.campaign import Campaign
+from shoal.collector.service import STATUS_TEXTS, Service, address_of
+from shoal.collector.storage import Store, Unavailable
+from shoal.collector.wire import (
+    BINARY,
+    MOST_BYTES,
+    SHARES,
+    WireError,
+    parse_batch,
+    parse_shares,
+)
 
 if TYPE_CHECKING:
+    import uvicorn
     from fastapi import FastAPI, Request
     from fastapi.responses import JSONResponse
 
-__all__ = ["create_app", "serve"]
+__all__ = ["configure", "create_app", "serve"]
 
 VERSIONS = [1]
-MOST_WAITING = 20_000  # reports in the queue; more are told to come back
-_GATHER_SECONDS = 0.02
-_GATHER_REPORTS = 1_000
-_FOLD_EVERY = 256  # transactions
 _BODY_SECONDS = 10
-_FAILED_KEYS = 20  # a minute from one address
-_ADDRESSES = 10_000  # whose recent requests are remembered, in memory only
-_STATUS_TEXTS = {
-    400: "The request is malformed.",
-    401: "A key is unknown or revoked.",
-    406: "Only version 1 is spoken here.",
-    409: "The round is not open, or not this key's.",
-    410: "The campaign or the round is closed.",
-    429: "Too many requests or reports now.",
-    503: "The database cannot take reports now.",
-}
-
-
-@dataclass
-class Writer:
-    """Gathers reports of several requests into one transaction, and answers after its commit.
-
-    Parameters
-    ----------
-    store
-        The database.
-    epoch
-        Gives the number of the present epoch.
-    """
-
-    store: Store
-    epoch: Callable[[], int]
-    waiting: int = 0
-    speed: float = 5_000.0  # reports a second, as they went lately
-    _queue: "asyncio.Queue[tuple[Arrival, asyncio.Future[Accepted]]]" = field(
-        default_factory=asyncio.Queue
-    )
-
-    async def submit(self, arrival: Arrival) -> Accepted:
-        """Return what became of a request, once it is committed.
-
-        Parameters
-        ----------
-        arrival
-            Its checked reports.
-        """
-        size = len(arrival.whos)
-        if self.waiting + size > MOST_WAITING:
-            raise WireError(429, _STATUS_TEXTS[429], 1 + int(self.waiting / self.speed))
-        self.waiting += size
-        future: asyncio.Future[Accepted] = asyncio.get_running_loop().create_future()
-        self._queue.put_nowait((arrival, future))
-        try:
-            return await future
-        finally:
-            self.waiting -= size
-
-    async def run(self) -> None:
-        """Write what is gathered, until cancelled."""
-        rounds = 0
-        while True:
-            gathered = await self._gather()
-            start = time.monotonic()
-            await self._write(gathered)
-            seconds = max(time.monotonic() - start, 1e-3)
-            size = sum(len(arrival.whos) for arrival, _ in gathered)
-            self.speed = 0.9 * self.speed + 0.1 * size / seconds
-            rounds += 1
-            if rounds % _FOLD_EVERY == 0:
-                with suppress(Unavailable):
-                    await asyncio.to_thread(self.store.fold)
-
-    async def _gather(self) -> "list[tuple[Arrival, asyncio.Future[Accepted]]]":
-        """Wait for a request, then a moment for others: one flush of the disk for all."""
-        gathered = [await self._queue.get()]
-        until = time.monotonic() + _GATHER_SECONDS
-        size = len(gathered[0][0].whos)
-        while size < _GATHER_REPORTS and (left := until - time.monotonic()) > 0:
-            try:
-                gathered.append(await asyncio.wait_for(self._queue.get(), left))
-            except TimeoutError:
-                break
-            size += len(gathered[-1][0].whos)
-        return gathered
-
-    async def _write(self, gathered: "list[tuple[Arrival, asyncio.Future[Accepted]]]") -> None:
-        arrivals = [arrival for arrival, _ in gathered]
-        try:
-            results = await asyncio.to_thread(self.store.accept, arrivals, self.epoch())
-        except Unavailable:
-            failure = WireError(503, _STATUS_TEXTS[503], 5)
-            for _, future in gathered:
-                if not future.done():
-                    future.set_exception(failure)
-            return
-        for (_, future), result in zip(gathered, results, strict=True):
-            if not future.done():
-                future.set_result(result)
-
-
-class Limiter:
-    """Bounds how often one address may ask; remembered in memory, never written anywhere.
-
-    Parameters
-    ----------
-    rate
-        Requests a second in the long run.
-    """
-
-    def __init__(self, rate: float) -> None:
-        self._rate, self._burst = rate, max(2 * rate, 20)
-        self._requests: OrderedDict[str, tuple[float, float]] = OrderedDict()
-        self._failures: OrderedDict[str, list[float]] = OrderedDict()
-
-    def check(self, address: str) -> None:
-        """Refuse a request of an address that asked too often, or guesses keys.
-
-        Parameters
-        ----------
-        address
-            Where the request comes from.
-        """
-        now = time.monotonic()
-        left, at = self._requests.pop(address, (self._burst, now))
-        left = min(self._burst, left + (now - at) * self._rate)
-        self._requests[address] = (max(left - 1, 0), now)
-        _forget(self._requests)
-        failures = [at for at in self._failures.get(address, ()) if at > now - 60]
-        if left < 1 or len(failures) >= _FAILED_KEYS:
-            raise WireError(429, _STATUS_TEXTS[429], 60 if len(failures) >= _FAILED_KEYS else 1)
-
-    def failed(self, address: str) -> None:
-        """Note that an address sent a key that is not enrolled.
-
-        Parameters
-        ----------
-        address
-            Where the request came from.
-        """
-        recent = [*self._failures.pop(address, []), time.monotonic()]
-        self._failures[address] = recent[-_FAILED_KEYS:]
-        _forget(self._failures)
-
-
-def _forget(remembered: OrderedDict[str, Any]) -> None:
-    while len(remembered) > _ADDRESSES:
-        remembered.popitem(last=False)
-
-
-class Service:
-    """The state of a running server.
-
-    Parameters
-    ----------
-    campaign
-        What is collected.
-    store
-        Where.
-    rate
-        Requests a second that one address may make.
-    admin
-        SHA-256 of the admin token; None has no admin.
-    """
-
-    def __init__(self, campaign: Campaign, store: Store, rate: float, admin: bytes | None) -> None:
-        self.campaign, self.store, self.admin = campaign, store, admin
-        self.limiter = Limiter(rate)
-        self.writer = Writer(store, self.epoch)
-        self.counts: Counter[str] = Counter()
-        self._documents: tuple[float, dict[tuple[str, int], Any]] = (-1e9, {})
-        self._people: tuple[float, int] = (-1e9, 0)
-
-    def epoch(self) -> int:
-        """Return the number of the present epoch."""
-        opens = calendar.timegm(
-            time.strptime(self.campaign.document["opens"], "%Y-%m-%dT%H:%M:%SZ")
-        )
-        return max(0, int(time.time()) - opens) // int(self.campaign.document["epoch_seconds"])
-
-    async def documents(self) -> dict[tuple[str, int], Any]:
-        """Return the published documents, at most a second old."""
-        at, documents = self._documents
-        if time.monotonic() - at > 1:
-            documents = await self._read(self.store.documents)
-            self._documents = time.monotonic(), documents
-        return documents
-
-    async def people(self) -> int:
-        """Return how many have reported, at most some seconds old."""
-        at, people = self._people
-        if time.monotonic() - at > 5:
-            people = await self._read(self.store.count)
-            self._people = time.monotonic(), people
-        return people
-
-    async def _read(self, ask: Callable[[], Any]) -> Any:
-        try:
-            return await asyncio.to_thread(ask)
-        except Unavailable:
-            raise WireError(503, _STATUS_TEXTS[503], 5) from None
-
-    async def take(self, batch: Batch, address: str) -> Accepted:
-        """Check a batch and count its reports.
-
-        Parameters
-        ----------
-        batch
-            As it was parsed.
-        address
-            Where it came from, for the limits.
-        """
-        self._check_time()
-        most = number_of_reports(await self._question(batch.round))
-        bad = [i for i, report in enumerate(batch.reports) if report >= most]
-        if bad:
-            raise WireError(422, f"Impossible reports at positions {bad[:20]}.")
-        self._check_rounds(batch)
-        whos = [who_of(key) for key in batch.keys]
-        result = await self.writer.submit(Arrival(batch.round, whos, batch.reports))
-        if result.problem == "unknown":
-            self.limiter.failed(address)
-            raise WireError(401, _STATUS_TEXTS[401])
-        if result.problem == "closed":
-            raise WireError(410, _STATUS_TEXTS[410])
-        self.counts["accepted"] += result.accepted
-        self.counts["repeated"] += result.repeated
-        return result
-
-    def _check_time(self) -> None:
-        now = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
-        if now < self.campaign.document["opens"]:
-            raise WireError(409, _STATUS_TEXTS[409])
-        if now > self.campaign.document["closes"]:
-            raise WireError(410, _STATUS_TEXTS[410])
-
-    async def _question(self, number: int) -> dict[str, Any]:
-        """Return what a round asks, if it asks anything yet."""
-        document, rounds = self.campaign.document, self.campaign.document["rounds"]
-        question: Any = "later"
-        if number < len(rounds):
-            question = rounds[number]["question"]
-        elif number == client.LABEL_ROUND and "labels" in document:
-            oracle = {"name": "randomized_response", "size": document["n_clusters"]}
-            return {"mechanism": "category", "oracle": oracle}
-        if question == "later":
-            envelope = (await self.documents()).get(("round", number))
-            if envelope is None:
-                raise WireError(409, _STATUS_TEXTS[409])
-            later, _ = client.open_envelope(envelope, "round", self.campaign.key)
-            question = later["question"]
-        return question  # type: ignore[no-any-return]
-
-    def _check_rounds(self, batch: Batch) -> None:
-        """Refuse keys of other rounds: each person is in one, blind to the record."""
-        shares, name = self.campaign.shares, self.campaign.id
-        if len(shares) == 1 or batch.round == client.LABEL_ROUND:
-            return
-        if any(client.round_of(name, key, shares) != batch.round for key in batch.keys):
-            raise WireError(409, _STATUS_TEXTS[409])
-
-    def check_admin(self, request: "Request") -> None:
-        """Refuse whoever does not hold the admin token.
-
-        Parameters
-        ----------
-        request
-            With ``Authorization: Bearer ...``.
-        """
-        given = request.headers.get("authorization", "").removeprefix("Bearer ").encode()
-        digest = hashlib.sha256(given).digest()
-        if self.admin is None or not hmac.compare_digest(digest, self.admin):
-            self.limiter.failed(address_of(request))
-            raise WireError(401, "The admin token is missing or wrong.")
-
-
-def address_of(request: "Request") -> str:
-    """Return where a request comes from, for limits in memory alone.
-
-    Parameters
-    ----------
-    request
-        The request.
-    """
-    return request.client.host if request.client else ""
 
 
 async def read_body(request: "Request") -> bytes:
@@ -337,12 +57,17 @@ async def read_body(request: "Request") -> bytes:
     except TimeoutError:
         raise WireError(408, "The body came too slowly.") from None
     except ClientDisconnect:
-        raise WireError(400, _STATUS_TEXTS[400]) from None
+        raise WireError(400, STATUS_TEXTS[400]) from None
     return body
 
 
 def create_app(
-    campaign: Campaign, store: Store, *, rate: float = 10, admin: bytes | None = None
+    campaign: Campaign,
+    store: Store,
+    *,
+    rate: float = 10,
+    admin: bytes | None = None,
+    aggregator: int | None = None,
 ) -> "FastAPI":
     """Return the web application of a campaign.
 
@@ -356,10 +81,12 @@ def create_app(
         Requests a second that one address may make.
     admin
         SHA-256 of the admin token; None has no admin.
+    aggregator
+        Of two aggregators which this one is, 0 or 1; None where reports are taken.
     """
     from fastapi import FastAPI
 
-    service = Service(campaign, store, rate, admin)
+    service = Service(campaign, store, rate, admin, aggregator)
 
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
@@ -376,7 +103,10 @@ def create_app(
     app.state.service = service
     _add_limits(app, service)
     _add_documents(app, service)
-    _add_reports(app, service)
+    if aggregator is None:
+        _add_reports(app, service)
+    else:
+        _add_shares(app, service)
     _add_admin(app, service)
     web_page.add_pages(app, campaign, service.documents, service.people)
     _add_others(app)
@@ -486,12 +216,14 @@ async def _published(service: Service, kind: str, number: int) -> dict[str, Any]
     return envelope  # type: ignore[no-any-return]
 
 
+_ANSWERS: dict[int | str, dict[str, Any]] = {
+    status: {"description": text} for status, text in STATUS_TEXTS.items()
+}
+
+
 def _add_reports(app: "FastAPI", service: Service) -> None:
     from fastapi import Request
 
-    answers: dict[int | str, dict[str, Any]] = {
-        status: {"description": text} for status, text in _STATUS_TEXTS.items()
-    }
     line = {
         "type": "array",
         "prefixItems": [{"type": "string", "contentEncoding": "base64"}, {"type": "integer"}],
@@ -516,7 +248,7 @@ def _add_reports(app: "FastAPI", service: Service) -> None:
         },
     }
 
-    @app.post("/v1/reports", responses=answers, openapi_extra={"requestBody": body})
+    @app.post("/v1/reports", responses=_ANSWERS, openapi_extra={"requestBody": body})
     async def reports(request: Request) -> dict[str, int]:
         """Count the reports of a batch, all or none; answered after the commit."""
         content = await read_body(request)
@@ -524,6 +256,27 @@ def _add_reports(app: "FastAPI", service: Service) -> None:
         batch = parse_batch(content, kind, service.campaign.id)
         result = await service.take(batch, address_of(request))
         return {"accepted": result.accepted, "repeated": result.repeated}
+
+
+def _add_shares(app: "FastAPI", service: Service) -> None:
+    from fastapi import Request
+
+    binary = {"schema": {"type": "string", "format": "binary"}}
+    body = {"required": True, "content": {SHARES: binary}}
+
+    @app.post("/v1/shares", responses=_ANSWERS, openapi_extra={"requestBody": body})
+    async def shares(request: Request) -> dict[str, int]:
+        """Keep the shares of a batch, all or none; answered after the commit."""
+        content = await read_body(request)
+        kind = request.headers.get("content-type", "")
+        batch = parse_shares(content, kind, service.campaign.id, service.share_bytes)
+        result = await service.take_shares(batch, address_of(request))
+        return {"accepted": result.accepted, "repeated": result.repeated}
+
+    @app.get("/v1/opening", responses={404: {}})
+    async def opening() -> dict[str, Any]:
+        """The signed noisy sum of this aggregator's shares, once it was opened."""
+        return await _published(service, "opening", 0)
 
 
 def _add_admin(app: "FastAPI", service: Service) -> None:
@@ -538,7 +291,7 @@ def _add_admin(app: "FastAPI", service: Service) -> None:
         try:
             return {"digest": await asyncio.to_thread(service.store.close_round, number)}
         except Unavailable:
-            raise WireError(503, _STATUS_TEXTS[503], 5) from None
+            raise WireError(503, STATUS_TEXTS[503], 5) from None
 
     @app.post("/v1/admin/revoke/{who}", responses={401: {}})
     async def revoke(who: str, request: Request) -> dict[str, bool]:
@@ -547,18 +300,51 @@ def _add_admin(app: "FastAPI", service: Service) -> None:
         try:
             name = bytes.fromhex(who)
         except ValueError:
-            raise WireError(400, _STATUS_TEXTS[400]) from None
+            raise WireError(400, STATUS_TEXTS[400]) from None
         try:
             return {"revoked": await asyncio.to_thread(service.store.revoke, name)}
         except Unavailable:
-            raise WireError(503, _STATUS_TEXTS[503], 5) from None
+            raise WireError(503, STATUS_TEXTS[503], 5) from None
 
 
 def _add_others(app: "FastAPI") -> None:
     @app.api_route("/v{version}/{rest:path}", methods=["GET", "POST"], include_in_schema=False)
     async def other_version(version: str, rest: str) -> None:
         """Answer 406 to versions that are not spoken."""
-        raise WireError(404 if version == "1" else 406, _STATUS_TEXTS[406])
+        raise WireError(404 if version == "1" else 406, STATUS_TEXTS[406])
+
+
+def configure(app: "FastAPI", host: str, port: int, **settings: Any) -> "uvicorn.Config":
+    """Return how an application is served: no log of requests, a deadline for their headers.
+
+    Parameters
+    ----------
+    app
+        What ``create_app`` returned.
+    host
+        Address to listen at.
+    port
+        Port.
+    settings
+        More for ``uvicorn.Config``, such as the files of TLS.
+    """
+    import uvicorn
+
+    from shoal.collector.header_deadline import DeadlineProtocol
+
+    return uvicorn.Config(
+        app,
+        host=host,
+        port=port,
+        http=DeadlineProtocol,
+        ws="none",
+        access_log=False,
+        log_level="warning",
+        server_header=False,
+        limit_concurrency=1_000,
+        timeout_keep_alive=15,
+        **settings,
+    )
 
 
 def serve(
@@ -581,15 +367,5 @@ def serve(
     """
     import uvicorn
 
-    uvicorn.run(
-        app,
-        host=host,
-        port=port,
-        ssl_certfile=certificate,
-        ssl_keyfile=key,
-        access_log=False,
-        log_level="warning",
-        server_header=False,
-        limit_concurrency=1_000,
-        timeout_keep_alive=15,
-    )
+    tls = {"ssl_certfile": certificate, "ssl_keyfile": key}
+    uvicorn.Server(configure(app, host, port, **tls)).run()

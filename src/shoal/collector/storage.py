@@ -1,35 +1,36 @@
-"""Keep reports as sums, each counted once: in SQLite, or in PostgreSQL by its URL.
+"""Keep reports as sums, each counted once; what all databases do alike.
 
     accept:  who ─► seen ┐ one transaction: a code is in a part if and only if its person is in
              code ─► part ┘ seen; answered only after the commit
     fold:    parts ─► sums  one transaction
 
-No row joins a person to a report: ``part.codes`` are sorted, and ``seen`` holds hashes of keys. See
-``storage.proof.md`` for why every acknowledged report is counted exactly once.
+No row joins a person to a report: ``part.codes`` are sorted, and ``seen`` holds hashes of keys. One
+of two aggregators keeps shares instead, which tell nothing alone, by person until they are opened.
+See ``storage.proof.md`` for why every acknowledged report is counted exactly once.
 """
 
 import hashlib
 import json
-import sqlite3
 import threading
 from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from shoal.collector.client import LABEL_ROUND, canonical
-from shoal.errors import CannotWrite, InvalidSetting, NotInstalled
+from shoal.errors import InvalidSetting
 
-__all__ = ["Accepted", "Arrival", "Store", "Unavailable", "open_store"]
+__all__ = ["Accepted", "Arrival", "Store", "Unavailable"]
 
-VERSION = 1
-_MIGRATIONS: dict[int, str] = {}  # from a version to the next, in SQL of both databases
+VERSION = 2
+_SHARES = "CREATE TABLE share (who {bytes} PRIMARY KEY, content {bytes} NOT NULL) {lean}"
+_MIGRATIONS = {1: _SHARES}  # from a version to the next
 _FOLD_PARTS = 4_096
+_READ_SHARES = 1_000  # at a time: some megabytes
 _TABLES = """
 CREATE TABLE meta (version {integer} NOT NULL, campaign {bytes} NOT NULL, envelope TEXT NOT NULL);
 CREATE TABLE enrolled (who {bytes} PRIMARY KEY, revoked {integer} NOT NULL DEFAULT 0) {lean};
@@ -41,7 +42,8 @@ CREATE TABLE sums (round {integer}, epoch {integer}, code {integer}, n {integer}
 CREATE TABLE epoch (round {integer}, epoch {integer}, n {integer}, digest {bytes},
     PRIMARY KEY (round, epoch));
 CREATE TABLE document (kind TEXT, round {integer}, envelope TEXT, PRIMARY KEY (kind, round));
-"""
+{shares};
+{more}"""
 
 
 class Unavailable(Exception):
@@ -59,11 +61,14 @@ class Arrival(NamedTuple):
         Of each person, the hash of the key.
     codes
         The report of each.
+    shares
+        Instead of codes at one of two aggregators: what it keeps of each person.
     """
 
     round: int
     whos: Sequence[bytes]
-    codes: Sequence[int]
+    codes: Sequence[int] = ()
+    shares: Sequence[bytes] = ()
 
 
 class Accepted(NamedTuple):
@@ -115,9 +120,11 @@ class Store(ABC):
     def _connect(self) -> Any:
         """Open a connection in which transactions begin when they are told to."""
 
+    _types: ClassVar[dict[str, str]]  # how the database writes what the tables are made of
+
     @abstractmethod
-    def _tables(self) -> str:
-        """Return the statements that make the tables."""
+    def _has_tables(self, cursor: Any) -> bool:
+        """Whether the tables are there already."""
 
     @abstractmethod
     def _begin(self, cursor: Any) -> None:
@@ -183,16 +190,13 @@ class Store(ABC):
     def _migrate(self, envelope: str) -> None:
         with self._transaction() as cursor:
             if not self._has_tables(cursor):
-                for statement in self._tables().split(";\n"):
-                    if statement.strip():
-                        cursor.execute(statement)
+                self._run(cursor, _TABLES.replace("{shares}", _SHARES))
                 row = VERSION, self._campaign, envelope
                 cursor.execute(self._sql("INSERT INTO meta VALUES (?, ?, ?)"), row)
             cursor.execute("SELECT version, campaign FROM meta")
             version, campaign = cursor.fetchone()
             for step in range(version, VERSION):  # one transaction: all of it, or none
-                for statement in _MIGRATIONS[step].split(";\n"):
-                    cursor.execute(statement)
+                self._run(cursor, _MIGRATIONS[step])
                 cursor.execute(self._sql("UPDATE meta SET version = ?"), (step + 1,))
         if version > VERSION:
             raise InvalidSetting(
@@ -207,9 +211,10 @@ class Store(ABC):
                 setting="--db",
             )
 
-    @abstractmethod
-    def _has_tables(self, cursor: Any) -> bool:
-        """Whether the tables are there already."""
+    def _run(self, cursor: Any, statements: str) -> None:
+        for statement in statements.format(**self._types).split(";\n"):
+            if statement.strip():
+                cursor.execute(statement)
 
     # ---- people
 
@@ -265,6 +270,7 @@ class Store(ABC):
         """
         results: list[Accepted] = []
         parts: dict[int, list[int]] = {}
+        shares: list[tuple[bytes, bytes]] = []
         with self._transaction() as cursor:
             self._lock_rounds(cursor, shared=True)
             problems = self._problems(cursor, arrivals)
@@ -273,12 +279,17 @@ class Store(ABC):
             whos = sorted({who for arrival in good for who in arrival.whos})
             new = self._insert_new(cursor, whos)  # [P1]
             for arrival, problem in zip(arrivals, problems, strict=True):
-                codes = _take_new(arrival, new) if problem is None else []
-                parts.setdefault(arrival.round, []).extend(codes)
-                repeated = len(arrival.whos) - len(codes) if problem is None else 0
-                results.append(Accepted(len(codes), repeated, problem))
+                places = _take_new(arrival.whos, new) if problem is None else []
+                if arrival.shares:
+                    shares += [(arrival.whos[i], arrival.shares[i]) for i in places]
+                else:
+                    parts.setdefault(arrival.round, []).extend(arrival.codes[i] for i in places)
+                repeated = len(arrival.whos) - len(places) if problem is None else 0
+                results.append(Accepted(len(places), repeated, problem))
             for number, codes in parts.items():
                 self._write_part(cursor, number, epoch, codes)  # [P2]
+            if shares:
+                cursor.executemany(self._sql("INSERT INTO share VALUES (?, ?)"), shares)
         return results  # [P3]
 
     def _problems(self, cursor: Any, arrivals: Sequence[Arrival]) -> list[str | None]:
@@ -406,12 +417,44 @@ class Store(ABC):
         with self._transaction() as cursor:
             cursor.execute("DELETE FROM seen")
             cursor.execute("DELETE FROM enrolled")
+            cursor.execute("DELETE FROM share")
 
     def part_count(self) -> int:
         """Return how many parts wait to be folded."""
         with self._transaction() as cursor:
             cursor.execute("SELECT COUNT(*) FROM part")
             return int(cursor.fetchone()[0])
+
+    # ---- shares of one of two aggregators
+
+    def shares(self) -> Iterator[tuple[bytes, bytes]]:
+        """Yield everybody's hash and share, some at a time, in the order of the hashes."""
+        after = b""
+        while True:
+            select = "SELECT who, content FROM share WHERE who > ? ORDER BY who LIMIT ?"
+            with self._transaction() as cursor:
+                cursor.execute(self._sql(select), (after, _READ_SHARES))
+                rows = [(bytes(who), bytes(content)) for who, content in cursor.fetchall()]
+            if not rows:
+                return
+            yield from rows
+            after = rows[-1][0]
+
+    def keep_opening(self, envelope: dict[str, Any]) -> dict[str, Any]:
+        """Keep what was opened and delete the shares; return the first opening ever kept.
+
+        Parameters
+        ----------
+        envelope
+            The signed opening. If there is one already, this one is dropped unseen.
+        """
+        insert = "INSERT INTO document VALUES ('opening', 0, ?) ON CONFLICT DO NOTHING"
+        with self._transaction() as cursor:
+            cursor.execute(self._sql(insert), (json.dumps(envelope),))
+            cursor.execute("DELETE FROM share")
+            cursor.execute("SELECT envelope FROM document WHERE kind = 'opening'")
+            first: dict[str, Any] = json.loads(cursor.fetchone()[0])
+            return first
 
     # ---- documents
 
@@ -441,14 +484,14 @@ class Store(ABC):
             return {(kind, number): json.loads(text) for kind, number, text in cursor.fetchall()}
 
 
-def _take_new(arrival: Arrival, new: set[bytes]) -> list[int]:
-    """Return the codes of the people who are new, who are so no longer: each counts once."""
-    codes = []
-    for who, code in zip(arrival.whos, arrival.codes, strict=True):
+def _take_new(whos: Sequence[bytes], new: set[bytes]) -> list[int]:
+    """Return the places of the people who are new, who are so no longer: each counts once."""
+    places = []
+    for place, who in enumerate(whos):
         if who in new:
             new.discard(who)
-            codes.append(code)
-    return codes
+            places.append(place)
+    return places
 
 
 def _tally(contents: list[bytes]) -> dict[int, int]:
@@ -456,196 +499,3 @@ def _tally(contents: list[bytes]) -> dict[int, int]:
     joined: NDArray[np.uint32] = np.frombuffer(b"".join(contents), dtype="<u4")
     codes, counts = np.unique(joined, return_counts=True)
     return dict(zip(codes.tolist(), counts.tolist(), strict=True))
-
-
-class SqliteStore(Store):
-    """A campaign in one SQLite file, with a write-ahead log that is flushed at every commit.
-
-    Parameters
-    ----------
-    path
-        The file.
-    campaign
-        The campaign's id.
-    envelope
-        The signed campaign.
-    has_tokens
-        Whether only enrolled people may report.
-    """
-
-    _failures = (sqlite3.OperationalError, sqlite3.DatabaseError)
-
-    def __init__(
-        self, path: str, campaign: bytes, envelope: dict[str, Any], has_tokens: bool
-    ) -> None:
-        self._path = path
-        super().__init__(campaign, envelope, has_tokens)
-
-    def _connect(self) -> sqlite3.Connection:
-        connection = sqlite3.connect(
-            self._path, timeout=20, isolation_level=None, check_same_thread=False
-        )
-        connection.execute("PRAGMA journal_mode = WAL")
-        connection.execute("PRAGMA synchronous = FULL")
-        return connection
-
-    def _tables(self) -> str:
-        return _TABLES.format(
-            integer="INTEGER",
-            bytes="BLOB",
-            lean="WITHOUT ROWID",
-            seen="WITHOUT ROWID",
-            identity="INTEGER PRIMARY KEY",
-        )
-
-    def _has_tables(self, cursor: Any) -> bool:
-        cursor.execute("SELECT 1 FROM sqlite_master WHERE name = 'meta'")
-        return cursor.fetchone() is not None
-
-    def _begin(self, cursor: Any) -> None:
-        cursor.execute("BEGIN IMMEDIATE")
-
-    def _insert_new(self, cursor: Any, whos: Sequence[bytes]) -> set[bytes]:
-        # Most requests are new: one statement for all, and one by one only after a conflict.
-        cursor.execute("SAVEPOINT people")
-        try:
-            cursor.executemany("INSERT INTO seen VALUES (?)", zip(whos, strict=True))
-            new = set(whos)
-        except sqlite3.IntegrityError:
-            cursor.execute("ROLLBACK TO people")
-            new = {who for who in whos if self._insert_one(cursor, who)}
-        cursor.execute("RELEASE people")
-        return new
-
-    @staticmethod
-    def _insert_one(cursor: Any, who: bytes) -> bool:
-        cursor.execute("INSERT OR IGNORE INTO seen VALUES (?)", (who,))
-        return bool(cursor.rowcount == 1)
-
-    def _enrolled(self, cursor: Any, whos: Sequence[bytes]) -> int:
-        marks = ", ".join("?" * len(whos))
-        select = f"SELECT COUNT(*) FROM enrolled WHERE revoked = 0 AND who IN ({marks})"
-        cursor.execute(select, whos)
-        return int(cursor.fetchone()[0])
-
-    def _lock_fold(self, cursor: Any) -> None:
-        """Nothing to do: only one transaction writes at a time."""
-
-    def _lock_rounds(self, cursor: Any, shared: bool) -> None:
-        """Nothing to do: only one transaction writes at a time."""
-
-
-class PostgresStore(Store):
-    """A campaign in a PostgreSQL database, for several workers at once.
-
-    Parameters
-    ----------
-    url
-        E.g. ``postgresql://user@host/name``.
-    campaign
-        The campaign's id.
-    envelope
-        The signed campaign.
-    has_tokens
-        Whether only enrolled people may report.
-    """
-
-    _FOLD, _MAKE, _ROUNDS = (
-        5_404_319,
-        5_404_320,
-        5_404_321,
-    )  # numbers of advisory locks, of this program alone
-
-    def __init__(
-        self, url: str, campaign: bytes, envelope: dict[str, Any], has_tokens: bool
-    ) -> None:
-        try:
-            import psycopg
-        except ImportError:
-            raise NotInstalled(
-                "PostgreSQL needs the package psycopg.", "pip install 'shoal[collector]'"
-            ) from None
-        self._url, self._psycopg = url, psycopg
-        self._failures = (psycopg.Error,)
-        super().__init__(campaign, envelope, has_tokens)
-
-    def _connect(self) -> Any:
-        connection = self._psycopg.connect(self._url, autocommit=True, connect_timeout=5)
-        connection.execute("SET synchronous_commit = on")
-        return connection
-
-    def _sql(self, text: str) -> str:
-        return text.replace("?", "%s")
-
-    def _tables(self) -> str:
-        parts = "".join(
-            f"CREATE TABLE seen_{i} PARTITION OF seen "
-            f"FOR VALUES WITH (MODULUS 16, REMAINDER {i});\n"
-            for i in range(16)
-        )
-        tables = _TABLES.format(
-            integer="bigint",
-            bytes="bytea",
-            lean="",
-            seen="PARTITION BY HASH (who)",
-            identity="bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY",
-        )
-        return tables + parts
-
-    def _has_tables(self, cursor: Any) -> bool:
-        cursor.execute("SELECT pg_advisory_xact_lock(%s)", (self._MAKE,))
-        cursor.execute("SELECT to_regclass('meta')")
-        return cursor.fetchone()[0] is not None
-
-    def _begin(self, cursor: Any) -> None:
-        cursor.execute("BEGIN")
-
-    def _insert_new(self, cursor: Any, whos: Sequence[bytes]) -> set[bytes]:
-        insert = "INSERT INTO seen SELECT unnest(%s::bytea[]) ON CONFLICT DO NOTHING RETURNING who"
-        cursor.execute(insert, (list(whos),), binary=True)
-        return {bytes(row[0]) for row in cursor.fetchall()}
-
-    def _enrolled(self, cursor: Any, whos: Sequence[bytes]) -> int:
-        select = "SELECT COUNT(*) FROM enrolled WHERE revoked = 0 AND who = ANY(%s::bytea[])"
-        cursor.execute(select, (list(whos),))
-        return int(cursor.fetchone()[0])
-
-    def _lock_fold(self, cursor: Any) -> None:
-        cursor.execute("SELECT pg_advisory_xact_lock(%s)", (self._FOLD,))
-
-    def _lock_rounds(self, cursor: Any, shared: bool) -> None:
-        kind = "_shared" if shared else ""
-        cursor.execute(f"SELECT pg_advisory_xact_lock{kind}(%s)", (self._ROUNDS,))
-
-
-def open_store(
-    url: str, campaign: bytes, envelope: dict[str, Any], *, has_tokens: bool = False
-) -> Store:
-    """Open the database of a campaign, made if it is not there.
-
-    Parameters
-    ----------
-    url
-        ``sqlite:///path`` (four slashes for an absolute path), a path, or ``postgresql://...``.
-    campaign
-        The campaign's id.
-    envelope
-        The signed campaign.
-    has_tokens
-        Whether only enrolled people may report.
-    """
-    try:
-        if url.startswith(("postgresql://", "postgres://")):
-            return PostgresStore(url, campaign, envelope, has_tokens)
-        path = url.removeprefix("sqlite:///")
-        if "://" in path:
-            raise InvalidSetting(
-                "The database must be SQLite or PostgreSQL.",
-                "E.g. --db sqlite:///walk.sqlite or --db postgresql://localhost/walk.",
-                setting="--db",
-            )
-        return SqliteStore(str(Path(path).expanduser()), campaign, envelope, has_tokens)
-    except Unavailable:
-        raise CannotWrite(
-            "The database cannot be opened.", "Check that it is there and can be written."
-        ) from None

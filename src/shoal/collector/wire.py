@@ -7,15 +7,26 @@ from typing import Any, NamedTuple
 
 from shoal.documents import parse_json
 
-__all__ = ["BINARY", "JSON", "Batch", "WireError", "parse_batch", "who_of"]
+__all__ = [
+    "BINARY",
+    "JSON",
+    "SHARES",
+    "Batch",
+    "ShareBatch",
+    "WireError",
+    "parse_batch",
+    "parse_shares",
+    "who_of",
+]
 
 BINARY = "application/vnd.shoal.reports"
 JSON = "application/json"
+SHARES = "application/vnd.shoal.shares"
 MOST_BYTES = 2**20
 MOST_REPORTS = 10_000
 _MOST_IN_JSON = 1_000
 _HEAD = 24
-_LINE = 20
+_KEY_BYTES = 16
 _KEY = re.compile(r"[A-Za-z0-9+/]{22}==", re.ASCII)
 
 
@@ -55,6 +66,24 @@ class Batch(NamedTuple):
     reports: list[int]
 
 
+class ShareBatch(NamedTuple):
+    """Shares for one of two aggregators.
+
+    Parameters
+    ----------
+    aggregator
+        Which of the two they are for, 0 or 1.
+    keys
+        The idempotency key of each person.
+    shares
+        What each sends: a seed, or a tag and a share.
+    """
+
+    aggregator: int
+    keys: list[bytes]
+    shares: list[bytes]
+
+
 def who_of(key: bytes) -> bytes:
     """Return what the server keeps of a key: a hash, so that a lookup leaks no prefix of it.
 
@@ -90,22 +119,60 @@ def parse_batch(body: bytes, kind: str, campaign: bytes) -> Batch:
         batch = _parse_json(body, campaign)
     else:
         raise WireError(415, f"Reports are sent as {BINARY} or {JSON}.")
-    if len(set(batch.keys)) != len(batch.keys):
-        raise WireError(400, "One key is in the batch twice.")
+    _check_distinct(batch.keys)
     return batch
 
 
+def parse_shares(body: bytes, kind: str, campaign: bytes, share_bytes: int) -> ShareBatch:
+    """Return the shares in a request's body.
+
+    Parameters
+    ----------
+    body
+        The body.
+    kind
+        Its content type.
+    campaign
+        The id of the campaign it must be for.
+    share_bytes
+        How long each share must be.
+
+    Raises
+    ------
+    WireError
+        As ``parse_batch``.
+    """
+    if kind.partition(";")[0].strip().lower() != SHARES:
+        raise WireError(415, f"Shares are sent as {SHARES}.")
+    place, keys, shares = _parse_lines(body, b"SHS1", campaign, share_bytes)
+    _check_distinct(keys)
+    return ShareBatch(place, keys, shares)
+
+
+def _check_distinct(keys: list[bytes]) -> None:
+    if len(set(keys)) != len(keys):
+        raise WireError(400, "One key is in the batch twice.")
+
+
 def _parse_binary(body: bytes, campaign: bytes) -> Batch:
-    if len(body) < _HEAD or body[:4] != b"SHR1":
+    number, keys, reports = _parse_lines(body, b"SHR1", campaign, 4)
+    return Batch(number, keys, [int.from_bytes(report, "big") for report in reports])
+
+
+def _parse_lines(
+    body: bytes, magic: bytes, campaign: bytes, size: int
+) -> tuple[int, list[bytes], list[bytes]]:
+    """Return the number in a batch's head, and the key and the content of every line."""
+    if len(body) < _HEAD or body[:4] != magic:
         raise WireError(400, "The body does not begin like a batch.")
-    count = int.from_bytes(body[21:24], "big")
-    if not 1 <= count <= MOST_REPORTS or len(body) != _HEAD + _LINE * count:
-        raise WireError(400, f"A batch has 1 to {MOST_REPORTS} reports and no other bytes.")
+    count, line = int.from_bytes(body[21:24], "big"), _KEY_BYTES + size
+    if not 1 <= count <= MOST_REPORTS or len(body) != _HEAD + line * count:
+        raise WireError(400, f"A batch has 1 to {MOST_REPORTS} lines and no other bytes.")
     if body[4:20] != campaign:
         raise WireError(404, "This server collects for another campaign.")
-    starts = range(_HEAD, len(body), _LINE)
-    keys = [body[at : at + 16] for at in starts]
-    return Batch(body[20], keys, [int.from_bytes(body[at + 16 : at + 20], "big") for at in starts])
+    starts = range(_HEAD, len(body), line)
+    keys = [body[at : at + _KEY_BYTES] for at in starts]
+    return body[20], keys, [body[at + _KEY_BYTES : at + line] for at in starts]
 
 
 def _parse_json(body: bytes, campaign: bytes) -> Batch:

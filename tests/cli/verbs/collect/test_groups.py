@@ -1,53 +1,19 @@
-"""``shoal collect``: a campaign from its key to its groups, on the command line."""
+"""``shoal collect advance | cluster``: a campaign from its invitations to its groups."""
 
-import json
 import os
 
 import pytest
-from typer.testing import CliRunner
 
 pytest.importorskip("cryptography", reason="pip install 'shoal[collector]'")
 
-from shoal.cli.main import app
 from shoal.collector import client
 from shoal.collector.campaign import Campaign
-from shoal.collector.storage import Arrival, open_store
+from shoal.collector.databases import open_store
+from shoal.collector.storage import Arrival
 from shoal.collector.wire import who_of
 
-YAML = """
-name: a walk
-purpose: Where people walk.
-operator: The town
-contact: town@example.org
-columns:
-  - {name: x, low: 0, high: 1}
-  - {name: y, low: 0, high: 1}
-epsilon: "4"
-n_expected: 2000
-n_clusters: 2
-opens: 2020-01-01T00:00:00Z
-closes: 2999-01-01T00:00:00Z
-"""
 
-
-def run(*words):
-    result = CliRunner().invoke(app, ["collect", *map(str, words), "--json"], catch_exceptions=True)
-    if result.exception is not None and not isinstance(result.exception, SystemExit):
-        raise result.exception
-    return json.loads(result.stdout)
-
-
-@pytest.fixture
-def campaign(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "campaign.yaml").write_text(YAML)
-    run("key", "operator.key")
-    signed = run("sign", "campaign.yaml")
-    assert signed["users_needed"] > 0
-    return Campaign.load("campaign.json")
-
-
-def test_a_campaign_from_invitations_to_published_groups(campaign, tmp_path):
+def test_a_campaign_from_invitations_to_published_groups(campaign, run):
     links = run("tokens", "campaign.json", 600, "--address", "https://walk.example.org/")["tokens"]
     tokens = [bytes.fromhex(link.rpartition("=")[2]) for link in links]
     assert links[0].startswith(f"https://walk.example.org/#key={campaign.key.hex()}&token=")
@@ -75,7 +41,7 @@ def test_a_campaign_from_invitations_to_published_groups(campaign, tmp_path):
     assert run("status", "campaign.json")["documents"] == ["model 0"]
 
 
-def test_nothing_is_learnt_before_anybody_reports(campaign):
+def test_nothing_is_learnt_before_anybody_reports(campaign, run):
     refusals = {
         ("cluster", "campaign.json"): ("TooFewRows", "No report"),
         ("advance", "campaign.json", 0): ("InvalidSetting", "1 round"),
@@ -89,7 +55,7 @@ def test_nothing_is_learnt_before_anybody_reports(campaign):
         assert message in document["message"]
 
 
-def test_a_robust_run_says_what_it_cut_and_an_alarm_names_uneven_reports(campaign):
+def test_a_robust_run_says_what_it_cut_and_an_alarm_names_uneven_reports(campaign, run):
     store = open_store("sqlite:///campaign.sqlite", campaign.id, campaign.envelope)
     words, question = client.WordStream(), campaign.document["rounds"][0]["question"]
     places = [[0.2, 0.2], [0.8, 0.7]]
@@ -106,8 +72,8 @@ def test_a_robust_run_says_what_it_cut_and_an_alarm_names_uneven_reports(campaig
     assert run("status", "campaign.json")["alarms"] == ["hash functions of round 0"]
 
 
-def test_a_shuffled_campaign_states_its_sums_and_releases_them_once(campaign, tmp_path):
-    shuffled = YAML.replace('"4"', '"2"') + 'setting: shuffled\ndelta: "0.000001"\nn_least: 500\n'
+def test_a_shuffled_campaign_states_its_sums_and_releases_them_once(campaign, run, yaml, tmp_path):
+    shuffled = yaml.replace('"4"', '"2"') + 'setting: shuffled\ndelta: "0.000001"\nn_least: 500\n'
     (tmp_path / "other.yaml").write_text(shuffled)
     signed = run("sign", "other.yaml")
     assert 0 < signed["sums_epsilon"] < 1
@@ -123,3 +89,16 @@ def test_a_shuffled_campaign_states_its_sums_and_releases_them_once(campaign, tm
     assert store.accept([Arrival(0, [os.urandom(16)], [1])], 0)[0].problem == "closed"
     store.close()
     assert run(*at) == first
+
+
+def test_groups_learnt_on_spark_are_those_learnt_here(campaign, run, spark):
+    store = open_store("sqlite:///campaign.sqlite", campaign.id, campaign.envelope)
+    words, question = client.WordStream(), campaign.document["rounds"][0]["question"]
+    places = [[0.2, 0.2], [0.8, 0.7]]
+    codes = [client.draw(question, places[i % 2], words) for i in range(600)]
+    store.accept([Arrival(0, [os.urandom(16) for _ in codes], codes)], 0)
+    store.close()
+    here = run("cluster", "campaign.json", "-o", "here", "--seed", 1)
+    there = run("cluster", "campaign.json", "-o", "there", "--seed", 1, "--engine", "spark")
+    assert there["n_reports"] == here["n_reports"] == 600
+    assert there["centers"] == pytest.approx(here["centers"])

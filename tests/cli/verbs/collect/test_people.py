@@ -1,0 +1,39 @@
+"""``shoal collect tokens | enrol | revoke``: who may report, in one database and in a second."""
+
+from pathlib import Path
+
+from shoal.collector import client
+from shoal.collector.databases import open_store
+from shoal.collector.storage import Arrival
+from shoal.collector.wire import who_of
+
+
+def accepted(campaign, url, token):
+    store = open_store(url, campaign.id, campaign.envelope, has_tokens=True)
+    who = who_of(client.key_of(bytes.fromhex(token), campaign.id))
+    (result,) = store.accept([Arrival(0, [who], [1])], 0)
+    store.close()
+    return result.accepted
+
+
+def test_hashes_of_invitations_let_people_report_to_a_second_database(campaign, run):
+    second = "sqlite:///second.sqlite"
+    (token,) = run("tokens", "campaign.json", 1, "--hashes", "hashes.txt")["tokens"]
+    assert accepted(campaign, second, token) == 0
+    assert run("enrol", "campaign.json", "hashes.txt", "--db", second)["enrolled"] == 2  # and label
+    assert accepted(campaign, second, token) == 1
+    assert token not in Path("hashes.txt").read_text()
+
+
+def test_a_token_is_good_until_it_is_revoked(campaign, run):
+    first, other = run("tokens", "campaign.json", 2)["tokens"]
+    assert run("revoke", "campaign.json", first)["revoked"]
+    assert accepted(campaign, "sqlite:///campaign.sqlite", first) == 0
+    assert accepted(campaign, "sqlite:///campaign.sqlite", other) == 1
+    assert not run("revoke", "campaign.json", other)["revoked"]  # it has reported
+
+
+def test_a_file_without_hashes_is_refused(campaign, run, tmp_path):
+    (tmp_path / "names.txt").write_text("Ada\n")
+    for name in ("names.txt", "nothing.txt"):
+        assert "no hashes" in run("enrol", "campaign.json", name)["message"]

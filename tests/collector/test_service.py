@@ -1,0 +1,89 @@
+"""The limits and the queue of a server, without a server."""
+
+import asyncio
+
+import pytest
+
+from shoal.collector import service
+from shoal.collector.service import Limiter, Writer
+from shoal.collector.storage import Accepted, Arrival, Unavailable
+from shoal.collector.wire import WireError
+
+
+def test_an_address_may_ask_in_bursts_and_then_at_its_rate(monkeypatch):
+    now = [0.0]
+    monkeypatch.setattr(service.time, "monotonic", lambda: now[0])
+    limiter = Limiter(rate=10)
+    for _ in range(20):
+        limiter.check("a")
+    with pytest.raises(WireError) as refusal:
+        limiter.check("a")
+    assert (refusal.value.status, refusal.value.retry_after) == (429, 1)
+    limiter.check("b")  # another address
+    now[0] += 0.2
+    limiter.check("a")
+
+
+def test_an_address_that_guesses_keys_waits_a_minute(monkeypatch):
+    now = [0.0]
+    monkeypatch.setattr(service.time, "monotonic", lambda: now[0])
+    limiter = Limiter(rate=1_000)
+    for _ in range(20):
+        limiter.failed("a")
+    with pytest.raises(WireError) as refusal:
+        limiter.check("a")
+    assert refusal.value.retry_after == 60
+    now[0] += 61
+    limiter.check("a")
+
+
+def test_only_so_many_addresses_are_remembered(monkeypatch):
+    monkeypatch.setattr(service, "_ADDRESSES", 5)
+    limiter = Limiter(rate=1)
+    for number in range(50):
+        limiter.check(str(number))
+        limiter.failed(str(number))
+    assert len(limiter._requests) == len(limiter._failures) == 5
+
+
+class Store:
+    """Accepts everything, or nothing."""
+
+    def __init__(self, is_full=False):
+        self.is_full, self.calls = is_full, []
+
+    def accept(self, arrivals, epoch):
+        if self.is_full:
+            raise Unavailable("full")
+        self.calls.append(len(arrivals))
+        return [Accepted(len(arrival.whos), 0) for arrival in arrivals]
+
+
+async def submit(writer, arrivals):
+    running = asyncio.create_task(writer.run())
+    results = await asyncio.gather(*map(writer.submit, arrivals), return_exceptions=True)
+    running.cancel()
+    return results
+
+
+def test_requests_that_come_together_are_one_transaction():
+    store = Store()
+    arrivals = [Arrival(0, [bytes([i]) * 16], [1]) for i in range(30)]
+    results = asyncio.run(submit(Writer(store, lambda: 0), arrivals))
+    assert [result.accepted for result in results] == [1] * 30
+    assert sum(store.calls) == 30
+    assert len(store.calls) < 30
+
+
+def test_shares_fill_the_queue_sooner_than_reports():
+    shares = Arrival(0, [bytes([i]) * 16 for i in range(10)], shares=[bytes(8_208)] * 10)
+    reports = Arrival(0, shares.whos, [1] * 10)
+    waiting = Writer(Store(), lambda: 0, waiting=service.MOST_WAITING - 50)
+    refused, taken = asyncio.run(submit(waiting, [shares, reports]))
+    assert (refused.status, taken.accepted) == (429, 10)
+
+
+def test_a_database_that_is_full_refuses_all_who_wait():
+    arrivals = [Arrival(0, [bytes([i]) * 16], [1]) for i in range(3)]
+    results = asyncio.run(submit(Writer(Store(is_full=True), lambda: 0), arrivals))
+    assert [(result.status, result.retry_after) for result in results] == [(503, 5)] * 3
