@@ -24,6 +24,7 @@ __all__ = ["GROUPS", "make_demo"]
 
 GROUPS = 5
 BUDGETS = (Fraction(1, 50), Fraction(1, 4), Fraction(1), Fraction(4))  # times that of the release
+LARGEST = 100  # noise of a budget far beyond would be refused
 FITS = 6  # at each budget
 ATTACKED, ATTACK_GROUPS, SHADOWS = 1_000, 100, 64
 
@@ -63,7 +64,8 @@ def make_demo(
     if progress is not None:
         progress.step("Comparing with no noise and other budgets")
     labels, plain = _plain_groups(schema, students, model, rng.seed())
-    budgets = [promise.epsilon * share for share in BUDGETS]
+    most = max(promise.epsilon, Fraction(LARGEST))
+    budgets = [min(promise.epsilon * share, most) for share in BUDGETS]
     landed = [_landed(schema, PureDP(e), students, plain, rng) for e in budgets]
     trials = [Trial(*each) for each in zip(budgets, landed, strict=True)]
 
