@@ -151,10 +151,9 @@ def _write_table(
 
 
 def _write(page: "Page", ledger: "Ledger", folder: Path) -> list[str]:
-    from shoal import report
+    from shoal.report import findings, write
 
-    findings = report.findings(page.to_result(), ledger=ledger)
-    return [path.name for path in report.write(findings, folder)]
+    return [path.name for path in write(findings(page.to_result(), ledger=ledger), folder)]
 
 
 def _commands(folder: Path, epsilon: str) -> list[str]:
