@@ -146,14 +146,14 @@ def _of_demos(ledger: "Ledger") -> "Ledger":
 
 
 def _write(release: Release, page: "Page", folder: Path) -> list[str]:
-    from shoal import report
     from shoal.data import write_table
+    from shoal.report import findings, write
 
     cells = write_table(_cells(release), folder / "cells.parquet")
     digest = hashlib.sha256(cells.read_bytes()).hexdigest()
     files = [{"name": cells.name, "sha256": digest}]
-    findings = report.findings(page.to_result(), ledger=release.ledger, files=files)
-    return [path.name for path in report.write(findings, folder)] + [cells.name]
+    content = findings(page.to_result(), ledger=release.ledger, files=files)
+    return [path.name for path in write(content, folder)] + [cells.name]
 
 
 def _cells(release: Release) -> Any:
