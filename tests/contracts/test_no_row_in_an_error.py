@@ -319,6 +319,16 @@ VERBS = {
             lambda at: ["learn", at.reports, "-k", 2, "-o", at.out],
         ),
     ],
+    ("report",): [
+        (
+            "report",
+            ("model", "ledger"),
+            lambda at: [
+                *("report", at.model, "-o", at.folder / "page.html"),
+                *("--ledger", at.ledger),
+            ],
+        ),
+    ],
     ("demo",): [("demo", (), lambda at: ["demo", "--epsilon", "0"])],
     ("version",): [("version", (), lambda at: ["version"])],
     ("data", "list"): [("data list", (), lambda at: ["data", "list"])],

@@ -4,7 +4,7 @@ import pytest
 import shoal
 from shoal.errors import InvalidSetting
 from shoal.planning import what_if
-from shoal.planning.what_if import FLATTERY, FLATTERY_WITHOUT_CELLS
+from shoal.planning.what_if import FLATTERY
 
 BOX = shoal.Box(age=(0, 100), visits=(0, 20))
 
@@ -44,12 +44,26 @@ def test_nothing_is_spent(model, tmp_path):
     assert ledger.entries().to_pylist() == before
 
 
-def test_a_model_without_cells_is_taken_for_near_groups():
+def test_a_model_without_cells_is_as_wide_as_its_noise_tells():
     rows = np.tile([[20.0, 4.0], [80.0, 16.0]], (400, 1))
     model = shoal.PrivateKMeans(2, epsilon=2, domain=BOX, method="lloyd", random_state=1).fit(rows)
     found = what_if(model, epsilons=[2])
     assert found.curves["central"].bands[0].high < 0.3
-    assert found.flattery == FLATTERY_WITHOUT_CELLS
+
+
+def test_rows_of_a_person_share_the_budget(model):
+    people = shoal.Schema.of_box(BOX, entity="who", max_rows_per_person=4)
+    columns = dict(zip(BOX.names, np.tile([[20.0, 4.0], [80.0, 16.0]], (400, 1)).T, strict=True))
+    table = columns | {"who": np.arange(800)}
+    one, many = (
+        shoal.PrivateKMeans(2, epsilon=2, domain=domain, random_state=1).fit(table)
+        for domain in (BOX, people)
+    )
+    (alone,), (shared,) = (
+        what_if(each, epsilons=[2]).curves["central"].bands for each in (one, many)
+    )
+    assert what_if(many, epsilons=[2]).rows_per_person == 4
+    assert shared.high > 2 * alone.high
 
 
 def test_a_model_without_sizes_is_refused():

@@ -4,7 +4,7 @@
 files build one from a result: ``kmeans``, ``wave`` and ``local`` for clusterings (``cluster`` is
 what they share), ``reports`` for what is written beside reports, ``table`` and
 ``table_explanation`` for k-anonymous tables, ``audit``, ``attack`` and ``evaluation`` for verdicts,
-``demo``.
+``plan`` for what to expect of a budget and ``what_if`` for its part of a model's page, ``demo``.
 
 Words: a *page* is all that is said of a release; *lines* are what a terminal shows, *values* what
 ``--json`` prints; a *fact* is one of the few large numbers of a page; *limits* say what the numbers

@@ -9,10 +9,10 @@ from shoal.figures.text import format_number
 from shoal.pages.page import Line, Table, VerdictPage, bounds_text
 
 if TYPE_CHECKING:
-    from shoal.planning import Band, Curve, Plan
+    from shoal.planning import Band, Curve, Flattery, Plan
     from shoal.report import Verdicts
 
-__all__ = ["page"]
+__all__ = ["flattery_text", "page", "percent_range"]
 
 _NAMES = {"central": "Central", "local": "Local"}
 _ESTIMATORS = {
@@ -82,14 +82,23 @@ def _source(plan: "Plan") -> str:
 def _limits(plan: "Plan") -> list[str]:
     if plan.flattery is None:
         return [HOW_GOOD, WORSE, *([REPORTS] if "local" in plan.curves else [])]
-    flattery = plan.flattery
-    return [
+    return [flattery_text(plan.flattery), WORSE]
+
+
+def flattery_text(flattery: "Flattery") -> str:
+    """Return how far predictions from a release were off, as measured.
+
+    Parameters
+    ----------
+    flattery
+        Predicted over true errors.
+    """
+    return (
         "Drawn rows are smoother than those behind the release. Predicted over true error, "
         f"measured in {flattery.settings} settings at the budget of the release: "
         f"{flattery.median:.2g} in the median, from {flattery.least:.2g} to "
-        f"{flattery.greatest:.2g}. Below 1 it flatters.",
-        WORSE,
-    ]
+        f"{flattery.greatest:.2g}. Below 1 it flatters."
+    )
 
 
 def _answer(plan: "Plan", curve: "Curve") -> str:
@@ -115,8 +124,8 @@ def _table(plan: "Plan", curve: "Curve") -> Table:
     rows = [
         [
             format_number(band.epsilon),
-            _percent_range(band.low, band.high),
-            _percent_range(*band.most),
+            percent_range(band.low, band.high),
+            percent_range(*band.most),
             _people_text(band),
         ]
         for band in curve.bands
@@ -128,7 +137,16 @@ def _rows_name(plan: "Plan") -> str:
     return "People" if plan.rows_per_person == 1 else "Rows"
 
 
-def _percent_range(low: float, high: float) -> str:
+def percent_range(low: float, high: float) -> str:
+    """Return two shares in percent, or one where they read the same.
+
+    Parameters
+    ----------
+    low
+        The lower end.
+    high
+        The upper end.
+    """
     first, second = (f"{100 * share:.2g}" for share in (low, high))
     return first if first == second else f"{first} to {second}"
 

@@ -127,7 +127,7 @@ def plan(
     if groups not in _SHAPES:
         raise InvalidSetting.of("groups", "must be clear, near or touching", "near", groups)
     check_within(within)
-    share = domain.max_rows_per_person if isinstance(domain, Schema) else None
+    limit = (domain.max_rows_per_person if isinstance(domain, Schema) else None) or 1
 
     def trials(name: str) -> dict[str, list[Trial]]:
         rng = Randomness(random_state).compute
@@ -137,9 +137,9 @@ def plan(
         }
 
     curves, skipped = curves_of(
-        trials, box.d, n, epsilons, trust, within, share or 1, random_state, progress
+        trials, box.d, n, epsilons, trust, within, limit, random_state, progress
     )
-    return Plan(k, box, n, share or 1, groups, within, curves, skipped)
+    return Plan(k, box, n, limit, groups, within, curves, skipped)
 
 
 def curves_of(
@@ -149,7 +149,7 @@ def curves_of(
     epsilons: Sequence[float] | None,
     trust: str,
     within: float,
-    rows_per_person: int,
+    share: float,
     seed: int,
     progress: Progress | None,
 ) -> tuple[dict[str, Curve], dict[str, str]]:
@@ -169,8 +169,9 @@ def curves_of(
         "central", "local" or "both".
     within
         The wanted error.
-    rows_per_person
-        How many rows of a person a central promise covers.
+    share
+        How many times the budget of one row a central promise spends: once for each row of a
+        person.
     seed
         Of the fits.
     progress
@@ -187,9 +188,9 @@ def curves_of(
     with threadpool_limits(1):  # small products: threads would wait for each other
         for i, name in enumerate(names):
             budgets = EPSILONS[name] if epsilons is None else check_epsilons(epsilons, name)
-            rows = rows_per_person if name == "central" else 1
+            times = share if name == "central" else 1
             part = _part(progress, name, i, len(names))
-            errors = _errors(name, trials(name), budgets, rows, seed, part)
+            errors = _errors(name, trials(name), budgets, times, seed, part)
             curves[name] = curve_of(name, errors, n, within)
     return curves, skipped
 
@@ -198,7 +199,7 @@ def _errors(
     trust: str,
     trials: Mapping[str, Sequence[Trial]],
     epsilons: Sequence[float],
-    rows_per_person: int,
+    share: float,
     seed: int,
     progress: Callable[[float], None],
 ) -> dict[str, dict[float, list[Any]]]:
@@ -214,7 +215,7 @@ def _errors(
         for epsilon in epsilons
     ]
     for i, (shape, trial, epsilon, fit_seed) in enumerate(runs):
-        errors[shape][epsilon].append(errors_of(trial, epsilon / rows_per_person, fit_seed))
+        errors[shape][epsilon].append(errors_of(trial, epsilon / share, fit_seed))
         progress((i + 1) / len(runs))
     return errors
 

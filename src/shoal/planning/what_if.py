@@ -1,7 +1,6 @@
 """What another budget would do, from a release that was made: rows are drawn about its groups."""
 
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -9,17 +8,15 @@ from numpy.typing import NDArray
 
 from shoal.domain import Box
 from shoal.errors import InvalidSetting
-from shoal.planning.made_up import rows_about, spacing_of
+from shoal.estimator import entity_and_limit
 from shoal.planning.public_facts import Plan, Progress, check_trust, check_within, curves_of
 from shoal.planning.trial import Trial, rows_to_make
 from shoal.randomness import Randomness
 
-__all__ = ["FLATTERY", "FLATTERY_WITHOUT_CELLS", "Flattery", "what_if"]
+__all__ = ["FLATTERY", "Flattery", "what_if"]
 
 Matrix = NDArray[np.float64]
 _TABLES = 4
-_LEAST_SPREAD = 0.005  # of a side: cells without a second row tell no spread
-_UNKNOWN_SPREAD = 0.2  # of the spacing, where no cells were released: groups near each other
 
 
 class Flattery(NamedTuple):
@@ -43,10 +40,8 @@ class Flattery(NamedTuple):
     settings: int
 
 
-# Measured by bench/plan.py: docs/decisions/plan.md. Without released cells of all columns nobody
-# knows the spread of the groups: there it was measured twice, and is worth nothing.
+# Measured by bench/plan.py: docs/decisions/plan.md.
 FLATTERY = Flattery(0.66, 0.084, 4.8, 18)
-FLATTERY_WITHOUT_CELLS = Flattery(75.0, 0.19, 150.0, 2)
 
 
 def what_if(
@@ -92,23 +87,18 @@ def what_if(
     """
     check_trust(trust)
     check_within(within)
-    box = _box_of(model)
-    centers = box.scale(model.cluster_centers_)
-    sizes = np.maximum(model.cluster_weights_, 1.0)
-    n, spread = int(sizes.sum()), _spreads(model, box, centers)
+    box, share = _box_of(model), getattr(model.guarantee_, "steps", 1)
+    n, centers = max(int(model.n_rows_), 1), box.scale(model.cluster_centers_)
 
     def trials(_: str) -> dict[str, list[Trial]]:
-        rng, rows = Randomness(random_state).compute, rows_to_make(n, box.d)
-        drawn = [
-            rows_about(centers, sizes / sizes.sum(), spread, rows, rng) for _ in range(_TABLES)
-        ]
-        return {"as released": [Trial(each, n, centers) for each in drawn]}
+        tables = _tables(model, n, random_state)
+        return {"as released": [Trial(rows, n, centers) for rows in tables]}
 
     curves, skipped = curves_of(
-        trials, box.d, n, epsilons, trust, within, 1, random_state, progress
+        trials, box.d, n, epsilons, trust, within, share, random_state, progress
     )
-    found = Plan(len(centers), box, n, 1, None, within, curves, skipped)
-    return replace(found, flattery=FLATTERY if _has_cells(model) else FLATTERY_WITHOUT_CELLS)
+    limit = entity_and_limit(model.domain)[1] or 1
+    return Plan(len(centers), box, n, limit, None, within, curves, skipped, flattery=FLATTERY)
 
 
 def _box_of(model: Any) -> Box:
@@ -121,29 +111,11 @@ def _box_of(model: Any) -> Box:
     return box  # type: ignore[no-any-return]
 
 
-def _has_cells(model: Any) -> bool:
-    """Whether it released cells of all its columns."""
-    synopsis = getattr(model, "synopsis_", None)
-    return synopsis is not None and synopsis.view_ is None and len(synopsis.cells_) > 0
+def _tables(model: Any, n: int, seed: int) -> list[Matrix]:
+    """Tables drawn about the released centres, in the unit box."""
+    from shoal.cluster.kmeans.intervals import released_rows
 
-
-def _spreads(model: Any, box: Box, centers: Matrix) -> Matrix:
-    """The standard deviations of each group in the unit box, as its cells show them."""
-    usual = np.full(centers.shape, _UNKNOWN_SPREAD * spacing_of(centers))
-    if not _has_cells(model):
-        return usual
-    synopsis = model.synopsis_
-    points, weights = synopsis.points()
-    unit, sides = box.scale(points), _sides(synopsis, box)
-    group = ((unit[:, None] - centers[None]) ** 2).sum(axis=2).argmin(axis=1)
-    for j in np.unique(group[weights > 0]):
-        own, weight = group == j, weights[group == j]
-        middle = np.average(unit[own], axis=0, weights=weight)
-        # Rows lie evenly in their cells: a twelfth of the side's square besides.
-        squares = (unit[own] - middle) ** 2 + sides[own] ** 2 / 12
-        usual[j] = np.maximum(np.sqrt(np.average(squares, axis=0, weights=weight)), _LEAST_SPREAD)
-    return usual
-
-
-def _sides(synopsis: Any, box: Box) -> Matrix:
-    return np.asarray((synopsis.cells_.high - synopsis.cells_.low) / (box.high - box.low))
+    rng = Randomness(seed)
+    rows = released_rows(model, rng)
+    each = rows_to_make(n, model.box.d)
+    return [(1 + rows.draw(each, rng.compute)) / 2 for _ in range(_TABLES)]

@@ -29,7 +29,7 @@ from shoal.privacy.ledger_page import Page
 from shoal.randomness import Randomness
 from shoal.synopsis.base import Synopsis
 
-__all__ = ["kmeans_intervals", "row_model_of"]
+__all__ = ["kmeans_intervals", "released_rows", "row_model_of"]
 
 Draw = Callable[[int, np.random.Generator], Matrix]
 
@@ -93,6 +93,22 @@ def row_model_of(model: Any) -> RowModel:
     return RowModel.from_cells(centers, sizes, low, high, synopsis.cells_.weight)
 
 
+def released_rows(model: Any, rng: Randomness) -> RowModel:
+    """Return where rows lie, as wide as the cells and the noise of the last step tell.
+
+    Parameters
+    ----------
+    model
+        A fitted ``PrivateKMeans``.
+    rng
+        Seeded: refits that fit the width are drawn from it.
+    """
+    rows = row_model_of(model)
+    if not isinstance(model.guarantee_, PureDP | ApproxDP):
+        return rows
+    return _with_released_spread(model, rows, rng)
+
+
 @dataclass(frozen=True, eq=False)
 class _Refit:
     """A fit of made-up rows."""
@@ -111,7 +127,7 @@ def _half_widths(model: Any, centers: Matrix) -> tuple[Matrix, Matrix]:
     than rows, so refits of them count only where they lie far further apart.
     """
     rng = Randomness(_seed_of(model))
-    rows = _with_released_spread(model, row_model_of(model), rng)
+    rows = released_rows(model, rng)
     about = [_deviation(_refit(model, rows.draw, rng), centers) for _ in range(_REFITS)]
     wide, of_sizes = half_widths(Deviations.of(about), centers, RATE)
     if not rows.has_cells:
