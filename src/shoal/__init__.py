@@ -32,6 +32,7 @@ if TYPE_CHECKING:  # what _HOMES says, for type checkers and editors; a test hol
     from shoal.mechanisms import LocalGrid as LocalGrid
     from shoal.mechanisms import NDLaplace as NDLaplace
     from shoal.mechanisms import Reports as Reports
+    from shoal.pages.report import report as report
     from shoal.perturb import Perturb as Perturb
     from shoal.planning import plan as plan
     from shoal.privacy import ApproxDP as ApproxDP
@@ -46,7 +47,7 @@ if TYPE_CHECKING:  # what _HOMES says, for type checkers and editors; a test hol
     from shoal.synopsis import PrivTree as PrivTree
     from shoal.synopsis import UniformGrid as UniformGrid
 
-_MODULES = ("audit", "errors", "evaluate", "mechanisms")
+_MODULES = ("audit", "errors", "evaluate", "mechanisms", "report")
 _HOMES = {
     "anonymize": ("Policy", "TopDownSpecialization"),
     "cluster": ("LocalClusterer", "PrivateKMeans", "WaveCluster", "choose", "load_model"),

@@ -14,7 +14,7 @@ WAITING = """
 import sys, time
 import shoal.data
 def slowly(*a, **k): print("ready", flush=True); time.sleep(60)
-shoal.data.students = slowly
+shoal.data.write_table = slowly
 from shoal.cli.start import main
 sys.argv = ["shoal", "demo", "-o", sys.argv[1]]
 main()

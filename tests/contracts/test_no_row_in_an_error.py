@@ -319,7 +319,17 @@ VERBS = {
             lambda at: ["learn", at.reports, "-k", 2, "-o", at.out],
         ),
     ],
-    ("demo",): [("demo", ("ledger",), lambda at: ["demo", "--ledger", at.ledger])],
+    ("report",): [
+        (
+            "report",
+            ("model", "ledger"),
+            lambda at: [
+                *("report", at.model, "-o", at.folder / "page.html"),
+                *("--ledger", at.ledger),
+            ],
+        ),
+    ],
+    ("demo",): [("demo", (), lambda at: ["demo", "--epsilon", "0"])],
     ("version",): [("version", (), lambda at: ["version"])],
     ("data", "list"): [("data list", (), lambda at: ["data", "list"])],
     ("data", "make"): [("data make", (), lambda at: ["data", "make", "nothing"])],

@@ -58,7 +58,7 @@ def test_the_table_of_settings_is_the_one_of_the_options():
 @pytest.mark.parametrize(
     ("verb", "options"),
     [
-        ("demo", {"--ledger"}),
+        ("demo", set()),
         ("anonymize apply", {"--new-people"}),
         ("init", {"--estimate-bounds"}),
         ("ledger limit", {"--delta", "--epsilon", "--kind", "--rows", "--unit"}),

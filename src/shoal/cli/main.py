@@ -36,6 +36,7 @@ from shoal.cli.verbs.learn import learn
 from shoal.cli.verbs.ledger import ledger_app
 from shoal.cli.verbs.perturb import perturb
 from shoal.cli.verbs.plan import plan
+from shoal.cli.verbs.report import report
 from shoal.cli.verbs.reproduce import reproduce
 from shoal.cli.verbs.version import version
 
@@ -87,6 +88,7 @@ app.command()(cluster)
 app.command()(evaluate)
 app.command()(perturb)
 app.command()(learn)
+app.command()(report)
 app.add_typer(collect_app, name="collect")
 app.add_typer(anonymize_app, name="anonymize")
 app.command()(audit)

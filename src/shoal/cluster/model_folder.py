@@ -20,9 +20,17 @@ from shoal.documents import parse_json
 from shoal.domain import Box, Schema
 from shoal.errors import AlreadyExists, UnreadableModel, quantity
 from shoal.privacy import guarantee_of
-from shoal.synopsis.folder import read_part, write_part
+from shoal.synopsis.folder import digest_of, read_part, write_part
 
-__all__ = ["MODELS", "Savable", "check_replaceable", "load_model", "save_model", "write_model"]
+__all__ = [
+    "MODELS",
+    "Savable",
+    "check_replaceable",
+    "listed_files",
+    "load_model",
+    "save_model",
+    "write_model",
+]
 
 SCHEMA = "shoal.model/1"
 MODEL = "model.json"
@@ -141,6 +149,19 @@ def load_model(folder: str | Path) -> Any:
             "Load it with the version of shoal that wrote it, or save it again.",
         ) from None
     return model
+
+
+def listed_files(folder: str | Path) -> list[dict[str, str]]:
+    """Return the name and checksum of each file of a saved model, the document first.
+
+    Parameters
+    ----------
+    folder
+        The folder that ``save`` wrote.
+    """
+    place = Path(folder)
+    document = {"name": MODEL, "sha256": digest_of(place / MODEL)}
+    return [document, *(dict(file) for file in _document(place)["files"])]
 
 
 def check_replaceable(folder: str | Path) -> None:

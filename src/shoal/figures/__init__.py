@@ -40,6 +40,7 @@ from shoal.figures.charts.score_marks import ScoreMarks, score_marks
 from shoal.figures.charts.verdict import VerdictFigure, verdict_figure
 from shoal.figures.figure import Figure
 from shoal.figures.maps.cell_map import Area, CellMap, cell_map, dense_areas, true_cell_map
+from shoal.figures.maps.center_maps import CenterMaps, CenterPanel, center_maps
 from shoal.figures.maps.cluster_map import ClusterMap, cluster_map
 from shoal.figures.maps.mosaic import Mosaic, bars, mosaic, raster_of_cells, raster_of_points
 from shoal.figures.maps.stage_map import StageMap, stage_map
@@ -49,6 +50,8 @@ __all__ = [
     "BeforeAfter",
     "BudgetCurve",
     "CellMap",
+    "CenterMaps",
+    "CenterPanel",
     "ClassSizes",
     "ClusterMap",
     "CountCurve",
@@ -74,6 +77,7 @@ __all__ = [
     "before_after",
     "budget_curve",
     "cell_map",
+    "center_maps",
     "class_sizes",
     "cluster_map",
     "count_curve",
@@ -106,6 +110,7 @@ _KINDS: dict[str, type[Figure]] = {
         BeforeAfter,
         BudgetCurve,
         CellMap,
+        CenterMaps,
         ClassSizes,
         ClusterMap,
         CountCurve,

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shoal.cluster.totals import whole_shares
-from shoal.errors import quantity
+from shoal.errors import InvalidSetting, quantity, setting
 from shoal.evaluate import ami, normalised_inertia
 from shoal.figures import cell_map, raster_of_points
 from shoal.figures.text import count_decimals, format_number
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from shoal.figures import CellMap
     from shoal.privacy import Guarantee
 
-__all__ = ["LocalGroups", "maps", "page"]
+__all__ = ["LocalGroups", "groups_of", "maps", "page"]
 
 EVIDENCE = (
     "proofs beside the code: shoal/cluster/local/estimator.proof.md and that of the mechanism"
@@ -42,8 +42,8 @@ NO_GROUPS = (
     "Collect more reports, look for fewer groups, or use a larger epsilon."
 )
 NOT_TRIED = (
-    "Whether noise alone would look like these groups was not tried: the reports are counted on "
-    "Spark, and cannot be halved here."
+    "Whether noise alone would look like these groups was not tried: that takes two halves of the "
+    "reports, and they were not at hand."
 )
 CLIENTS = (
     "A client may label its own record with these centres, as often as it likes, and keep "
@@ -57,6 +57,7 @@ PLAIN = (
 LINE_COLUMNS = 8  # columns that fit a line of a terminal
 PAGE_COLUMNS = 12  # columns that fit a page
 _POINTS = 20_000  # drawn from the density, to compare centres on
+_CONTROL_REPORTS = 200_000  # of a page made from the model alone
 _LARGEST_RATIO = 2.0
 _PAIRS = 2  # of columns, each drawn twice
 
@@ -171,11 +172,35 @@ class LocalGroups:
         return np.asarray(density.atoms[at])
 
 
+def groups_of(model: Any) -> LocalGroups:
+    """Return what can be said of a fitted model alone, without its reports.
+
+    Parameters
+    ----------
+    model
+        A fitted ``LocalClusterer``, or one that was loaded.
+
+    Raises
+    ------
+    InvalidSetting
+        If its mechanism has no public box, so that nobody can say where groups may lie.
+    """
+    if model.domain is None:
+        raise InvalidSetting(
+            "The mechanism of these reports has no public box, which a page is drawn in.",
+            "Give it one: " + setting("domain", "Box(...)") + ".",
+            setting="domain",
+        )
+    # The same centres without data on every page of a model.
+    control = model.control(min(model.n_used_, _CONTROL_REPORTS), random_state=0)
+    return LocalGroups(model, control, model.domain, model.guarantee_, model.n_reports_)
+
+
 def page(
-    groups: LocalGroups,
+    groups: Any,
     *,
-    table: str,
-    n_clusters: Sequence[int],
+    table: str = "reports.parquet",
+    n_clusters: Sequence[int] = (),
     choose: str = "elbow",
     seed: int | None = None,
     is_distributed: bool = False,
@@ -187,7 +212,7 @@ def page(
     Parameters
     ----------
     groups
-        The groups.
+        The ``LocalGroups``; or a fitted ``LocalClusterer``, of which less can be said.
     table
         The path of the reports.
     n_clusters
@@ -203,6 +228,7 @@ def page(
     publisher
         Who publishes it.
     """
+    groups = groups if isinstance(groups, LocalGroups) else groups_of(groups)
     code = learner_code(
         groups.model,
         table,

@@ -13,7 +13,14 @@ The words of this package:
 - *label*: eight facts in one order on every page.
 - *verdict*: what an audit or an attack concluded about a claim.
 - *exhibit*: a figure or table of a document that is run again, by its number there.
+
+The package can be called: ``shoal.report(model, "page.html")`` writes the page of a model.
 """
+
+import sys
+from importlib import import_module
+from types import ModuleType
+from typing import Any
 
 from shoal.report.findings import findings
 from shoal.report.guarantee_text import Promise
@@ -37,3 +44,15 @@ __all__ = [
     "verdict_page",
     "write",
 ]
+
+
+class _CallableModule(ModuleType):
+    """The package, which is also the function that writes a page."""
+
+    def __call__(self, *args: Any, **options: Any) -> Any:
+        """Write a page; see ``shoal.pages.report.report``."""
+        # By name: what builds pages imports this package, and reads what this must not know.
+        return import_module("shoal.pages.report").report(*args, **options)
+
+
+sys.modules[__name__].__class__ = _CallableModule

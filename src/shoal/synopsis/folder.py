@@ -17,7 +17,15 @@ from shoal.documents import parse_json
 from shoal.domain import Box
 from shoal.errors import AlreadyExists, UnreadableModel
 
-__all__ = ["load_synopsis", "read_box", "read_part", "save_synopsis", "synopsis_of", "write_part"]
+__all__ = [
+    "digest_of",
+    "load_synopsis",
+    "read_box",
+    "read_part",
+    "save_synopsis",
+    "synopsis_of",
+    "write_part",
+]
 
 SCHEMA = "shoal.synopsis/1"
 CELLS, DOCUMENT = "cells.parquet", "synopsis.json"
@@ -122,7 +130,7 @@ def write_part(part: Any, path: Path) -> dict[str, str]:
         write_table(part, path)
     else:
         path.write_text(json.dumps(part, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
-    return {"name": path.name, "sha256": _digest(path)}
+    return {"name": path.name, "sha256": digest_of(path)}
 
 
 def read_part(folder: Path, file: Mapping[str, str]) -> Any:
@@ -136,7 +144,7 @@ def read_part(folder: Path, file: Mapping[str, str]) -> Any:
         Its name and checksum.
     """
     path = folder / file["name"]
-    if not path.is_file() or _digest(path) != file.get("sha256"):
+    if not path.is_file() or digest_of(path) != file.get("sha256"):
         raise UnreadableModel(
             f"{path} is missing, or not the file that was saved: its checksum differs.",
             "Save it again, or copy its folder again; it may have been edited.",
@@ -151,7 +159,14 @@ def read_part(folder: Path, file: Mapping[str, str]) -> Any:
         ) from None
 
 
-def _digest(path: Path) -> str:
+def digest_of(path: Path) -> str:
+    """Return the SHA-256 checksum of a file, in hexadecimal digits.
+
+    Parameters
+    ----------
+    path
+        The file.
+    """
     with path.open("rb") as content:
         return hashlib.file_digest(content, "sha256").hexdigest()
 

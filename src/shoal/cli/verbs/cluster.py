@@ -266,11 +266,11 @@ def _write_page(
     result: "Result", folder: Path, ledger: Path | None, files: list[dict[str, str]]
 ) -> list[str]:
     """Write the page beside the model's files; the names of all of them, the page first."""
-    from shoal import report
     from shoal.privacy import Ledger
+    from shoal.report import findings, write
 
     known = None if ledger is None else Ledger(ledger)
-    pages = report.write(report.findings(result, ledger=known, files=files), folder)
+    pages = write(findings(result, ledger=known, files=files), folder)
     return [path.name for path in pages] + [file["name"] for file in files]
 
 

@@ -97,8 +97,12 @@ def fetch_set(
 @data_app.command("make")
 def make_set(
     name: Annotated[
-        Literal["students", "visits", "trips"],
-        typer.Argument(metavar="NAME", help="students, visits or trips.", show_default=False),
+        Literal["students", "school", "visits", "trips"],
+        typer.Argument(
+            metavar="NAME",
+            help="students (numbers), school (numbers and categories), visits or trips.",
+            show_default=False,
+        ),
     ],
     rows: Annotated[
         int, typer.Option(min=1, envvar="SHOAL_ROWS", help="How many rows to make up.")
@@ -117,6 +121,7 @@ def make_set(
     **Examples**
 
         shoal data make students
+        shoal data make school
         shoal data make visits --rows 1000
     """
     import yaml

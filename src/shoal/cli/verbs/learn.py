@@ -225,13 +225,12 @@ def write_groups(model: Any, page: "Page", folder: Path) -> list[str]:
     folder
         The folder.
     """
-    from shoal import report
     from shoal.cluster.model_folder import write_model
+    from shoal.pages.report import page_findings
+    from shoal.report import write
 
     files = write_model(model, folder)
-    findings = report.findings(page.to_result(), files=files)
-    findings["ledger"] |= {"here": None, "bar": []}  # what the reports promise was spent on them
-    pages = report.write(findings, folder)
+    pages = write(page_findings(page.to_result(), files=files), folder)
     return [page.name for page in pages] + [file["name"] for file in files]
 
 

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from shoal.cli.output import Part
     from shoal.privacy import Budget, Guarantee, Ledger
 
-__all__ = ["ledger_app"]
+__all__ = ["existing_ledger", "ledger_app"]
 
 HEADS = ("When", "Who", "What", "Promise")
 NARROW = 64  # columns; below, a table would break words apart
@@ -59,7 +59,7 @@ def show(path: PathArgument, json: Json = False, quiet: Quiet = False) -> None:
         shoal ledger show college.ledger --json
     """
     with _as_reader(path):
-        ledger = _existing(path)
+        ledger = existing_ledger(path)
         entries = ledger.entries().to_pylist()
         account = _account(ledger)
     for line in entries:
@@ -108,10 +108,10 @@ def limit(
     if epsilon is not None:
         new = _promise(kind, epsilon, delta, rows, unit)
         made = not path.exists()
-        ledger = _new(path) if made else _existing(path)
+        ledger = _new(path) if made else existing_ledger(path)
         ledger.set_limit([each for each in ledger.limits if each.kind != new.kind] + [new])
     with _as_reader(path):
-        account = _account(_existing(path))
+        account = _account(existing_ledger(path))
     document = {"ledger": str(path), "made": made, **account}
     Output(json, quiet).result(document, *_made_lines(path, made), *_account_lines(account))
 
@@ -127,7 +127,14 @@ def _made_lines(path: Path, made: bool) -> list["Part"]:
     return [Line("Made", f"a new ledger, {path}")] if made else []
 
 
-def _existing(path: Path) -> "Ledger":
+def existing_ledger(path: Path) -> "Ledger":
+    """Open a ledger that is there: an empty one would say that nothing was promised.
+
+    Parameters
+    ----------
+    path
+        The file.
+    """
     from shoal.errors import NotALedger
     from shoal.privacy import Ledger
 
