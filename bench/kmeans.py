@@ -1,5 +1,8 @@
 """How good and how fast private k-means is: ``python bench/kmeans.py [--quick] [--only NAME ...]``.
 
+``--speed`` measures CPU time alone, on tables of 10,000 to a million rows: the median of three fits
+over the median of three of scikit-learn's in the same run, in ``results/kmeans-speed.json``.
+
 For each table, budget, method and seed: the inertia of the private centres on the true rows over
 the best of thirty starts of scikit-learn's ``KMeans`` (ten from 100,000 rows up, four from
 500,000); the same once exact Lloyd has gone on from the private centres, which tells a lost basin
@@ -7,7 +10,8 @@ from noise; the adjusted Rand index of the two labellings; the CPU time of the f
 default ``KMeans`` on the same rows in the same run. Beside them the inertia of centres made
 without any rows. Means over the seeds with standard errors, in ``results/kmeans.csv``, ``.json``
 and ``.svg``. diffprivlib runs in an environment of its own (``clustering/peers.py``),
-and is left out where it cannot be installed.
+and is left out where it cannot be installed; with ``--keep-peers`` it is not run, and its lines stay
+as they are in the present results (against the best of ten plain starts).
 
 Every fit is kept as a line of ``data/kmeans.jsonl``; ``--resume`` goes on from there.
 """
@@ -26,7 +30,7 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")  # before NumPy: CPU time, not wai
 
 import numpy as np
 import pyarrow as pa
-from clustering.data import Family, Rows, stored
+from clustering.data import Family, Rows, blobs, cube, stored
 from clustering.peers import diffprivlib_fits
 from clustering.plan import OURS, SEEDS, SOME_DELTA, TEN_ROWS, Case, cases
 from measure import RESULTS, show, write
@@ -38,8 +42,10 @@ from shoal.cluster.kmeans.weighted import public_points
 from shoal.domain import Schema
 from shoal.privacy import ApproxDP
 
+SPEED = [(10_000, d) for d in (2, 4, 8, 16)] + [(100_000, 8)] + [(10**6, d) for d in (4, 8, 16)]
 KEPT = Path(__file__).parent / "data" / "kmeans.jsonl"
 LARGE = 500_000
+SPEED_SEED = 760
 
 
 class Plain(NamedTuple):
@@ -186,21 +192,52 @@ def picture(rows: Sequence[dict[str, Any]]) -> None:
     (RESULTS / "kmeans.svg").write_text(figure.svg() + "\n")
 
 
+def speed(n: int, d: int) -> dict[str, Any]:
+    """The CPU time of a fit of ten blobs over that of a default ``KMeans``, by turns."""
+    family = Family(f"blobs, d = {d}", blobs(n, d), cube(d), 10)
+    rows = family.rows(SPEED_SEED)
+    _fit(family, rows[:1_000], "auto", 1.0, 0)  # imports and caches are no part of it
+    ours, plainly = [], []
+    for seed in range(3):
+        start = time.process_time()
+        KMeans(family.k, random_state=seed).fit(rows)
+        plainly.append(time.process_time() - start)
+        ours.append(_fit(family, rows, "auto", 1.0, seed)[2])
+    return {"rows": n, "columns": d, "seconds": round(float(np.median(ours)), 4),
+            "plain seconds": round(float(np.median(plainly)), 4),
+            "CPU ratio": round(float(np.median(ours) / np.median(plainly)), 2)}  # fmt: skip
+
+
+def earlier_peers(wanted: Sequence[Case]) -> list[dict[str, Any]]:
+    """diffprivlib's lines of the present results."""
+    names = {case.family.name for case in wanted}
+    lines = json.loads((RESULTS / "kmeans.json").read_text())["rows"]
+    return [row for row in lines if row["method"] == "diffprivlib" and row["data"] in names]
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--quick", action="store_true", help="three seeds, nothing from 100k up")
     parser.add_argument("--only", nargs="*", help="tables whose names begin so")
     parser.add_argument("--resume", action="store_true", help="go on where a run was stopped")
+    parser.add_argument("--keep-peers", action="store_true", help="do not run diffprivlib again")
+    parser.add_argument("--speed", action="store_true", help="CPU time alone")
     asked = parser.parse_args()
+    if asked.speed:
+        write("kmeans-speed", [speed(n, d) for n, d in SPEED])
+        return
     wanted = _chosen(asked.only, asked.quick)
+    peers = earlier_peers(wanted) if asked.keep_peers else []
+    if asked.keep_peers:
+        wanted = [_without_peers(case) for case in wanted]
     limits = {(c.family.name, e): limit for c in wanted for e, limit in c.at_most.items()}
-    rows = summaries(_run(wanted, asked.resume), limits)
+    rows = [*summaries(_run(wanted, asked.resume), limits), *peers]
     if asked.quick or asked.only:  # a part is to be looked at; the whole is kept
         show(rows)
         return
     write("kmeans", rows)
     with (RESULTS / "kmeans.csv").open("w", newline="") as file:
-        table = csv.DictWriter(file, list(rows[0]), lineterminator="\n")
+        table = csv.DictWriter(file, list(rows[0]), restval="", lineterminator="\n")
         table.writeheader()
         table.writerows(rows)
     picture(rows)
@@ -213,6 +250,10 @@ def _chosen(only: Sequence[str] | None, quick: bool) -> list[Case]:
     large = ("blobs 1", "birch", "gowalla", "far", "corner", "unequal 100k")
     small = [c for c in wanted if not c.family.name.startswith(large)]
     return [case._replace(seeds=SEEDS[:3]) for case in small]
+
+
+def _without_peers(case: Case) -> Case:
+    return case._replace(methods=tuple(name for name in case.methods if name != "diffprivlib"))
 
 
 def _run(wanted: Sequence[Case], resume: bool) -> list[dict[str, Any]]:
