@@ -10,8 +10,8 @@ from noise; the adjusted Rand index of the two labellings; the CPU time of the f
 default ``KMeans`` on the same rows in the same run. Beside them the inertia of centres made
 without any rows. Means over the seeds with standard errors, in ``results/kmeans.csv``, ``.json``
 and ``.svg``. diffprivlib runs in an environment of its own (``clustering/peers.py``),
-and is left out where it cannot be installed; with ``--keep-peers`` it is not run, and its lines stay
-as they are in the present results (against the best of ten plain starts).
+and is left out where it cannot be installed; with ``--keep-peers`` it is not run, and its lines
+stay as they are in the present results (against the best of ten plain starts).
 
 Every fit is kept as a line of ``data/kmeans.jsonl``; ``--resume`` goes on from there.
 """
