@@ -10,8 +10,8 @@ from noise; the adjusted Rand index of the two labellings; the CPU time of the f
 default ``KMeans`` on the same rows in the same run. Beside them the inertia of centres made
 without any rows. Means over the seeds with standard errors, in ``results/kmeans.csv``, ``.json``
 and ``.svg``. diffprivlib runs in an environment of its own (``clustering/peers.py``),
-and is left out where it cannot be installed; with ``--keep-peers`` it is not run, and its lines
-stay as they are in the present results (against the best of ten plain starts).
+and is left out where it cannot be installed. With ``--keep`` nothing is run that has not been:
+lines of the present results that were not measured anew stay, and say so in the column *rules*.
 
 Every fit is kept as a line of ``data/kmeans.jsonl``; ``--resume`` goes on from there.
 """
@@ -208,11 +208,22 @@ def speed(n: int, d: int) -> dict[str, Any]:
             "CPU ratio": round(float(np.median(ours) / np.median(plainly)), 2)}  # fmt: skip
 
 
-def earlier_peers(wanted: Sequence[Case]) -> list[dict[str, Any]]:
-    """diffprivlib's lines of the present results."""
-    names = {case.family.name for case in wanted}
-    lines = json.loads((RESULTS / "kmeans.json").read_text())["rows"]
-    return [row for row in lines if row["method"] == "diffprivlib" and row["data"] in names]
+def with_earlier(rows: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+    """These lines, and those of the present results that they do not replace."""
+    present = [row | {"rules": "present"} for row in rows]
+    replaced = {_key(row) for row in rows}
+    earlier = json.loads((RESULTS / "kmeans.json").read_text())["rows"]
+    stay = [_named_rules(row) for row in earlier if _key(row) not in replaced]
+    return [*present, *stay]
+
+
+def _named_rules(row: dict[str, Any]) -> dict[str, Any]:
+    """The line with the rules it was measured under, if it is one of ours."""
+    return row if "rules" in row or row["method"] == "diffprivlib" else row | {"rules": "former"}
+
+
+def _key(row: dict[str, Any]) -> tuple[Any, ...]:
+    return row["data"], row["epsilon"], row["method"]
 
 
 def main() -> None:
@@ -220,24 +231,24 @@ def main() -> None:
     parser.add_argument("--quick", action="store_true", help="three seeds, nothing from 100k up")
     parser.add_argument("--only", nargs="*", help="tables whose names begin so")
     parser.add_argument("--resume", action="store_true", help="go on where a run was stopped")
-    parser.add_argument("--keep-peers", action="store_true", help="do not run diffprivlib again")
+    parser.add_argument("--keep", action="store_true", help="run nothing; keep earlier lines")
     parser.add_argument("--speed", action="store_true", help="CPU time alone")
     asked = parser.parse_args()
     if asked.speed:
         write("kmeans-speed", [speed(n, d) for n, d in SPEED])
         return
     wanted = _chosen(asked.only, asked.quick)
-    peers = earlier_peers(wanted) if asked.keep_peers else []
-    if asked.keep_peers:
-        wanted = [_without_peers(case) for case in wanted]
     limits = {(c.family.name, e): limit for c in wanted for e, limit in c.at_most.items()}
-    rows = [*summaries(_run(wanted, asked.resume), limits), *peers]
+    rows = summaries(_kept_lines() if asked.keep else _run(wanted, asked.resume), limits)
+    if asked.keep:
+        rows = with_earlier(rows)
     if asked.quick or asked.only:  # a part is to be looked at; the whole is kept
         show(rows)
         return
     write("kmeans", rows)
     with (RESULTS / "kmeans.csv").open("w", newline="") as file:
-        table = csv.DictWriter(file, list(rows[0]), restval="", lineterminator="\n")
+        columns = list(dict.fromkeys(column for row in rows for column in row))
+        table = csv.DictWriter(file, columns, restval="", lineterminator="\n")
         table.writeheader()
         table.writerows(rows)
     picture(rows)
@@ -252,15 +263,15 @@ def _chosen(only: Sequence[str] | None, quick: bool) -> list[Case]:
     return [case._replace(seeds=SEEDS[:3]) for case in small]
 
 
-def _without_peers(case: Case) -> Case:
-    return case._replace(methods=tuple(name for name in case.methods if name != "diffprivlib"))
+def _kept_lines() -> list[dict[str, Any]]:
+    return [json.loads(line) for line in KEPT.read_text().splitlines()]
 
 
 def _run(wanted: Sequence[Case], resume: bool) -> list[dict[str, Any]]:
     """Every fit that is not done yet; each is kept as soon as it is."""
     KEPT.parent.mkdir(exist_ok=True)
     KEPT.touch()
-    lines = [json.loads(line) for line in KEPT.read_text().splitlines()] if resume else []
+    lines = _kept_lines() if resume else []
     done = {(line["data"], line["method"], line["epsilon"], line["seed"]) for line in lines}
     with KEPT.open("a" if resume else "w") as file:
         for case in wanted:
