@@ -1,5 +1,8 @@
 """How good and how fast private k-means is: ``python bench/kmeans.py [--quick] [--only NAME ...]``.
 
+``--speed`` measures CPU time alone, on tables of 10,000 to a million rows: the median of three fits
+over the median of three of scikit-learn's in the same run, in ``results/kmeans-speed.json``.
+
 For each table, budget, method and seed: the inertia of the private centres on the true rows over
 the best of thirty starts of scikit-learn's ``KMeans`` (ten from 100,000 rows up, four from
 500,000); the same once exact Lloyd has gone on from the private centres, which tells a lost basin
@@ -7,7 +10,8 @@ from noise; the adjusted Rand index of the two labellings; the CPU time of the f
 default ``KMeans`` on the same rows in the same run. Beside them the inertia of centres made
 without any rows. Means over the seeds with standard errors, in ``results/kmeans.csv``, ``.json``
 and ``.svg``. diffprivlib runs in an environment of its own (``clustering/peers.py``),
-and is left out where it cannot be installed.
+and is left out where it cannot be installed. With ``--keep`` nothing is run that has not been:
+lines of the present results that were not measured anew stay, and say so in the column *rules*.
 
 Every fit is kept as a line of ``data/kmeans.jsonl``; ``--resume`` goes on from there.
 """
@@ -26,7 +30,7 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")  # before NumPy: CPU time, not wai
 
 import numpy as np
 import pyarrow as pa
-from clustering.data import Family, Rows, stored
+from clustering.data import Family, Rows, blobs, cube, stored
 from clustering.peers import diffprivlib_fits
 from clustering.plan import OURS, SEEDS, SOME_DELTA, TEN_ROWS, Case, cases
 from measure import RESULTS, show, write
@@ -38,8 +42,10 @@ from shoal.cluster.kmeans.weighted import public_points
 from shoal.domain import Schema
 from shoal.privacy import ApproxDP
 
+SPEED = [(10_000, d) for d in (2, 4, 8, 16)] + [(100_000, 8)] + [(10**6, d) for d in (4, 8, 16)]
 KEPT = Path(__file__).parent / "data" / "kmeans.jsonl"
 LARGE = 500_000
+SPEED_SEED = 760
 
 
 class Plain(NamedTuple):
@@ -186,21 +192,63 @@ def picture(rows: Sequence[dict[str, Any]]) -> None:
     (RESULTS / "kmeans.svg").write_text(figure.svg() + "\n")
 
 
+def speed(n: int, d: int) -> dict[str, Any]:
+    """The CPU time of a fit of ten blobs over that of a default ``KMeans``, by turns."""
+    family = Family(f"blobs, d = {d}", blobs(n, d), cube(d), 10)
+    rows = family.rows(SPEED_SEED)
+    _fit(family, rows[:1_000], "auto", 1.0, 0)  # imports and caches are no part of it
+    ours, plainly = [], []
+    for seed in range(3):
+        start = time.process_time()
+        KMeans(family.k, random_state=seed).fit(rows)
+        plainly.append(time.process_time() - start)
+        ours.append(_fit(family, rows, "auto", 1.0, seed)[2])
+    return {"rows": n, "columns": d, "seconds": round(float(np.median(ours)), 4),
+            "plain seconds": round(float(np.median(plainly)), 4),
+            "CPU ratio": round(float(np.median(ours) / np.median(plainly)), 2)}  # fmt: skip
+
+
+def with_earlier(rows: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+    """These lines, and those of the present results that they do not replace."""
+    present = [row | {"rules": "present"} for row in rows]
+    replaced = {_key(row) for row in rows}
+    earlier = json.loads((RESULTS / "kmeans.json").read_text())["rows"]
+    stay = [_named_rules(row) for row in earlier if _key(row) not in replaced]
+    return [*present, *stay]
+
+
+def _named_rules(row: dict[str, Any]) -> dict[str, Any]:
+    """The line with the rules it was measured under, if it is one of ours."""
+    return row if "rules" in row or row["method"] == "diffprivlib" else row | {"rules": "former"}
+
+
+def _key(row: dict[str, Any]) -> tuple[Any, ...]:
+    return row["data"], row["epsilon"], row["method"]
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--quick", action="store_true", help="three seeds, nothing from 100k up")
     parser.add_argument("--only", nargs="*", help="tables whose names begin so")
     parser.add_argument("--resume", action="store_true", help="go on where a run was stopped")
+    parser.add_argument("--keep", action="store_true", help="run nothing; keep earlier lines")
+    parser.add_argument("--speed", action="store_true", help="CPU time alone")
     asked = parser.parse_args()
+    if asked.speed:
+        write("kmeans-speed", [speed(n, d) for n, d in SPEED])
+        return
     wanted = _chosen(asked.only, asked.quick)
     limits = {(c.family.name, e): limit for c in wanted for e, limit in c.at_most.items()}
-    rows = summaries(_run(wanted, asked.resume), limits)
+    rows = summaries(_kept_lines() if asked.keep else _run(wanted, asked.resume), limits)
+    if asked.keep:
+        rows = with_earlier(rows)
     if asked.quick or asked.only:  # a part is to be looked at; the whole is kept
         show(rows)
         return
     write("kmeans", rows)
     with (RESULTS / "kmeans.csv").open("w", newline="") as file:
-        table = csv.DictWriter(file, list(rows[0]), lineterminator="\n")
+        columns = list(dict.fromkeys(column for row in rows for column in row))
+        table = csv.DictWriter(file, columns, restval="", lineterminator="\n")
         table.writeheader()
         table.writerows(rows)
     picture(rows)
@@ -215,11 +263,15 @@ def _chosen(only: Sequence[str] | None, quick: bool) -> list[Case]:
     return [case._replace(seeds=SEEDS[:3]) for case in small]
 
 
+def _kept_lines() -> list[dict[str, Any]]:
+    return [json.loads(line) for line in KEPT.read_text().splitlines()]
+
+
 def _run(wanted: Sequence[Case], resume: bool) -> list[dict[str, Any]]:
     """Every fit that is not done yet; each is kept as soon as it is."""
     KEPT.parent.mkdir(exist_ok=True)
     KEPT.touch()
-    lines = [json.loads(line) for line in KEPT.read_text().splitlines()] if resume else []
+    lines = _kept_lines() if resume else []
     done = {(line["data"], line["method"], line["epsilon"], line["seed"]) for line in lines}
     with KEPT.open("a" if resume else "w") as file:
         for case in wanted:

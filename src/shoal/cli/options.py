@@ -30,6 +30,7 @@ __all__ = [
     "Numbers",
     "Overwrite",
     "PublicNumber",
+    "PublicRows",
     "Publisher",
     "Quiet",
     "Seed",
@@ -226,6 +227,16 @@ Drop = Annotated[
         "--drop",
         envvar="SHOAL_DROP",
         help="Leave out rows that lack a number; otherwise such a table is refused.",
+    ),
+]
+PublicRows = Annotated[
+    Path | None,
+    typer.Option(
+        "--init",
+        envvar="SHOAL_INIT",
+        help="File of public rows like these to start from, such as last year's open table; never "
+        "of the table itself.",
+        show_default=False,
     ),
 ]
 Choose = Annotated[

@@ -313,6 +313,9 @@ def map_ahead(
     >>> list(map_ahead(abs, [-1, -2, -3], threads=2))
     [1, 2, 3]
     """
+    if threads == 1:  # nothing to compute ahead with
+        yield from map(work, items)
+        return
     waiting: deque[Future[Result]] = deque()
     with ThreadPoolExecutor(threads, thread_name_prefix="shoal") as pool:
         try:

@@ -7,6 +7,7 @@ from shoal.cli.inputs.clustering import (
     method_named,
     parse_cells,
     parse_groups,
+    public_rows,
 )
 from shoal.cluster import WaveCluster
 from shoal.domain import Box, Schema
@@ -128,3 +129,17 @@ def test_options_that_k_prototypes_cannot_take_are_refused(more):
     given = {"n_clusters": range(3, 4), "schema": Schema.of_box(BOX)} | more
     with pytest.raises(InvalidSetting):
         METHODS["prototypes"].build(Options("prototypes", "1", None, **given))
+
+
+def test_public_rows_are_for_numbers_and_for_k_means(tmp_path):
+    path = tmp_path / "public.csv"
+    path.write_text("age\n30\n70\n")
+    rows = public_rows(path, BOX)
+    assert rows.tolist() == [[30.0], [70.0]]
+    with pytest.raises(InvalidSetting, match="--init"):
+        public_rows(path, None)
+    with pytest.raises(InvalidSetting, match="--init"):
+        METHODS["wave"].build(Options("wave", "1", BOX, init=rows))
+    without, given = (Options("kmeans", "1", BOX, range(2, 3), init=init) for init in (None, rows))
+    assert "init" not in without.work
+    assert given.work["init"] != Options("kmeans", "1", BOX, init=rows + 1).work["init"]

@@ -408,3 +408,21 @@ def test_a_range_of_numbers_of_groups_is_refused_for_categories(tmp_path):
     answer = run_mixed(tmp_path, ["level", "basic"], columns, "-k", "2-4", "--epsilon", "1")
     assert answer.exit_code == 2
     assert "one number of groups" in answer.output + answer.stderr
+
+
+def test_public_rows_are_a_start_that_costs_nothing():
+    public = {"visits": [4.0, 14.0, 5.0], "age": [31.0, 69.0, 30.0], "year": [1, 2, 3]}
+    write_table(pa.table(public), Path("last_year.csv"))
+    result = run("visits.csv", "-k", "2", "--epsilon", "1", "--domain", "visits.yaml",
+                 "--init", "last_year.csv", "--seed", "1")  # fmt: skip
+    assert result.exit_code == 0, result.output
+    centers = shoal.load_model("model").cluster_centers_
+    assert np.allclose(sorted(centers[:, 0]), [30, 70], atol=2)
+    assert shoal.load_model("model").init is not None
+
+
+def test_the_table_itself_is_no_public_start():
+    result = run("visits.csv", "-k", "2", "--epsilon", "1", "--domain", "visits.yaml",
+                 "--init", "visits.csv")  # fmt: skip
+    assert result.exit_code == 2
+    assert "--init names the table itself" in result.output + result.stderr

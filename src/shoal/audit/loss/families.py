@@ -21,6 +21,7 @@ from shoal.synopsis import AdaptiveGrid, MixedSynopsis, PrivateBounds, PrivTree,
 __all__ = ["FamilyLoss", "families", "replay_family"]
 
 PLANE = Box(x=(-1, 1), y=(-1, 1))
+FOUR = Box.unit(4)
 EIGHT = Box.unit(8)
 PEOPLE = Schema.of_box(PLANE, entity="person", max_rows_per_person=2)
 FORTY = Box.unit(40)  # so many columns that noise with a delta is the smaller one
@@ -74,6 +75,7 @@ families: Mapping[str, Any] = {
     **_kinds("PrivateBounds", lambda **settings: _make(PrivateBounds, **settings)),
     **_kinds("PrivateKMeans", lambda **settings: _kmeans(n_public=_STEPS, **settings)),
     "PrivateKMeans, few rows": _kmeans(),
+    "PrivateKMeans, four columns": _kmeans(domain=FOUR, n_public=_STEPS),
     "PrivateKMeans, eight columns": _kmeans(domain=EIGHT, n_public=_STEPS),
     "PrivateKMeans, public rows": _kmeans(init=PUBLIC_ROWS, n_public=_STEPS),
     "PrivateKMeans, choice of k": _kmeans(k=range(2, 5), n_public=_STEPS),

@@ -4,6 +4,7 @@ A method is an entry of ``METHODS``. Its ``build`` makes the unfitted estimator 
 its ``page`` names the module whose ``page`` function describes the fitted model.
 """
 
+import hashlib
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -17,6 +18,7 @@ from shoal.errors import InvalidSetting, NotFinite, value_text
 
 if TYPE_CHECKING:
     from shoal.domain import Box, Schema
+    from shoal.domain.box import Matrix
     from shoal.privacy import ApproxDP, PureDP
 
 __all__ = [
@@ -31,6 +33,7 @@ __all__ = [
     "method_named",
     "parse_cells",
     "parse_groups",
+    "public_rows",
 ]
 
 MOST_CLUSTERS = 10_000
@@ -112,6 +115,8 @@ class Options:
         The options of ``--method wave``.
     schema
         The public schema of a table with categories, whose rows' owners it names; else None.
+    init
+        Public rows to start from, with the columns of the box.
     """
 
     method: str
@@ -129,6 +134,7 @@ class Options:
     seed: int | None = None
     waves: WaveOptions = WaveOptions()
     schema: "Schema | None" = None
+    init: "Matrix | None" = None
 
     @property
     def work(self) -> dict[str, Any]:
@@ -139,6 +145,8 @@ class Options:
         domain = self.schema if self.box is None else self.box
         assert domain is not None
         own = {"domain": domain.to_dict(), "groups": groups, "waves": self.waves.settings}
+        if self.init is not None:
+            own["init"] = hashlib.sha256(self.init.tobytes()).hexdigest()
         return named | own
 
     @property
@@ -284,6 +292,30 @@ def parse_cells(text: str) -> int | tuple[int, ...] | str:
     return each if len(each) > 1 else each[0]
 
 
+def public_rows(path: Path, box: "Box | None") -> "Matrix":
+    """Read public rows to start from.
+
+    Parameters
+    ----------
+    path
+        A file with the columns of the box.
+    box
+        The public bounds; None if the table has categories, which takes no such start.
+    """
+    import numpy as np
+
+    from shoal.engine import rows_of
+
+    if box is None:
+        raise InvalidSetting(
+            "--init is for tables of numbers.",
+            "Leave it out, or choose columns of numbers with --columns.",
+            setting="--init",
+        )
+    table = rows_of(str(path), box).map(lambda block: block.numbers, box.names).frame()
+    return np.column_stack([table[name].to_numpy() for name in box.names])
+
+
 def build_kmeans(method: str, options: Options) -> Any:
     """Return an unfitted ``PrivateKMeans`` with these options.
 
@@ -312,6 +344,7 @@ def build_kmeans(method: str, options: Options) -> Any:
         options.n_clusters[0] if one else options.n_clusters,
         method=cast("Any", method),
         choose=cast("Any", options.choose or "simulation"),
+        init=options.init,
         **options.common,
     )
 
@@ -362,9 +395,10 @@ def build_wave(options: Options) -> Any:
     """
     from shoal.cluster import WaveCluster
 
-    if any(each is not None for each in (options.n_clusters, options.choose, options.delta)):
+    not_its_own = (options.n_clusters, options.choose, options.delta, options.init)
+    if any(each is not None for each in not_its_own):
         raise InvalidSetting(
-            "--method wave takes no -k, --choose or --delta: it finds the number of groups "
+            "--method wave takes no -k, --choose, --delta or --init: it finds the number of groups "
             "itself, and its promise has no delta.",
             "Leave them out.",
         )

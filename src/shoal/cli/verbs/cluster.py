@@ -13,7 +13,14 @@ from shoal.cli.curator import (
     print_for_curator,
     write_curator_page,
 )
-from shoal.cli.inputs.clustering import Options, WaveOptions, flags_of, method_named, parse_groups
+from shoal.cli.inputs.clustering import (
+    Options,
+    WaveOptions,
+    flags_of,
+    method_named,
+    parse_groups,
+    public_rows,
+)
 from shoal.cli.inputs.engine import Engines
 from shoal.cli.inputs.resume import (
     has_resumed,
@@ -52,6 +59,7 @@ from shoal.cli.options import (
     Numbers,
     Overwrite,
     PublicNumber,
+    PublicRows,
     Publisher,
     Quiet,
     Seed,
@@ -90,6 +98,7 @@ def cluster(
     n_public: PublicNumber = None,
     drop: Drop = False,
     choose: Choose = None,
+    init: PublicRows = None,
     title: Title = None,
     publisher: Publisher = None,
     variant: Variant = None,
@@ -121,6 +130,7 @@ def cluster(
         shoal cluster trips.parquet -k 20 --epsilon 1 --domain city.yaml --entity rider
             --max-rows-per-person 10
         shoal cluster students.csv -k 6 --epsilon 1 --domain students.yaml -o groups
+        shoal cluster class.csv -k 3 --epsilon 1 --domain class.yaml --init last_year.csv
         shoal cluster visits.csv --method wave --epsilon 1 --domain visits.yaml
         zcat visits.csv.gz | shoal cluster - -k 8 --epsilon 0.5 --domain visits.yaml --json
         shoal cluster hdfs:///visits.parquet -k 8 --epsilon 1 --domain visits.yaml --engine spark
@@ -141,6 +151,7 @@ def cluster(
     engines = Engines(engine, master, numbers)
     budget = budget_of(epsilon, "release")
     _check_apart(ledger, output)
+    _check_public(init, table)
     check_curator_page(curator, output, (table, domain, ledger))
     schema = schema_of(domain)
     mixed = mixed_schema_of(schema, columns, domain, method)
@@ -151,10 +162,11 @@ def cluster(
             entity=entity or schema.entity,
             max_rows_per_person=_row_limit(schema, entity, max_rows_per_person),
         )
+    box = None if mixed is not None else box_of(schema, columns, domain)
     options = Options(
         method=method,
         epsilon=budget,
-        box=None if mixed is not None else box_of(schema, columns, domain),
+        box=box,
         schema=mixed,
         n_clusters=parse_groups(groups),
         choose=choose,
@@ -166,6 +178,7 @@ def cluster(
         drop=drop,
         ledger=ledger,
         seed=seed,
+        init=None if init is None else public_rows(init, box),
         waves=WaveOptions(variant, cells, selector, level, wavelet),
     )
     with ExitStack() as stack:
@@ -287,6 +300,15 @@ def _place_lines(files: list[Path], ledger: Path | None) -> list[Line]:
 def _row_limit(schema: "Schema", entity: str | None, limit: int | None) -> int | None:
     """How many rows of each are kept: as asked, or as the domain says, if people are told apart."""
     return limit or (schema.max_rows_per_person if entity or schema.entity else None)
+
+
+def _check_public(init: Path | None, table: str) -> None:
+    if init is not None and init.resolve() == Path(table).resolve():
+        raise InvalidSetting(
+            "--init names the table itself, whose rows are not public.",
+            "Leave it out, or give a file that is public anyway.",
+            setting="--init",
+        )
 
 
 def _check_apart(ledger: Path | None, folder: Path) -> None:
