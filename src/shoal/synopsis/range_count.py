@@ -108,9 +108,9 @@ def count_range(estimates: Estimates | None, cells: Cells, low: Floats, high: Fl
     variance = _variance(estimates.step)
     noise = variance * _noises(parts, estimates.inside)
     place = _place(parts, estimates.values, variance)
-    together = _place_together(_along_axes(first, last, low, high), estimates.values,
-                               (first < low) & (low < last), (first < high) & (high < last))  # fmt: skip
-    half = _DEVIATIONS * math.sqrt(noise + place + together)
+    cut = (first < low) & (low < last), (first < high) & (high < last)
+    place += _place_together(_along_axes(first, last, low, high), estimates.values, cut)
+    half = _DEVIATIONS * math.sqrt(noise + place)
     return RangeCount(count, max(count - half, 0.0), max(count + half, 0.0))
 
 
@@ -147,7 +147,9 @@ def _place(parts: Floats, values: Floats, variance: float) -> float:
     return _PLACE * float(((rows * np.minimum(parts, 1 - parts)) ** 2).sum())
 
 
-def _place_together(parts: Floats, values: Floats, *cut: NDArray[np.bool_]) -> float:
+def _place_together(
+    parts: Floats, values: Floats, cut: tuple[NDArray[np.bool_], NDArray[np.bool_]]
+) -> float:
     """What is not known of where rows lie, in all cells that a side of the range cuts at once.
 
     Rows of neighbouring cells lie on the same side more often than not: a group, or a value that
