@@ -36,7 +36,7 @@ Draw = Callable[[int, np.random.Generator], Matrix]
 # How many refits, and how many before them that fit the spread: docs/decisions/intervals.md. A fit
 # of many rows takes little longer than a refit, and its intervals should not take far longer.
 _REFITS, _TRIALS = 8, 2
-_MANY_ROWS, _FEWER_REFITS, _FEWER_TRIALS = 200_000, 4, 1
+_MANY_ROWS, _FEWER_REFITS, _FEWER_TRIALS = 200_000, 3, 1
 # A radius is drawn among candidates that are 2^(1/2) apart: within it, cells are believed.
 _RADIUS_LOW, _RADIUS_HIGH = 2**-0.25, 2**0.25
 _LLOYD_MOVES, _STARTS = 50, 3
