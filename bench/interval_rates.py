@@ -33,7 +33,8 @@ SEED = 70_000
 RELEASES, RECTANGLES, FITS = 5, 200, 20
 SYNOPSES = {"uniform": UniformGrid, "adaptive": AdaptiveGrid}
 # A public set with its columns, or a kind of made-up rows with how many, columns and groups.
-RANGES: dict[str, tuple[Any, ...]] = {
+# The first were used to choose the rule; the second were named before any of them was run.
+CHOSEN_BY: dict[str, tuple[Any, ...]] = {
     "s1": ("s1", ("x", "y")),
     "gowalla": ("gowalla_nyc", ("latitude", "longitude")),
     "road3d": ("road3d_excerpt", ("longitude", "latitude", "altitude")),
@@ -42,6 +43,18 @@ RANGES: dict[str, tuple[Any, ...]] = {
     "unequal, 2 columns, 20k": ("unequal", 20_000, 2, 6),
     "tails, 3 columns, 50k": ("tails", 50_000, 3, 5),
 }
+FRESH: dict[str, tuple[Any, ...]] = {
+    "t4.8k": ("t4.8k", ("x", "y")),
+    "birch1": ("birch1", ("x", "y")),
+    "d31": ("d31", ("x", "y")),
+    "diabetes, 3 columns": ("diabetes", ("bmi", "bp", "s5")),
+    "adult, age and weight": ("adult", ("age", "fnlwgt")),
+    "student_mat, whole numbers": ("student_mat", ("G1", "absences")),
+    "equal, 1 column, 5k": ("equal", 5_000, 1, 4),
+    "tails, 2 columns, 30k": ("tails", 30_000, 2, 5),
+    "unequal, 3 columns, 20k": ("unequal", 20_000, 3, 5),
+}
+RANGES = CHOSEN_BY | FRESH
 # Mechanism, kind, rows, columns, groups, epsilon: named before any was run.
 REPORTS: dict[str, tuple[Any, ...]] = {
     "grid, 1 column, 10k": ("grid", "equal", 10_000, 1, 3, 2.0),
@@ -66,7 +79,7 @@ def table_of(name: str) -> np.ndarray:
 def ranges() -> None:
     """How many of 200 random boxes, in each of several releases, hold what is in them."""
     lines = []
-    for name in RANGES:
+    for name in FRESH:
         rows = table_of(name)
         box = Box.unit(rows.shape[1])
         for kind, make in SYNOPSES.items():

@@ -2,7 +2,8 @@
 
     python bench/intervals.py table FOLDER && python tools/intervals_table.py
 
-What stands between the markers is made here from ``bench/results/intervals.json``.
+What stands between the markers is made here from ``bench/results/intervals.json``, which
+``bench/interval_rates.py`` writes into, too.
 """
 
 import json
@@ -52,12 +53,31 @@ def cost(rows: list[Row]) -> str:
     return _table(heads, [[f"{row[name]:,}" for name in names] for row in rows])
 
 
+def ranges(rows: list[Row]) -> str:
+    """A line a table: the share of ranges that held, by synopsis and epsilon."""
+    kinds = sorted({(row["synopsis"], row["epsilon"]) for row in rows})
+    held = {(row["table"], row["synopsis"], row["epsilon"]): row["held"] for row in rows}
+    heads = ("table", *(f"{name}, epsilon {epsilon:g}" for name, epsilon in kinds))
+    tables = dict.fromkeys(row["table"] for row in rows)
+    return _table(heads, [[table, *(_text(held[table, *kind]) for kind in kinds)]
+                          for table in tables])  # fmt: skip
+
+
+def reports(rows: list[Row]) -> str:
+    """A line a setting of reports."""
+    heads = ("setting", "epsilon", "fits", "centres held", "sizes held", "width", "unstable",
+             "cost in fits")  # fmt: skip
+    names = ("setting", "epsilon", "fits", "coverage", "sizes", "width", "unstable",
+             "cost in fits")  # fmt: skip
+    return _table(heads, [[_text(row[name]) for name in names] for row in rows])
+
+
 def with_tables(page: str) -> str:
     """The page with the tables of the last runs."""
     record = results()
     parts = {name: cells(record[name]) for name in ("first", "second", "third") if name in record}
-    if "cost" in record:
-        parts["cost"] = cost(record["cost"])
+    makers = {"cost": cost, "ranges": ranges, "reports": reports}
+    parts |= {name: make(record[name]) for name, make in makers.items() if name in record}
     for name, text in parts.items():
         between = re.compile(f"(<!-- {name} -->\n).*?(\n<!-- end -->)", re.DOTALL)
         page = between.sub(lambda match, text=text: match[1] + text + match[2], page)

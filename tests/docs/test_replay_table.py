@@ -34,6 +34,10 @@ def test_no_family_loses_more_than_it_claims():
         assert row["faults"] == [], row["name"]
 
 
+def test_every_family_was_replayed_on_two_hundred_pairs():
+    assert [row["name"] for row in replay_table.rows_of("families") if row["pairs"] < 200] == []
+
+
 def test_every_twin_was_caught():
     for row in replay_table.rows_of("twins"):
         assert row["verdict"] in ("violated", "broken"), row["name"]

@@ -12,7 +12,7 @@ def errors(levels):
 def test_a_band_reaches_from_the_clearest_shape_to_the_least_clear():
     curve = curve_of("central", {"a": errors({1: 0.01}), "b": errors({1: 0.2})}, 1_000, 0.05)
     (band,) = curve.bands
-    assert (band.low, band.high) == pytest.approx((0.01, 0.2))
+    assert (band.low, band.high) == pytest.approx((0.01 / 1.6, 0.2 * 1.6))
     assert band.by_shape == pytest.approx({"a": 0.01, "b": 0.2})
     assert band.most == pytest.approx((0.01, 0.2))
 
@@ -56,7 +56,7 @@ def test_a_band_does_not_rise_with_the_budget():
     bands = curve_of("central", {"a": errors(levels)}, 1_000, 0.05).bands
     assert [band.low for band in bands] == sorted((band.low for band in bands), reverse=True)
     assert [band.high for band in bands] == sorted((band.high for band in bands), reverse=True)
-    assert bands[1].high == bands[2].high == pytest.approx(np.sqrt(0.01 * 0.02))
+    assert bands[1].high == bands[2].high == pytest.approx(1.6 * np.sqrt(0.01 * 0.02))
 
 
 def test_errors_that_fall_already_stay_as_they_are():

@@ -50,6 +50,15 @@ def test_a_range_that_cuts_cells_is_wider():
     assert cut.high - cut.count > whole.high - whole.count
 
 
+def test_cells_that_one_side_cuts_err_together():
+    """Twice as many rows on the wrong side of a cut then reach twice as far, and not 1.4 times."""
+    grid = UniformGrid(epsilon=900, domain=BOX, cells=(4, 50), random_state=1)
+    grid.fit(BOX.unscale(np.random.default_rng(0).uniform(size=(100_000, 2))))
+    half, whole = (grid.range_count({"x": (0, 4), "y": (0, end)}) for end in (0.5, 1.0))
+    ratio = (whole.high - whole.count) / (half.high - half.count)
+    assert ratio == pytest.approx(2, rel=0.1)
+
+
 def test_ranges_beyond_the_box_end_at_it():
     low, high = range_of(BOX, {"x": (-5, 20)})
     assert low.tolist() == [0, 0]

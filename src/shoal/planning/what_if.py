@@ -41,7 +41,7 @@ class Flattery(NamedTuple):
 
 
 # Measured by bench/plan.py: docs/decisions/plan.md.
-FLATTERY = Flattery(0.66, 0.084, 4.8, 18)
+FLATTERY = Flattery(1.0, 0.03, 3.2, 20)
 
 
 def what_if(
@@ -55,11 +55,10 @@ def what_if(
 ) -> Plan:
     """Predict the error at other budgets from a released model; nothing more is spent.
 
-    Rows are drawn about the released centres, as many as were released for each, with the spread
-    that the released cells show; without cells of all columns, from six on or for "lloyd", as if
-    groups were near each other. Tables drawn from a release are smoother than the one behind it,
-    so errors come out too small where groups are not round: ``Plan.flattery`` is by how much, as
-    measured.
+    Rows are drawn as for the model's intervals: from its cells and about its centres, as wide as
+    cells and noise tell. They are fitted by the usual method. A table that is drawn from a release
+    is smoother than the one behind it, so errors come out too small for some: ``Plan.flattery`` is
+    by how much, as measured.
 
     Parameters
     ----------

@@ -16,8 +16,9 @@ __all__ = ["RATE", "RangeCount", "count_range", "range_of"]
 Floats = NDArray[np.float64]
 RATE = 0.9
 _DEVIATIONS = 1.6449  # a normal deviate lies within so many in nine of ten draws
-# Of the square of what a cut cell may hold on the wrong side: docs/decisions/intervals.md.
-_PLACE = 2 / 3
+# Of the square of what a cut cell may hold on the wrong side, each cell by itself, and of what all
+# cells that one side of the range cuts may hold there together: docs/decisions/intervals.md.
+_PLACE, _PLACE_TOGETHER = 2 / 3, 0.15
 _NOT_ALL = (
     "The estimates of cells that were dropped are not at hand: they are kept in the process that "
     "fitted a grid of all cells, and not in a folder."
@@ -101,19 +102,28 @@ def count_range(estimates: Estimates | None, cells: Cells, low: Floats, high: Fl
     if estimates is None:
         count = float(_overlaps(cells.low, cells.high, low, high) @ cells.weight)
         return RangeCount(count, math.nan, math.nan, missing=_NOT_ALL)
-    parts = _overlaps(*estimates.corners(), low, high)
+    first, last = estimates.corners()
+    parts = _overlaps(first, last, low, high)
     count = float(parts @ estimates.values)
     variance = _variance(estimates.step)
     noise = variance * _noises(parts, estimates.inside)
-    half = _DEVIATIONS * math.sqrt(noise + _place(parts, estimates.values, variance))
+    place = _place(parts, estimates.values, variance)
+    cut = (first < low) & (low < last), (first < high) & (high < last)
+    place += _place_together(_along_axes(first, last, low, high), estimates.values, cut)
+    half = _DEVIATIONS * math.sqrt(noise + place)
     return RangeCount(count, max(count - half, 0.0), max(count + half, 0.0))
 
 
 def _overlaps(low: Floats, high: Floats, start: Floats, end: Floats) -> Floats:
     """The part of each cell that lies in the range."""
+    return np.asarray(_along_axes(low, high, start, end).prod(axis=1))
+
+
+def _along_axes(low: Floats, high: Floats, start: Floats, end: Floats) -> Floats:
+    """The part of each side of each cell that lies in the range."""
     sides = np.maximum(high - low, np.finfo(float).tiny)
     inside = np.clip(np.minimum(high, end) - np.maximum(low, start), 0, None) / sides
-    return np.asarray(np.minimum(inside, 1.0).prod(axis=1))
+    return np.asarray(np.minimum(inside, 1.0))
 
 
 def _variance(step: float) -> float:
@@ -132,6 +142,22 @@ def _noises(parts: Floats, inside: NDArray[np.int64] | None) -> float:
 
 
 def _place(parts: Floats, values: Floats, variance: float) -> float:
-    """What is not known of where rows lie in the cells that the range cuts."""
+    """What is not known of where rows lie in the cells that the range cuts, each by itself."""
     rows = np.maximum(values, math.sqrt(variance))
     return _PLACE * float(((rows * np.minimum(parts, 1 - parts)) ** 2).sum())
+
+
+def _place_together(
+    parts: Floats, values: Floats, cut: tuple[NDArray[np.bool_], NDArray[np.bool_]]
+) -> float:
+    """What is not known of where rows lie, in all cells that a side of the range cuts at once.
+
+    Rows of neighbouring cells lie on the same side more often than not: a group, or a value that
+    many share, does not end with a cell.
+    """
+    total = 0.0
+    for axis in range(parts.shape[1]):
+        others = np.delete(parts, axis, axis=1).prod(axis=1)
+        wrong = values * others * np.minimum(parts[:, axis], 1 - parts[:, axis])
+        total += sum(float(wrong[each[:, axis]].sum()) ** 2 for each in cut)
+    return _PLACE_TOGETHER * total

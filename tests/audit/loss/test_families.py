@@ -29,6 +29,10 @@ def test_the_largest_losses_are_reported_with_the_mechanisms_met():
     assert seen.faults == ()
 
 
+def test_a_search_that_rows_of_categories_do_not_allow_is_not_counted():
+    assert replay_family(families["MixedSynopsis"], 2, search=3).pairs == 2
+
+
 def test_a_finding_names_no_table_and_is_on_made_up_ones():
     found = replay_family(twins["swapped split"], 3).finding(random_state=7)
     assert found.verdict == "violated"

@@ -1,8 +1,10 @@
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from shoal.cluster import LocalClusterer, load_model
-from shoal.cluster.local.intervals import sizes_by_density
+from shoal.cluster.local.intervals import local_intervals, sizes_by_density
 from shoal.domain import Box
 from shoal.mechanisms import LocalGrid, NDLaplace
 from shoal.randomness import Randomness
@@ -47,3 +49,10 @@ def test_other_mechanisms_have_them():
     found = fitted(NDLaplace(2.0, domain=BOX)).intervals_
     assert found.rate == 0.9
     assert found.centers_low.shape == (2, 2)
+
+
+def test_people_of_a_density_that_reaches_beyond_the_box_are_moved_into_it():
+    model = fitted(NDLaplace(20.0, domain=BOX))
+    model.density_ = replace(model.density_, atoms=model.density_.atoms - [4.0, 0.0])
+    assert (model.density_.atoms < BOX.low).any()
+    assert local_intervals(model).centers_low.shape == (2, 2)

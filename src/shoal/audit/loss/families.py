@@ -202,7 +202,9 @@ def replay_family(
             progress(pair.about, number / pairs)
         replayed = replay(model, pair.table, pair.neighbour, random_state=random_state + number)
         replays.append((pair.about, replayed))
-    if search and not getattr(model.domain, "categories", None):
+    if getattr(model.domain, "categories", None):
+        search = 0  # rows of categories have no coordinates to climb along
+    if search:
         table = np.random.default_rng(random_state).uniform(
             model.box.low, model.box.high, (20, model.box.d)
         )

@@ -33,8 +33,10 @@ __all__ = ["kmeans_intervals", "released_rows", "row_model_of"]
 
 Draw = Callable[[int, np.random.Generator], Matrix]
 
-# How many refits, and how many before them that fit the spread: docs/decisions/intervals.md.
+# How many refits, and how many before them that fit the spread: docs/decisions/intervals.md. A fit
+# of many rows takes little longer than a refit, and its intervals should not take far longer.
 _REFITS, _TRIALS = 8, 2
+_MANY_ROWS, _FEWER_REFITS, _FEWER_TRIALS = 200_000, 3, 1
 # A radius is drawn among candidates that are 2^(1/2) apart: within it, cells are believed.
 _RADIUS_LOW, _RADIUS_HIGH = 2**-0.25, 2**0.25
 _LLOYD_MOVES, _STARTS = 50, 3
@@ -130,7 +132,8 @@ def _half_widths(model: Any, centers: Matrix) -> tuple[Matrix, Matrix]:
     """
     rng = Randomness(_seed_of(model))
     rows = released_rows(model, rng)
-    about = [_deviation(_refit(model, rows.draw, rng), centers) for _ in range(_REFITS)]
+    refits = _REFITS if model.n_rows_ <= _MANY_ROWS else _FEWER_REFITS
+    about = [_deviation(_refit(model, rows.draw, rng), centers) for _ in range(refits)]
     wide, of_sizes = half_widths(Deviations.of(about), centers, RATE)
     if not rows.has_cells:
         return wide, of_sizes
@@ -149,7 +152,7 @@ def _with_released_spread(model: Any, rows: RowModel, rng: Randomness) -> RowMod
     of the rows. In few columns the cells show the spread, too, and are believed within the width
     of a candidate.
     """
-    for _ in range(_TRIALS):
+    for _ in range(_TRIALS if model.n_rows_ <= _MANY_ROWS else _FEWER_TRIALS):
         refit = _refit(model, rows.draw, rng)
         if not refit.took_steps:
             return rows

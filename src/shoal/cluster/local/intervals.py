@@ -12,6 +12,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from shoal.cluster.intervals.half_widths import Deviations, half_widths, match_centers
 from shoal.cluster.intervals.result import RATE, Intervals
+from shoal.domain import Box
 from shoal.randomness import Randomness
 
 __all__ = ["local_intervals", "sizes_by_density"]
@@ -70,6 +71,9 @@ def _deviation(model: Any, n: int, rng: Randomness) -> tuple[Matrix, Matrix]:
     density, units = model.density_, model.units_
     chances = density.weights / density.weights.sum()
     people = density.atoms[rng.compute.choice(len(chances), n, p=chances)]
+    box = getattr(model.mechanism, "domain", None)
+    if isinstance(box, Box):  # a density of reports reaches beyond where people may be
+        people = box.clip(people)
     reports = model.mechanism.release(people, Randomness(rng.seed()).noise)
     again = clone(model).set_params(
         method=model.method_, scale=tuple(units), random_state=rng.seed(), progress=None
