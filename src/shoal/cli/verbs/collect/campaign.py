@@ -22,7 +22,7 @@ from shoal.cli.verbs.collect.options import (
 from shoal.errors import InvalidSetting, NotInstalled, quantity
 from shoal.pages.page import Line
 
-__all__: list[str] = []
+__all__ = ["close", "key", "serve", "sign", "status"]
 
 
 @collect_app.command()
