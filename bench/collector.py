@@ -126,6 +126,22 @@ def trusts():
                 lines.append([n, epsilon, name, np.mean(values), max(values)])
                 print(lines[-1], flush=True)
             write("trusts", ["people", "epsilon", "trust", "mean ratio", "worst"], lines)
+    write_side_by_side(lines)
+
+
+def write_side_by_side(lines):
+    """The trusts as a table for the page: a line for each number of people and epsilon."""
+    heads = ["people", "epsilon", "local", "shuffled", "two aggregators", "central", "no data"]
+    rows = {}
+    for n, epsilon, trust, mean, worst in lines:
+        name, _, local_epsilon = trust.partition(" [")
+        text = f"{mean:.2f} ({worst:.2f})" + (f" [{local_epsilon}" if local_epsilon else "")
+        rows.setdefault((n, epsilon), {})[name] = text
+    text = [
+        [f"{n:,}", f"{epsilon:g}", *(cells[name] for name in heads[2:])]
+        for (n, epsilon), cells in rows.items()
+    ]
+    write_table("trusts", [heads, ["---"] * len(heads), *text])
 
 
 def liars():
@@ -245,7 +261,10 @@ def write(name, heads, lines):
     text = [
         [shown(value) for value in line[:-2]] + [f"{v:.3f}" for v in line[-2:]] for line in lines
     ]
-    rows = [heads, ["---"] * len(heads), *text]
+    write_table(name, [heads, ["---"] * len(heads), *text])
+
+
+def write_table(name, rows):
     table = "\n".join("| " + " | ".join(map(str, row)) + " |" for row in rows)
     (ROOT / f"docs/snippets/collector-{name}.md").write_text(table + "\n")
 

@@ -211,6 +211,50 @@ def test_client_and_twin_agree_on_mangled_campaigns(folder):
     assert refusals(folder, content) == expected
 
 
+SPLIT = """
+import { readFileSync } from "node:fs";
+import * as twin from "./client.mjs";
+const { envelope, key, record } = JSON.parse(readFileSync(process.argv[2]));
+const pages = { version: 1, token: "ab".repeat(32), asked: {} }, posted = [];
+const answer = (value) => ({ status: 200, json: async () => value });
+const send = async (url, options) => {
+  if (url.endsWith("/.well-known/shoal")) return answer({ versions: [1] });
+  if (url.endsWith("/v1/campaign")) return answer(envelope);
+  posted.push([url, options.headers["Content-Type"], twin.toHex(options.body)]);
+  return answer({});
+};
+const client = new twin.Client("https://a.org", twin.fromHex(key), { send,
+  notebook: { change: async (work) => work(pages) }, limits: { setting: "two_aggregators" } });
+const results = [await client.takePart(record), await client.takePart(record)];
+console.log(JSON.stringify({ results, posted }));
+"""
+
+
+def test_the_twin_splits_a_record_into_two_shares_that_add_up_to_its_cell(folder):
+    cells = {"mechanism": "cell_shares", "epsilon": "2", "columns": [["0", "1"]], "cells": [16]}
+    both = [{"address": f"https://{name}.org/", "key": name * 64} for name in ("a", "b")]
+    document = campaign_document(setting="two_aggregators", n_least=9, aggregators=both,
+                                 rounds=[{"share": 2**32, "question": cells}])  # fmt: skip
+    content = {"envelope": envelope_of("campaign", document), "key": PUBLIC_KEY.hex()}
+    (folder / "client.mjs").write_text(SOURCE.with_name("client.js").read_text())
+    (folder / "split.mjs").write_text(SPLIT)
+    (folder / "content.json").write_text(json.dumps({**content, "record": [0.8]}))
+    command = ["node", folder / "split.mjs", folder / "content.json"]
+    run = subprocess.run(command, capture_output=True, text=True, timeout=60, check=True)
+    result = json.loads(run.stdout)
+    assert result["results"] == ["sent", "sent"]
+    (first, kind, seed), (second, _, share) = result[
+        "posted"
+    ]  # once each: the second call sent none
+    assert (first, second) == ("https://a.org/v1/shares", "https://b.org/v1/shares")
+    assert kind == "application/vnd.shoal.shares"
+    campaign = client.identity("campaign", client.canonical(document))
+    key = client.key_of(bytes.fromhex("ab" * 32), campaign)
+    seed = bytes.fromhex(seed)[-32:]
+    expected = client.tag_of(seed) + client.share_of(12, 16, seed)
+    assert bytes.fromhex(share) == client.share_batch_of(campaign, 1, [(key, expected)])
+
+
 def test_the_twin_has_no_other_source_of_randomness():
     twin = SOURCE.with_name("client.js").read_text()
     assert "Math.random" not in twin

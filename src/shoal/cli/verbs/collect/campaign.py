@@ -22,7 +22,7 @@ from shoal.cli.verbs.collect.options import (
 from shoal.errors import InvalidSetting, NotInstalled, quantity
 from shoal.pages.page import Line
 
-__all__: list[str] = []
+__all__ = ["close", "key", "serve", "sign", "status"]
 
 
 @collect_app.command()
@@ -67,7 +67,8 @@ def sign(
     """
     from json import dumps
 
-    from shoal.collector.campaign import Campaign, draft_campaign, read_key, sign_document
+    from shoal.collector.campaign import Campaign, read_key, sign_document
+    from shoal.collector.campaign_draft import draft_campaign
     from shoal.collector.learning import sums_promise
     from shoal.files import atomic_file
 

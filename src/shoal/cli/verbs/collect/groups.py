@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from shoal.collector.campaign import Campaign
     from shoal.collector.storage import Store
 
-__all__: list[str] = []
+__all__ = ["advance", "cluster"]
 
 
 @collect_app.command()

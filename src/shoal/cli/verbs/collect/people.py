@@ -17,7 +17,7 @@ from shoal.cli.verbs.collect.options import (
 from shoal.errors import InvalidSetting, quantity
 from shoal.pages.page import Line
 
-__all__: list[str] = []
+__all__ = ["enrol", "revoke", "tokens"]
 
 
 @collect_app.command()
