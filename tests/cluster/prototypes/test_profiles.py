@@ -4,7 +4,12 @@ import pytest
 from shoal.cluster import PrivateKPrototypes
 from shoal.cluster.prototypes.measure import Assignment, GroupSums, Measured, group_blocks
 from shoal.cluster.prototypes.mixed_cost import MixedRows
-from shoal.cluster.prototypes.profiles import measured_profiles
+from shoal.cluster.prototypes.profiles import (
+    RowCount,
+    geometric_noise,
+    measured_profiles,
+    modelled_profiles,
+)
 from shoal.domain import Schema
 from shoal.engine import rows_of
 from shoal.errors import InvalidSetting
@@ -44,8 +49,10 @@ def test_shares_add_up_and_lie_in_their_intervals():
         profiles.shares, profiles.shares_low, profiles.shares_high, strict=True
     ):
         assert np.all((low <= shares) & (shares <= high))
-        assert shares.sum(axis=1) == pytest.approx([1, 1], abs=0.05)
-    assert profiles.sizes.sum() == pytest.approx(profiles.sizes.sum())
+        assert shares.sum(axis=1) == pytest.approx([1, 1], abs=1e-9)
+    assert np.all(profiles.sizes == np.rint(profiles.sizes))
+    middles = (profiles.intervals.sizes_low + profiles.intervals.sizes_high) / 2
+    assert profiles.sizes == pytest.approx(middles, abs=1)
     assert np.all(profiles.intervals.centers_low <= profiles.means)
     assert np.all(profiles.means <= profiles.intervals.centers_high)
 
@@ -119,8 +126,9 @@ def coverage(redraws):
     units = np.repeat(group_blocks(columns).sensitivities, group_blocks(columns).sizes)
     for each in noise:
         noisy = Measured(columns, np.rint(exact + each * units).astype(np.int64), 0.25, np.ones(2))
-        made = measured_profiles(model.synopsis_, synthetic, model._prototypes, noisy)
         n = exact[:, 0]
+        count = RowCount(n.sum() + float(geometric_noise(0.02, 1, rng)[0]), 0.02)
+        made = measured_profiles(model.synopsis_, synthetic, model._prototypes, noisy, count)
         inside += list((made.intervals.sizes_low <= n) & (n <= made.intervals.sizes_high))
         for i, (low, high) in enumerate(zip(made.shares_low, made.shares_high, strict=True)):
             share = true.histogram(i)[0] / n[:, None]
@@ -142,3 +150,40 @@ def test_intervals_hold_the_truth_at_about_their_rate():
 @pytest.mark.slow
 def test_intervals_hold_the_truth_at_their_rate():
     assert 0.935 < coverage(400)[0] < 0.975
+
+
+@pytest.mark.parametrize(("epsilon", "worst"), [(None, 0.5), (0.02, 1.0), (0.0, 1.0)])
+def test_sizes_and_total_share_what_they_disagree_by_according_to_their_noise(epsilon, worst):
+    model, count = fitted(60), RowCount(610, epsilon)
+    made = modelled_profiles(
+        model.synopsis_, synthetic(model), model._prototypes, np.array([400.0, 200.0]), 0.1, count
+    )
+    middles = (made.intervals.sizes_low + made.intervals.sizes_high) / 2
+    assert middles == pytest.approx(made.sizes, abs=worst)
+    if epsilon is None:  # a public total has no noise
+        assert made.sizes.tolist() == [405, 205]
+    elif epsilon == 0:  # noise that is not known counts for nothing
+        assert made.sizes.tolist() == [400, 200]
+    else:
+        assert 600 < made.sizes.sum() < 602
+
+
+def test_a_size_below_nothing_is_shown_as_none_and_the_rest_still_adds_up():
+    model = fitted(60)
+    sizes, count = np.array([50.0, -10.0]), RowCount(60, 0.0)
+    made = modelled_profiles(
+        model.synopsis_, synthetic(model), model._prototypes, sizes, 0.1, count
+    )
+    assert made.sizes.tolist() == [40, 0]
+    assert np.all(made.intervals.sizes_low <= made.sizes)
+    assert np.all(made.sizes <= made.intervals.sizes_high)
+
+
+@pytest.mark.parametrize("n", [60, 3000])
+def test_a_public_number_of_rows_is_what_sizes_add_up_to(n):
+    assert fitted(n, n_public=n).profiles_.sizes.sum() == n
+
+
+def synthetic(model):
+    rng = np.random.default_rng(1)
+    return MixedRows(model.columns, *model.synopsis_.synthetic_rows(300, rng))

@@ -16,7 +16,14 @@ from shoal.errors import InvalidSetting
 from shoal.synopsis.mixed import MixedSynopsis
 from shoal.synopsis.mixed.tree_model import norm_sub
 
-__all__ = ["Difference", "GroupIntervals", "Profiles", "measured_profiles", "modelled_profiles"]
+__all__ = [
+    "Difference",
+    "GroupIntervals",
+    "Profiles",
+    "RowCount",
+    "measured_profiles",
+    "modelled_profiles",
+]
 
 Floats = NDArray[np.float64]
 RATE = 0.95
@@ -48,6 +55,69 @@ class GroupIntervals:
     sizes_low: Floats
     sizes_high: Floats
     rate: float = RATE
+
+
+@dataclass(frozen=True)
+class RowCount:
+    """The number of all rows, beside which sizes of groups are weighed.
+
+    Parameters
+    ----------
+    value
+        The number as it was released, or a public one.
+    epsilon
+        What it cost: its noise is two-sided geometric. None for a public number, which has none; 0
+        where its noise is not known.
+    """
+
+    value: float
+    epsilon: float | None
+
+    @property
+    def variance(self) -> float:
+        """The variance of its noise."""
+        if self.epsilon is None:
+            return 0.0
+        return math.inf if self.epsilon == 0 else geometric_variance(self.epsilon)
+
+    def noise(self, n: int, rng: np.random.Generator) -> Floats:
+        """Draw such noise in floats, for intervals: it protects nothing.
+
+        Parameters
+        ----------
+        n
+            How many draws.
+        rng
+            Any generator.
+        """
+        return np.zeros(n) if not self.epsilon else geometric_noise(self.epsilon, n, rng)
+
+
+def geometric_variance(epsilon: float) -> float:
+    """Return the variance of two-sided geometric noise.
+
+    Parameters
+    ----------
+    epsilon
+        Its budget.
+    """
+    return 2 * math.exp(-epsilon) / math.expm1(-epsilon) ** 2
+
+
+def geometric_noise(epsilon: float, n: Any, rng: np.random.Generator) -> Floats:
+    """Draw two-sided geometric noise for intervals: it protects nothing.
+
+    Parameters
+    ----------
+    epsilon
+        Its budget.
+    n
+        How many draws, or their shape.
+    rng
+        Any generator.
+    """
+    p = -math.expm1(-epsilon)
+    return np.asarray(rng.geometric(p, n) - rng.geometric(p, n), dtype=np.float64)
 
 
 @dataclass(frozen=True)
@@ -278,7 +348,8 @@ def modelled_profiles(
     rows: MixedRows,
     prototypes: Prototypes,
     sizes: Floats,
-    size_intervals: tuple[Floats, Floats],
+    epsilon: float,
+    row_count: RowCount,
 ) -> Profiles:
     """Return profiles whose shares and means come from the model; only sizes were measured.
 
@@ -292,18 +363,26 @@ def modelled_profiles(
         The final prototypes.
     sizes
         The noisy number of rows of each group.
-    size_intervals
-        The lower and upper limits of these.
+    epsilon
+        What they cost: their noise is two-sided geometric.
+    row_count
+        The number of all rows.
     """
     means, shares = _model_values(synopsis, rows, prototypes)
     unknown = np.full(means.shape, np.nan)
     nothing = tuple(np.full(each.shape, np.nan) for each in shares)
-    intervals = GroupIntervals(unknown, unknown, *size_intervals)
-    return _profiles(synopsis, means, shares, nothing, nothing, sizes, intervals, measured=False)
+    draws = geometric_noise(epsilon, (_DRAWS, sizes.size), np.random.default_rng(_NOISE_SEED))
+    shown, limits = _weighed_sizes(sizes, geometric_variance(epsilon), draws, row_count)
+    intervals = GroupIntervals(unknown, unknown, *limits)
+    return _profiles(synopsis, means, shares, nothing, nothing, shown, intervals, measured=False)
 
 
 def measured_profiles(
-    synopsis: MixedSynopsis, rows: MixedRows, prototypes: Prototypes, measured: Measured
+    synopsis: MixedSynopsis,
+    rows: MixedRows,
+    prototypes: Prototypes,
+    measured: Measured,
+    row_count: RowCount,
 ) -> Profiles:
     """Return profiles from measurements, drawn to the model as far as noise makes them uncertain.
 
@@ -317,6 +396,8 @@ def measured_profiles(
         The final prototypes.
     measured
         Their measurements.
+    row_count
+        The number of all rows.
     """
     model_means, model_shares = _model_values(synopsis, rows, prototypes)
     law = _NoiseLaw(measured)
@@ -331,17 +412,16 @@ def measured_profiles(
         counts, deviation = measured.histogram(i)
         low, high = law.share_limits(i, counts, n)
         noise = np.broadcast_to(deviation / safe, counts.shape)
-        here = np.clip(_drawn_to(u, counts / safe, noise), 0.0, None)
-        here = np.array([norm_sub(line, 1.0) for line in here])
-        shares.append(np.clip(here, low, high))
+        here = _drawn_to(u, counts / safe, noise)
+        lines = zip(here, low, high, strict=True)
+        shares.append(np.array([_shares_within(*line) for line in lines]))
         lows.append(low)
         highs.append(high)
-    reach = law.size_reach()
-    limits = np.maximum(n - reach, 0.0), np.maximum(n + reach, 0.0)
+    shown, limits = _weighed_sizes(n, n_deviation**2, law.size_noise(n.size), row_count)
     low_units, high_units = (_unscaled(synopsis, each) for each in (means_low, means_high))
     intervals = GroupIntervals(low_units, high_units, *limits)
     return _profiles(
-        synopsis, means, tuple(shares), tuple(lows), tuple(highs), n, intervals, measured=True
+        synopsis, means, tuple(shares), tuple(lows), tuple(highs), shown, intervals, measured=True
     )
 
 
@@ -359,13 +439,12 @@ def _profiles(
     """Put values in the columns' own units beside those of everyone."""
     columns, total = synopsis.columns, synopsis.model_.total
     everyone = _everyone_means(synopsis)
-    shown = np.clip(norm_sub(sizes, total), intervals.sizes_low, intervals.sizes_high)
     p = len(columns.numbers)
     floor = 1 / max(total, 1.0)  # so that a lift is never by nothing
     return Profiles(
         tuple((c.name, c.levels) for c in columns.numbers),
         tuple((c.name, c.labels) for c in columns.categories),
-        shown,
+        sizes,
         _unscaled(synopsis, means),
         shares,
         lows,
@@ -378,6 +457,46 @@ def _profiles(
         intervals,
         measured,
     ).with_titles()
+
+
+def _weighed_sizes(
+    sizes: Floats, variance: float, draws: Floats, row_count: RowCount
+) -> tuple[Floats, tuple[Floats, Floats]]:
+    """Return whole sizes that add up, and their limits, from noisy sizes and the noisy total.
+
+    What total and sizes disagree by is divided among them by their variances (least squares), so
+    that each size is the middle of its interval; only sizes below 0 are moved further.
+    """
+    spread = sizes.size * variance + row_count.variance
+    weight = 0.0 if math.isinf(spread) else variance / spread
+    rng = np.random.default_rng(_NOISE_SEED + 1)
+    excess = row_count.noise(len(draws), rng) - draws.sum(axis=1)
+    reach = float(np.quantile(np.abs(draws + weight * excess[:, None]), RATE))
+    middle = sizes + weight * (row_count.value - sizes.sum())
+    limits = np.maximum(middle - reach, 0.0), np.maximum(middle + reach, 0.0)
+    return _whole(norm_sub(middle, max(1.0, float(middle.sum())))), limits
+
+
+def _whole(sizes: Floats) -> Floats:
+    """Round sizes so that they add up to the rounded total: the largest remainders go up."""
+    floors = np.floor(sizes)
+    left = round(float(sizes.sum())) - int(floors.sum())
+    floors[np.argsort(floors - sizes, kind="stable")[:left]] += 1
+    return floors
+
+
+def _shares_within(here: Floats, low: Floats, high: Floats) -> Floats:
+    """Return the nearest shares in their intervals that add up to 1; without limits if none do."""
+    if not low.sum() <= 1 <= high.sum():
+        return norm_sub(here, 1.0)
+    least, most = float((here - high).min()), float((here - low).max())
+    for _ in range(60):
+        middle = (least + most) / 2
+        if np.clip(here - middle, low, high).sum() > 1:
+            least = middle
+        else:
+            most = middle
+    return np.asarray(np.clip(here - most, low, high))
 
 
 def _model_values(
@@ -433,9 +552,10 @@ class _NoiseLaw:
         self._noise = blocks.draw(measured.epsilon, _DRAWS, rng)
         self._size_noise = self._noise @ measured.size_weights
 
-    def size_reach(self) -> float:
-        """Return the most that noise moves a size by, at the stated rate."""
-        return float(np.quantile(np.abs(self._size_noise), RATE))
+    def size_noise(self, groups: int) -> Floats:
+        """Return draws of the noise of all sizes, each group's apart from the others'."""
+        rng = np.random.default_rng(_NOISE_SEED)
+        return np.column_stack([rng.permutation(self._size_noise) for _ in range(groups)])
 
     def mean_limits(self, sums: Floats, n: Floats) -> tuple[Floats, Floats]:
         """Return the limits of each mean, in [-1, 1]."""
