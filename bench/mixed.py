@@ -187,6 +187,9 @@ def run(name: str) -> list[dict[str, Any]]:
 PARTS = {
     "speed": ("mixed_scale", "speed"),
     "spark": ("mixed_scale", "spark"),
+    "coverage": ("mixed_release", "coverage"),
+    "synthetic rows": ("mixed_release", "synthetic_rows"),
+    "classifier": ("mixed_release", "classifier"),
 }
 
 
