@@ -29,7 +29,9 @@ COVERED = (
     ("adult", 4, 1.0), ("adult", 8, 0.1), ("dropout", 4, 1.0), ("oulad", 8, 0.5),
     ("students", 6, 1.0), ("german", 4, 2.0), ("students, 500 rows", 3, 1.0),
 )  # fmt: skip
-COVERAGE_SEEDS = range(4001, 4021)
+# The seeds from 4001 on, run first, showed that quantiles of 4,000 draws made the intervals of
+# sizes too narrow. These were named together with the change to 16,000.
+COVERAGE_SEEDS = range(4301, 4331)
 SYNTHETIC = (("adult", 1.0), ("adult", 0.1), ("oulad", 1.0), ("students", 1.0), ("dropout", 1.0))
 SYNTHETIC_SEEDS = range(4101, 4106)
 CLASSIFIER_SEEDS = range(4201, 4204)
