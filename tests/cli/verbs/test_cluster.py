@@ -476,3 +476,28 @@ def test_names_are_for_groups_that_have_titles(folder):
         shown = run(*words, "-o", "other")
         assert shown.exit_code == 2
         assert message in " ".join(shown.output.split())
+
+
+@pytest.mark.parametrize(
+    ("columns", "cell", "message"),
+    [
+        ("{level: {values: [basic, basic]}}", "basic", "listed more than once"),
+        ("{level: {values: []}}", "basic", "at least one value"),
+        ("{level: {levels: [basic]}}", "basic", "two or more"),
+        ("{level: {values: [basic], low: 0, high: 1}}", "basic", "not both"),
+        ("{level: {values: [basic]}}", "basic", "one category only"),
+        ("{level: {values: [basic, higher]}}", "secret", "`other: bucket`"),
+        ("{level: {low: 0, high: 1}, sex: {values: [F, M]}}", "secret", "'level'"),
+    ],
+)
+def test_schemas_and_rows_that_do_not_fit_are_named_at_the_terminal(
+    tmp_path, columns, cell, message
+):
+    rows = ["level,sex", *[f"{cell},F"] * 5]
+    options = ("--epsilon", "1", "--method", "prototypes", "-k", "2")
+    answer = run_mixed(tmp_path, rows, columns, *options)
+    text = " ".join((answer.output + answer.stderr).split())
+    assert answer.exit_code == 2, text
+    assert message in text
+    assert "secret" not in text
+    assert not (tmp_path / "groups").exists()
