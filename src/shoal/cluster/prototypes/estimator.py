@@ -13,15 +13,11 @@ from sklearn.base import TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from shoal.cluster.model_folder import save_model
+from shoal.cluster.prototypes.group_sizes import RowCount
 from shoal.cluster.prototypes.measure import Assignment, measure
 from shoal.cluster.prototypes.mixed_cost import MixedRows, Prototypes
 from shoal.cluster.prototypes.plan import ROWS, SMALL_GROUPS_EACH, Plan, make_plan
-from shoal.cluster.prototypes.profiles import (
-    Profiles,
-    RowCount,
-    measured_profiles,
-    modelled_profiles,
-)
+from shoal.cluster.prototypes.profiles import Profiles, measured_profiles, modelled_profiles
 from shoal.cluster.prototypes.search import find_prototypes
 from shoal.cluster.prototypes.steps import bend_rows, move_prototypes, reach_of
 from shoal.cluster.prototypes.verbs import Costs, CostSum, GroupCounts, Labels

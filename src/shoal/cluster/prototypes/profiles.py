@@ -10,8 +10,18 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from shoal.cluster.prototypes.measure import Measured, group_blocks
+from shoal.cluster.prototypes.group_sizes import (
+    NOISE_SEED,
+    RATE,
+    RowCount,
+    geometric_noise,
+    geometric_variance,
+    weigh_sizes,
+)
+from shoal.cluster.prototypes.measure import Measured
 from shoal.cluster.prototypes.mixed_cost import MixedRows, Prototypes
+from shoal.cluster.prototypes.profile_limits import DRAWS, NoiseLaw
+from shoal.cluster.prototypes.titles import titles_of, value_label
 from shoal.errors import InvalidSetting
 from shoal.synopsis.mixed import MixedSynopsis
 from shoal.synopsis.mixed.tree_model import norm_sub
@@ -20,20 +30,12 @@ __all__ = [
     "Difference",
     "GroupIntervals",
     "Profiles",
-    "RowCount",
     "measured_profiles",
     "modelled_profiles",
 ]
 
 Floats = NDArray[np.float64]
-RATE = 0.95
-_DRAWS = 16_000  # of 4,000 a quantile was off by up to 4 %, and intervals held 94 times in 100
-_NOISE_SEED = 20_240_601  # of draws that protect nothing: intervals are the same each time
-_SHARES = np.linspace(0.0, 1.0, 2001)
-_MEANS = np.linspace(-1.0, 1.0, 4001)
-_GRID = 41  # values at which a quantile of the noise is computed; between them it is interpolated
 _MODELLED_DIFFERENCE = 0.1  # a modelled share that differs by less is not in a title
-_TITLE_PARTS = 3
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,69 +57,6 @@ class GroupIntervals:
     sizes_low: Floats
     sizes_high: Floats
     rate: float = RATE
-
-
-@dataclass(frozen=True)
-class RowCount:
-    """The number of all rows, beside which sizes of groups are weighed.
-
-    Parameters
-    ----------
-    value
-        The number as it was released, or a public one.
-    epsilon
-        What it cost: its noise is two-sided geometric. None for a public number, which has none; 0
-        where its noise is not known.
-    """
-
-    value: float
-    epsilon: float | None
-
-    @property
-    def variance(self) -> float:
-        """The variance of its noise."""
-        if self.epsilon is None:
-            return 0.0
-        return math.inf if self.epsilon == 0 else geometric_variance(self.epsilon)
-
-    def noise(self, n: int, rng: np.random.Generator) -> Floats:
-        """Draw such noise in floats, for intervals: it protects nothing.
-
-        Parameters
-        ----------
-        n
-            How many draws.
-        rng
-            Any generator.
-        """
-        return np.zeros(n) if not self.epsilon else geometric_noise(self.epsilon, n, rng)
-
-
-def geometric_variance(epsilon: float) -> float:
-    """Return the variance of two-sided geometric noise.
-
-    Parameters
-    ----------
-    epsilon
-        Its budget.
-    """
-    return 2 * math.exp(-epsilon) / math.expm1(-epsilon) ** 2
-
-
-def geometric_noise(epsilon: float, n: Any, rng: np.random.Generator) -> Floats:
-    """Draw two-sided geometric noise for intervals: it protects nothing.
-
-    Parameters
-    ----------
-    epsilon
-        Its budget.
-    n
-        How many draws, or their shape.
-    rng
-        Any generator.
-    """
-    p = -math.expm1(-epsilon)
-    return np.asarray(rng.geometric(p, n) - rng.geometric(p, n), dtype=np.float64)
 
 
 @dataclass(frozen=True)
@@ -152,11 +91,13 @@ class Difference:
     @property
     def label(self) -> str:
         """The category, with its column where it says nothing alone; or the number's column."""
-        if self.value is None:
-            return self.column
-        text = str(self.value)
-        plain = text.lower() in ("yes", "no", "true", "false") or len(text) < 2 or text.isdigit()
-        return f"{self.column} {text}" if plain else text
+        return self.column if self.value is None else value_label(self.column, self.value)
+
+    @property
+    def effect(self) -> float:
+        """How far it is from everyone's value: in shares, or in halves of a number's bounds."""
+        whole = 1.0 if self.value is not None else (self.span[1] - self.span[0]) / 2
+        return abs(self.here - self.everyone) / whole
 
     @property
     def lift(self) -> float:
@@ -243,13 +184,18 @@ class Profiles:
             A title for each group, in the order of their numbers; None makes them.
         """
         if names is None:
-            return replace(self, titles=_distinct([self._title(g) for g in range(self.n_groups)]))
+            return replace(self, titles=self._made_titles())
         if len(names) != self.n_groups or not all(isinstance(n, str) and n.strip() for n in names):
             raise InvalidSetting(
                 f"There are {self.n_groups} groups and {len(names)} names, or a name is empty.",
                 "Give a name for each group, in the order of their numbers.",
             )
         return replace(self, titles=tuple(name.strip() for name in names))
+
+    def _made_titles(self) -> tuple[str, ...]:
+        order = [name for name, _ in (*self.numbers, *self.categories)]
+        groups = [self.differences(group) for group in range(self.n_groups)]
+        return titles_of(groups, order, measured=self.measured)
 
     def to_arrow(self) -> pa.Table:
         """Return a line for each group and value: shares, means, intervals, everyone, lift."""
@@ -296,39 +242,6 @@ class Profiles:
         strength = _strength(here, everyone, ends, 1.0)
         return Difference(name, labels[code], here, *ends, everyone, strength, (0.0, 1.0))
 
-    def _title(self, group: int) -> str:
-        """Return what stands out, in the order of the columns."""
-        standing = [each for each in self.differences(group) if each.is_clear and _is_telling(each)]
-        if not standing:
-            return "Like everyone"
-        order = [name for name, _ in (*self.numbers, *self.categories)]
-        parts = sorted(standing[:_TITLE_PARTS], key=lambda each: order.index(each.column))
-        text = ", ".join(_title_part(each) for each in parts)
-        if not self.measured:
-            text = f"Perhaps {text}"
-        return text[0].upper() + text[1:]
-
-
-def _is_telling(each: Difference) -> bool:
-    """Whether a clear difference is also large enough to name a group by."""
-    width = each.span[1] - each.span[0]
-    return abs(each.here - each.everyone) >= 0.05 * width
-
-
-def _title_part(each: Difference) -> str:
-    if each.value is None:
-        return f"{'high' if each.here > each.everyone else 'low'} {each.column}"
-    return each.label
-
-
-def _distinct(titles: list[str]) -> tuple[str, ...]:
-    """Return titles of which no two are the same."""
-    made: list[str] = []
-    for title in titles:
-        times = sum(each == title or each.startswith(f"{title} (") for each in made)
-        made.append(f"{title} ({times + 1})" if times else title)
-    return tuple(made)
-
 
 def _strength(here: float, everyone: float, ends: tuple[float, float], width: float) -> float:
     if math.isnan(ends[0]):
@@ -371,8 +284,8 @@ def modelled_profiles(
     means, shares = _model_values(synopsis, rows, prototypes)
     unknown = np.full(means.shape, np.nan)
     nothing = tuple(np.full(each.shape, np.nan) for each in shares)
-    draws = geometric_noise(epsilon, (_DRAWS, sizes.size), np.random.default_rng(_NOISE_SEED))
-    shown, limits = _weighed_sizes(sizes, geometric_variance(epsilon), draws, row_count)
+    draws = geometric_noise(epsilon, (DRAWS, sizes.size), np.random.default_rng(NOISE_SEED))
+    shown, limits = weigh_sizes(sizes, geometric_variance(epsilon), draws, row_count)
     intervals = GroupIntervals(unknown, unknown, *limits)
     return _profiles(synopsis, means, shares, nothing, nothing, shown, intervals, measured=False)
 
@@ -400,7 +313,7 @@ def measured_profiles(
         The number of all rows.
     """
     model_means, model_shares = _model_values(synopsis, rows, prototypes)
-    law = _NoiseLaw(measured)
+    law = NoiseLaw(measured)
     n, n_deviation = measured.sizes
     safe = np.maximum(n, 2 * n_deviation)[:, None]
     sums, sum_deviations = measured.sums()
@@ -417,7 +330,7 @@ def measured_profiles(
         shares.append(np.array([_shares_within(*line) for line in lines]))
         lows.append(low)
         highs.append(high)
-    shown, limits = _weighed_sizes(n, n_deviation**2, law.size_noise(n.size), row_count)
+    shown, limits = weigh_sizes(n, n_deviation**2, law.size_noise(n.size), row_count)
     low_units, high_units = (_unscaled(synopsis, each) for each in (means_low, means_high))
     intervals = GroupIntervals(low_units, high_units, *limits)
     return _profiles(
@@ -457,32 +370,6 @@ def _profiles(
         intervals,
         measured,
     ).with_titles()
-
-
-def _weighed_sizes(
-    sizes: Floats, variance: float, draws: Floats, row_count: RowCount
-) -> tuple[Floats, tuple[Floats, Floats]]:
-    """Return whole sizes that add up, and their limits, from noisy sizes and the noisy total.
-
-    What total and sizes disagree by is divided among them by their variances (least squares), so
-    that each size is the middle of its interval; only sizes below 0 are moved further.
-    """
-    spread = sizes.size * variance + row_count.variance
-    weight = 0.0 if math.isinf(spread) else variance / spread
-    rng = np.random.default_rng(_NOISE_SEED + 1)
-    excess = row_count.noise(len(draws), rng) - draws.sum(axis=1)
-    reach = float(np.quantile(np.abs(draws + weight * excess[:, None]), RATE))
-    middle = sizes + weight * (row_count.value - sizes.sum())
-    limits = np.maximum(middle - reach, 0.0), np.maximum(middle + reach, 0.0)
-    return _whole(norm_sub(middle, max(1.0, float(middle.sum())))), limits
-
-
-def _whole(sizes: Floats) -> Floats:
-    """Round sizes so that they add up to the rounded total: the largest remainders go up."""
-    floors = np.floor(sizes)
-    left = round(float(sizes.sum())) - int(floors.sum())
-    floors[np.argsort(floors - sizes, kind="stable")[:left]] += 1
-    return floors
 
 
 def _shares_within(here: Floats, low: Floats, high: Floats) -> Floats:
@@ -536,63 +423,3 @@ def _drawn_to(model: Floats, direct: Floats, noise: Floats) -> Floats:
     squares = np.maximum(np.square(apart).sum(axis=1), 1e-300)
     factor = np.maximum(0.0, 1 - np.square(noise).sum(axis=1) / squares)
     return np.asarray(model + factor[:, None] * apart)
-
-
-class _NoiseLaw:
-    """Quantiles of the noise of measurements, from draws: they depend on public things alone.
-
-    For the true share s of a count h in a group of n rows, h - s n has mean 0 and a law that no row
-    changes. The interval holds every s at which it is not too far from 0 (Fieller).
-    """
-
-    def __init__(self, measured: Measured) -> None:
-        self._measured = measured
-        rng = np.random.default_rng(_NOISE_SEED)
-        blocks = group_blocks(measured.columns)
-        self._noise = blocks.draw(measured.epsilon, _DRAWS, rng)
-        self._size_noise = self._noise @ measured.size_weights
-
-    def size_noise(self, groups: int) -> Floats:
-        """Return draws of the noise of all sizes, each group's apart from the others'."""
-        rng = np.random.default_rng(_NOISE_SEED)
-        return np.column_stack([rng.permutation(self._size_noise) for _ in range(groups)])
-
-    def mean_limits(self, sums: Floats, n: Floats) -> tuple[Floats, Floats]:
-        """Return the limits of each mean, in [-1, 1]."""
-        limits = [
-            _limits(_MEANS, sums[:, i], n, self._noise[:, 1 + i], self._size_noise)
-            for i in range(sums.shape[1])
-        ]
-        low, high = ([each[end] for each in limits] for end in (0, 1))
-        return (np.column_stack(low), np.column_stack(high)) if limits else (sums, sums)
-
-    def share_limits(self, i: int, counts: Floats, n: Floats) -> tuple[Floats, Floats]:
-        """Return the limits of each share of a column."""
-        place, size = self._measured.places[i], self._measured.columns.categories[i].size
-        drawn = self._noise[:, place]
-        if size == 2:
-            noise = (self._size_noise + drawn[:, 0]) / 2
-        else:  # the first category stands for all: noise treats them alike
-            noise = drawn[:, 0] + (self._size_noise - drawn.sum(axis=1)) / size
-        repeated = np.repeat(n, counts.shape[1])
-        low, high = _limits(_SHARES, counts.ravel(), repeated, noise, self._size_noise)
-        return low.reshape(counts.shape), high.reshape(counts.shape)
-
-
-def _limits(
-    candidates: Floats, counts: Floats, n: Floats, noise: Floats, size_noise: Floats
-) -> tuple[Floats, Floats]:
-    """Return the lowest and highest candidate that the noise does not rule out."""
-    coarse = np.linspace(candidates[0], candidates[-1], _GRID)
-    reach = np.quantile(np.abs(noise - coarse[:, None] * size_noise), RATE, axis=1)
-    within = np.abs(counts[:, None] - n[:, None] * candidates) <= np.interp(
-        candidates, coarse, reach
-    )
-    step = candidates[1] - candidates[0]
-    low = candidates[within.argmax(axis=1)] - step
-    high = candidates[candidates.size - 1 - within[:, ::-1].argmax(axis=1)] + step
-    nothing = ~within.any(axis=1)  # no candidate fits, as with a size far below 0: nothing is known
-    low, high = (
-        np.where(nothing, end, x) for end, x in ((candidates[0], low), (candidates[-1], high))
-    )
-    return np.maximum(low, candidates[0]), np.minimum(high, candidates[-1])
