@@ -15,10 +15,21 @@ _ALIKE = "Like everyone"
 class Standing(Protocol):
     """What a title reads of a column in which a group differs from everyone."""
 
-    column: str
-    value: Any
-    here: float
-    everyone: float
+    @property
+    def column(self) -> str:
+        """The column."""
+
+    @property
+    def value(self) -> Any:
+        """The category; None for a number."""
+
+    @property
+    def here(self) -> float:
+        """The share or mean in the group."""
+
+    @property
+    def everyone(self) -> float:
+        """That of everyone."""
 
     @property
     def label(self) -> str:
