@@ -187,7 +187,8 @@ def _anonymized(train: pa.Table, test: pa.Table) -> list[dict[str, Any]]:
         content = policy | {"search": {"recoding": recoding}}
         released = TopDownSpecialization(policy=content).fit_transform(train)
         labelled = LabelFinder(content, released).transform(test)
-        labelled = labelled.append_column("income", test["income"])
+        if "income" not in labelled.column_names:
+            labelled = labelled.append_column("income", test["income"])
         lines.append(_scored(f"anonymize, k = 10, {recoding}", released, labelled))
     return lines
 
