@@ -26,6 +26,7 @@ __all__ = [
     "Master",
     "MaxRows",
     "MethodName",
+    "Names",
     "Neighbours",
     "Numbers",
     "Overwrite",
@@ -210,6 +211,16 @@ Neighbours = Annotated[
     typer.Option(
         envvar="SHOAL_NEIGHBOURS",
         help="What is hidden: that someone is in the table, or only what their row says.",
+    ),
+]
+Names = Annotated[
+    str | None,
+    typer.Option(
+        metavar="FILE|LIST",
+        envvar="SHOAL_NAMES",
+        help="Your own titles of the groups, in the order of their numbers: a text file with one "
+        "on each line, or a list with commas. TABLE may then be the folder of an earlier run.",
+        show_default=False,
     ),
 ]
 PublicNumber = Annotated[

@@ -101,8 +101,13 @@ def _one(model: Any) -> str:
 
 
 def _counted(model: Any, profiles: "Profiles") -> str:
-    rows = quantity(model.n_rows_, _one(model), unit_of(model))
+    rows = quantity(_total(profiles), _one(model), unit_of(model))
     return f"About {rows} in {count_text(profiles.n_groups)}."
+
+
+def _total(profiles: "Profiles") -> int:
+    """Return the number of rows that the shown sizes add up to."""
+    return round(float(profiles.sizes.sum()))
 
 
 def _cautions(model: Any) -> list[str]:
@@ -203,7 +208,7 @@ def _facts(model: Any, profiles: "Profiles") -> list[Fact]:
         )
     )
     return [
-        Fact(f"{unit}, about", f"{model.n_rows_:,}", "with noise, unless it was public"),
+        Fact(f"{unit}, about", f"{_total(profiles):,}", "with noise, unless it was public"),
         Fact("Groups", str(profiles.n_groups), "largest first"),
         Fact("Size of a group", f"± {math.ceil(widest / 2):,}", "in 95 of 100 releases"),
         Fact("Shares and means", basis, "compared with those of everyone"),
@@ -228,7 +233,7 @@ def _values(model: Any, profiles: "Profiles") -> dict[str, Any]:
     return promise_values(model.guarantee_) | {
         "n_clusters": profiles.n_groups,
         "counted": unit_of(model),
-        "rows_about": model.n_rows_,
+        "rows_about": _total(profiles),
         "level": model.level_,
         "measured": profiles.measured,
         "groups": [

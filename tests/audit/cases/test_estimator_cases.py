@@ -44,6 +44,7 @@ def test_every_method_of_every_estimator_has_a_case():
         assert f"WaveCluster, {selector}, fitted" in estimators
     for synopsis in ("UniformGrid", "AdaptiveGrid", "PrivTree"):
         assert {synopsis, f"{synopsis}, fitted"} <= set(estimators)
+    assert {"MixedSynopsis", "PrivateKPrototypes, its steps"} <= set(estimators)
 
 
 @pytest.mark.parametrize("name", estimators)
@@ -60,6 +61,23 @@ def test_cases_of_steps_take_them(name, releases):
     gate = GateNumbers(case.mechanism.draw.model, 9)
     lengths = gate(case.pair[1], 1, np.random.default_rng(1)).reshape(9, -1)[:, 0]
     assert np.count_nonzero(lengths > 0) == releases
+
+
+@pytest.mark.parametrize(
+    ("name", "releases"),
+    [
+        ("MixedSynopsis", 2),
+        ("MixedSynopsis, with a pair", 3),
+        ("PrivateKPrototypes, few rows", 3),
+        ("PrivateKPrototypes, its steps", 6),
+    ],
+)
+def test_cases_of_mixed_tables_show_every_release(name, releases):
+    case = estimators[name]
+    width = case.mechanism.draw.parts
+    for table in case.pair:
+        lengths = case.mechanism.draw(table, 1, np.random.default_rng(1)).reshape(width, -1)[:, 0]
+        assert np.count_nonzero(lengths > 0) == releases <= width
 
 
 def test_what_leaves_the_gate_is_audited_on_ten_thousand_fits():

@@ -1,3 +1,4 @@
+import csv
 import json
 import re
 import subprocess
@@ -426,3 +427,95 @@ def test_the_table_itself_is_no_public_start():
                  "--init", "visits.csv")  # fmt: skip
     assert result.exit_code == 2
     assert "--init names the table itself" in result.output + result.stderr
+
+
+def run_named(tmp_path, names, k="2"):
+    lines = [f"{20 + 50 * (i % 2)},{'basic' if i % 2 else 'higher'}" for i in range(400)]
+    columns = "{age: {low: 0, high: 100}, level: {values: [basic, higher]}}"
+    options = ("-k", k, "--epsilon", "2", "--seed", "1", "--json", "--names", names)
+    return run_mixed(tmp_path, ["age,level", *lines], columns, *options)
+
+
+def titles_of(folder):
+    with open(folder / "profiles.csv", encoding="utf-8") as file:
+        return {line["group"]: line["title"] for line in csv.DictReader(file)}
+
+
+def test_a_publisher_names_the_groups_on_page_csv_and_json(tmp_path):
+    answer = run_named(tmp_path, "Evening school, Adults <b>")
+    assert answer.exit_code == 0, answer.output
+    groups = tmp_path / "groups"
+    assert titles_of(groups) == {"1": "Evening school", "2": "Adults <b>"}
+    shown = {each["title"] for each in json.loads(answer.stdout)["groups"]}
+    assert shown == {"Evening school", "Adults <b>"}
+    page = (groups / "report-simulation.html").read_text()
+    assert "Evening school" in page
+    assert "Adults &lt;b&gt;" in page
+    assert shoal.load_model(groups).profiles_.titles == ("Evening school", "Adults <b>")
+
+
+def test_released_groups_are_named_from_a_file_without_rows_or_payment(tmp_path):
+    run_named(tmp_path, ",")
+    made = titles_of(tmp_path / "groups")
+    (tmp_path / "titles.txt").write_text("\nThose, who come late\n", encoding="utf-8")
+    words = ["cluster", str(tmp_path / "groups"), "--names", str(tmp_path / "titles.txt")]
+    answer = CliRunner().invoke(app, [*words, "-o", str(tmp_path / "named"), "--json"])
+    assert answer.exit_code == 0, answer.output
+    assert titles_of(tmp_path / "named") == {"1": made["1"], "2": "Those, who come late"}
+    before, after = (shoal.load_model(tmp_path / name) for name in ("groups", "named"))
+    assert after.guarantee_ == before.guarantee_
+    assert after.prototypes_.equals(before.prototypes_)
+
+
+@pytest.mark.parametrize(
+    ("names", "message"),
+    [
+        ("one", "1 title for 2 groups"),
+        ("one,two,three", "3 titles for 2 groups"),
+        ("a" * 201 + ",b", "more than 200 letters"),
+    ],
+)
+def test_names_that_do_not_fit_are_refused_before_a_row_is_read(tmp_path, names, message):
+    answer = run_named(tmp_path, names)
+    assert answer.exit_code == 2
+    assert message in " ".join((answer.output + answer.stderr).split())
+    assert not (tmp_path / "groups").exists()
+
+
+def test_names_are_for_groups_that_have_titles(folder):
+    shown = run("visits.csv", "-k", 2, "--epsilon", 1, "--domain", "visits.yaml", "--names", "a,b")
+    assert shown.exit_code == 2
+    assert "--names is for groups in a table with categories" in " ".join(shown.output.split())
+    visits("--seed", 1)
+    for words, message in (
+        (("model",), "holds groups that were released"),
+        (("model", "--epsilon", "1"), "is for a table of rows"),
+    ):
+        shown = run(*words, "-o", "other")
+        assert shown.exit_code == 2
+        assert message in " ".join(shown.output.split())
+
+
+@pytest.mark.parametrize(
+    ("columns", "cell", "message"),
+    [
+        ("{level: {values: [basic, basic]}}", "basic", "listed more than once"),
+        ("{level: {values: []}}", "basic", "at least one value"),
+        ("{level: {levels: [basic]}}", "basic", "two or more"),
+        ("{level: {values: [basic], low: 0, high: 1}}", "basic", "not both"),
+        ("{level: {values: [basic]}}", "basic", "one category only"),
+        ("{level: {values: [basic, higher]}}", "secret", "`other: bucket`"),
+        ("{level: {low: 0, high: 1}, sex: {values: [F, M]}}", "secret", "'level'"),
+    ],
+)
+def test_schemas_and_rows_that_do_not_fit_are_named_at_the_terminal(
+    tmp_path, columns, cell, message
+):
+    rows = ["level,sex", *[f"{cell},F"] * 5]
+    options = ("--epsilon", "1", "--method", "prototypes", "-k", "2")
+    answer = run_mixed(tmp_path, rows, columns, *options)
+    text = " ".join((answer.output + answer.stderr).split())
+    assert answer.exit_code == 2, text
+    assert message in text
+    assert "secret" not in text
+    assert not (tmp_path / "groups").exists()

@@ -14,7 +14,7 @@ from shoal.errors import (
     NotNumeric,
     UnknownCategory,
 )
-from shoal.privacy import Ledger, PureDP
+from shoal.privacy import ApproxDP, Ledger, PureDP
 
 COLUMNS = {
     "age": {"low": 0, "high": 100},
@@ -187,3 +187,29 @@ def test_numbers_alone_and_categories_alone_are_fine(columns):
         2, epsilon=2, domain=Schema.of({"version": 1, "columns": columns}), **FAST
     )
     assert model.fit(rows).prototypes_.num_rows == 2
+
+
+def test_a_public_choice_says_what_unknown_and_missing_values_become():
+    columns = {
+        "town": {"values": ["harbour", "hills"], "other": "bucket"},
+        "age": {"low": 0, "high": 100, "missing": "flag"},
+        "visits": {"low": 0, "high": 10, "missing": "middle"},
+    }
+    rows = {
+        "town": ["harbour", "hills", "nowhere", None] * 100,
+        "age": [20.0, None, 70.0, 80.0] * 100,
+        "visits": [1.0, 2.0, None, 4.0] * 100,
+    }
+    model = PrivateKPrototypes(
+        2, epsilon=4, domain=Schema.of({"version": 1, "columns": columns}), **FAST
+    ).fit(rows)
+    assert [name for name, _ in model.profiles_.categories] == ["town", "age missing"]
+    assert model.profiles_.categories[0][1] == ("harbour", "hills", "<other>")
+    town, missing = model.profiles_.everyone_shares
+    assert town == pytest.approx([0.25, 0.25, 0.5], abs=0.1)
+    assert missing == pytest.approx([0.75, 0.25], abs=0.1)
+
+
+def test_a_delta_is_refused_since_the_promise_is_pure():
+    with pytest.raises(InvalidSetting, match="PureDP"):
+        fitted(epsilon=None, privacy=ApproxDP(1, "1e-6"))

@@ -2,9 +2,10 @@ import numpy as np
 import pytest
 
 from shoal.cluster import PrivateKPrototypes
+from shoal.cluster.prototypes.group_sizes import RowCount, geometric_noise
 from shoal.cluster.prototypes.measure import Assignment, GroupSums, Measured, group_blocks
 from shoal.cluster.prototypes.mixed_cost import MixedRows
-from shoal.cluster.prototypes.profiles import measured_profiles
+from shoal.cluster.prototypes.profiles import _shares_within, measured_profiles
 from shoal.domain import Schema
 from shoal.engine import rows_of
 from shoal.errors import InvalidSetting
@@ -44,8 +45,10 @@ def test_shares_add_up_and_lie_in_their_intervals():
         profiles.shares, profiles.shares_low, profiles.shares_high, strict=True
     ):
         assert np.all((low <= shares) & (shares <= high))
-        assert shares.sum(axis=1) == pytest.approx([1, 1], abs=0.05)
-    assert profiles.sizes.sum() == pytest.approx(profiles.sizes.sum())
+        assert shares.sum(axis=1) == pytest.approx([1, 1], abs=1e-9)
+    assert np.all(profiles.sizes == np.rint(profiles.sizes))
+    middles = (profiles.intervals.sizes_low + profiles.intervals.sizes_high) / 2
+    assert profiles.sizes == pytest.approx(middles, abs=1)
     assert np.all(profiles.intervals.centers_low <= profiles.means)
     assert np.all(profiles.means <= profiles.intervals.centers_high)
 
@@ -57,7 +60,7 @@ def test_a_group_is_told_by_what_differs_from_everyone():
     assert columns["town"].value == "hills"
     assert columns["town"].lift > 1.2
     assert columns["age"].here < 35 < columns["age"].everyone
-    assert "age" in profiles.titles[young] or "grade" in profiles.titles[young]
+    assert profiles.titles[young] == "Low age, low grade, enrolled yes"
     strengths = [each.strength for each in profiles.differences(young)]
     assert strengths == sorted(strengths, reverse=True)
 
@@ -119,8 +122,9 @@ def coverage(redraws):
     units = np.repeat(group_blocks(columns).sensitivities, group_blocks(columns).sizes)
     for each in noise:
         noisy = Measured(columns, np.rint(exact + each * units).astype(np.int64), 0.25, np.ones(2))
-        made = measured_profiles(model.synopsis_, synthetic, model._prototypes, noisy)
         n = exact[:, 0]
+        count = RowCount(n.sum() + float(geometric_noise(0.02, 1, rng)[0]), 0.02)
+        made = measured_profiles(model.synopsis_, synthetic, model._prototypes, noisy, count)
         inside += list((made.intervals.sizes_low <= n) & (n <= made.intervals.sizes_high))
         for i, (low, high) in enumerate(zip(made.shares_low, made.shares_high, strict=True)):
             share = true.histogram(i)[0] / n[:, None]
@@ -142,3 +146,15 @@ def test_intervals_hold_the_truth_at_about_their_rate():
 @pytest.mark.slow
 def test_intervals_hold_the_truth_at_their_rate():
     assert 0.935 < coverage(400)[0] < 0.975
+
+
+@pytest.mark.parametrize("n", [60, 3000])
+def test_a_public_number_of_rows_is_what_sizes_add_up_to(n):
+    assert fitted(n, n_public=n).profiles_.sizes.sum() == n
+
+
+def test_shares_go_to_the_nearest_in_their_limits_that_add_up():
+    low, high = np.array([0.1, 0.2, 0.0]), np.array([0.3, 0.9, 0.1])
+    assert _shares_within(np.array([0.5, 0.6, 0.1]), low, high) == pytest.approx([0.3, 0.6, 0.1])
+    apart = np.array([0.6, 0.6, 0.0])  # limits that no shares meet are left aside
+    assert _shares_within(apart, apart, apart).sum() == pytest.approx(1)

@@ -18,11 +18,11 @@ from sklearn.base import BaseEstimator, clone
 
 from shoal.audit.case import Case
 from shoal.audit.draws import Batched
-from shoal.cluster import PrivateKMeans, WaveCluster
+from shoal.cluster import PrivateKMeans, PrivateKPrototypes, WaveCluster
 from shoal.cluster.totals import ignore_no_groups_warning
 from shoal.cluster.wave import Percentile
 from shoal.data import source_of
-from shoal.domain import Box, Grid, SparseCounts
+from shoal.domain import Box, Grid, Schema, SparseCounts
 from shoal.engine import Block
 from shoal.engine.local import LocalRows
 from shoal.engine.rows import Terms
@@ -31,7 +31,7 @@ from shoal.estimator import Spending
 from shoal.privacy import Guarantee, Ledger, PureDP
 from shoal.privacy.ledger_page import Page
 from shoal.randomness import Randomness
-from shoal.synopsis import AdaptiveGrid, PrivTree, UniformGrid
+from shoal.synopsis import AdaptiveGrid, MixedSynopsis, PrivTree, UniformGrid
 
 __all__ = [
     "LINE",
@@ -46,6 +46,12 @@ Table = NDArray[np.float64]
 LINE = Box(x=(-1, 1))
 PLANE = Box(x=(-1, 1), y=(-1, 1))
 FOUR = Box.of(["a", "b", "c", "d"], [-1] * 4, [1] * 4)
+MIXED = Schema.of(
+    {
+        "version": 1,
+        "columns": {"x": {"low": -1, "high": 1}, "kind": {"values": ["usual", "rare", "other"]}},
+    }
+)
 
 Numbers = NDArray[np.float64]
 _ENDS = 4  # a long part is shown by this many first and last numbers, and its sum
@@ -76,6 +82,11 @@ def _wave(**settings: Any) -> WaveCluster:
     return WaveCluster(**usual | settings)
 
 
+def _prototypes(**settings: Any) -> PrivateKPrototypes:
+    usual: dict[str, Any] = {"epsilon": 1, "domain": MIXED, "n_init": 1, "n_synthetic": 20}
+    return PrivateKPrototypes(2, **usual | settings)
+
+
 def _grid(kind: Any, **settings: Any) -> Any:
     return kind(epsilon=1, domain=LINE, **settings)
 
@@ -102,6 +113,18 @@ _GATES: dict[str, tuple[Any, int, str]] = {
 }
 _EVERY_PAIR = ("PrivateKMeans, auto", "UniformGrid", "PrivTree", "WaveCluster, privthrem")
 
+# The same of tables with a category: the row that is there or not is the only one of its kind.
+_ALONE = "one row alone in a corner"
+_MIXED_GATES: dict[str, tuple[Any, int, str]] = {
+    "MixedSynopsis": (MixedSynopsis(epsilon=1, domain=MIXED), 2, _ALONE),
+    "MixedSynopsis, with a pair": (
+        MixedSynopsis(epsilon=1, domain=MIXED, n_public=300), 3, "nobody and one row"
+    ),
+    "PrivateKPrototypes, few rows": (_prototypes(), 3, _ALONE),
+    "PrivateKPrototypes, its steps": (_prototypes(n_public=3000), 6, "one row alone in a cluster"),
+}  # fmt: skip
+_MIXED_FITS = 2_000  # a fit looks for prototypes between its releases, which takes longer
+
 # All that was fitted: such models, and those that differ in what they do with a release.
 _GRIDS_OF_CELLS = ("PrivateKMeans, adaptive-grid", "PrivateKMeans, uniform-grid")  # as "auto" is
 _STEPS = "one row between two centres"
@@ -118,7 +141,13 @@ _FITS: dict[str, tuple[Any, str]] = {
 
 
 def _tables(model: Any, pair: str) -> tuple[Table, Table]:
-    """Return the pair's tables, with as many columns as the model's domain has."""
+    """Return the pair's tables, with as many columns as the model's domain has.
+
+    With a category, the row of a pair that lies at 0 or above is of another kind than the others.
+    """
+    if model.domain is MIXED:
+        first, second = (np.hstack([table, 2.0 * (table >= 0)]) for table in PAIRS[pair])
+        return first, second
     without, more = (np.repeat(table, model.box.d, axis=1) for table in PAIRS[pair])
     return without, more
 
@@ -146,6 +175,7 @@ def _case_of_fit(model: Any, pair: str) -> Case:
 def make_cases() -> dict[str, Case]:
     """Build the cases: 10,000 fits at the gate; 1,000 on every pair and of all that is fitted."""
     gates = {name: _case_at_gate(*of) for name, of in _GATES.items()}
+    mixed = {name: _case_at_gate(*of, draws=_MIXED_FITS) for name, of in _MIXED_GATES.items()}
     pairs = {
         f"{name}, {pair}": _case_at_gate(*_GATES[name][:2], pair, draws=1_000)
         for name in _EVERY_PAIR
@@ -155,6 +185,7 @@ def make_cases() -> dict[str, Case]:
     return {
         **gates,
         **pairs,
+        **mixed,
         **{f"{name}, fitted": _case_of_fit(*of) for name, of in _FITS.items()},
     }
 
@@ -165,14 +196,16 @@ class ArrayRows(LocalRows):
     Parameters
     ----------
     X
-        The array.
+        The array; with a schema, its columns of categories hold codes and come last.
     domain
-        The public bounds.
+        The public bounds, or a schema of numbers and categories.
     """
 
-    def __init__(self, X: Numbers, domain: Box) -> None:
-        super().__init__(source_of(X, domain.names), domain, Terms())
-        self._block = Block(domain.clip(X), np.empty((len(X), 0), dtype=np.int32))
+    def __init__(self, X: Numbers, domain: Box | Schema) -> None:
+        box = domain if isinstance(domain, Box) else domain.box
+        names = domain.names if isinstance(domain, Box) else domain.columns
+        super().__init__(source_of(X, names), domain, Terms())
+        self._block = Block(box.clip(X[:, : box.d]), X[:, box.d :].astype(np.int32))
 
     def each(self, work: Any) -> Iterator[Any]:
         """Do the work of a pass on the one block.
@@ -206,7 +239,7 @@ class GateNumbers:
 
     def __call__(self, table: Numbers, n: int, rng: np.random.Generator) -> Numbers:
         """Return one row for each fit."""
-        rows, stream = ArrayRows(table, self.model.box), Randomness(rng)
+        rows, stream = ArrayRows(table, _domain_of(self.model)), Randomness(rng)
         return np.array([fixed_width_line(self._left(rows, stream), self.parts) for _ in range(n)])
 
     def _left(self, rows: ArrayRows, stream: Randomness) -> list[Any]:
@@ -238,12 +271,17 @@ class FittedNumbers:
 
     def __call__(self, table: Numbers, n: int, rng: np.random.Generator) -> Numbers:
         """Return one row for each fit."""
-        rows = ArrayRows(table, self.model.box)
+        rows = ArrayRows(table, _domain_of(self.model))
         model = clone(self.model).set_params(random_state=rng)  # every fit draws a key from it
         with ignore_no_groups_warning():  # tables of a few rows are what an audit is made of
             return np.array(
                 [fixed_width_line(list(_pieces(model.fit(rows))), self.parts) for _ in range(n)]
             )
+
+
+def _domain_of(model: Any) -> Box | Schema:
+    """Return the bounds of a model of numbers, or the schema of one of categories too."""
+    return MIXED if model.domain is MIXED else cast("Box", model.box)
 
 
 class _BudgetSpent(Exception):

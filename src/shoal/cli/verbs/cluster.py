@@ -14,6 +14,7 @@ from shoal.cli.curator import (
     write_curator_page,
 )
 from shoal.cli.inputs.clustering import (
+    METHODS,
     Options,
     WaveOptions,
     flags_of,
@@ -22,6 +23,12 @@ from shoal.cli.inputs.clustering import (
     public_rows,
 )
 from shoal.cli.inputs.engine import Engines
+from shoal.cli.inputs.group_names import (
+    check_names,
+    is_model_folder,
+    name_groups,
+    parse_names,
+)
 from shoal.cli.inputs.resume import (
     has_resumed,
     is_resumable,
@@ -55,6 +62,7 @@ from shoal.cli.options import (
     Master,
     MaxRows,
     MethodName,
+    Names,
     Neighbours,
     Numbers,
     Overwrite,
@@ -101,6 +109,7 @@ def cluster(
     init: PublicRows = None,
     title: Title = None,
     publisher: Publisher = None,
+    names: Names = None,
     variant: Variant = None,
     cells: Cells = None,
     selector: Selector = None,
@@ -131,6 +140,7 @@ def cluster(
             --max-rows-per-person 10
         shoal cluster students.csv -k 6 --epsilon 1 --domain students.yaml -o groups
         shoal cluster class.csv -k 3 --epsilon 1 --domain class.yaml --init last_year.csv
+        shoal cluster groups --names titles.txt -o named
         shoal cluster visits.csv --method wave --epsilon 1 --domain visits.yaml
         zcat visits.csv.gz | shoal cluster - -k 8 --epsilon 0.5 --domain visits.yaml --json
         shoal cluster hdfs:///visits.parquet -k 8 --epsilon 1 --domain visits.yaml --engine spark
@@ -142,12 +152,18 @@ def cluster(
         columns: {age: {low: 0, high: 110}, visits: {low: 0, high: 20}}
 
     and `students.yaml` categories too: `sex: {values: [F, M]}`, `level: {levels: [basic, higher]}`.
+
+    The folder of an earlier run with --names is the same groups under your titles: it reads no rows
+    and costs nothing.
     """
     from shoal.cluster.model_folder import check_replaceable, write_model
     from shoal.cluster.totals import ignore_no_groups_warning
     from shoal.files import file_set, named_failure
 
     chosen, say = method_named(method), Output(json, quiet)
+    if is_model_folder(table):
+        _check_unused(k=groups, epsilon=epsilon, domain=domain, ledger=ledger, curator=curator)
+        return _write_named(Path(table), names, output, overwrite, title, publisher, say)
     engines = Engines(engine, master, numbers)
     budget = budget_of(epsilon, "release")
     _check_apart(ledger, output)
@@ -181,6 +197,7 @@ def cluster(
         init=None if init is None else public_rows(init, box),
         waves=WaveOptions(variant, cells, selector, level, wavelet),
     )
+    titles = _titles(names, options)
     with ExitStack() as stack:
         progress = stack.enter_context(say.progress(3))
         stack.enter_context(flags_of(method).shown())
@@ -201,6 +218,7 @@ def cluster(
         progress.step("Finding groups")
         with ignore_no_groups_warning():  # lines, page and document say so
             model.fit(rows)
+        name_groups(model, titles)
         holder_lines = changed_row_texts(rows)
         progress.step("Writing the page")
         written = write_model(model, folder)
@@ -223,6 +241,72 @@ def cluster(
         *_place_lines(files, ledger),
     )
     print_for_curator(holder_lines, quiet=json or quiet)
+
+
+def _titles(names: str | None, options: Options) -> list[str] | None:
+    """Parse the titles of --names; refuse them before a row is read."""
+    if names is None:
+        return None
+    if options.method != "prototypes":
+        raise InvalidSetting(
+            "--names is for groups in a table with categories.",
+            "Leave it out, or describe categories in the domain file.",
+            setting="--names",
+        )
+    if options.n_clusters is None or len(options.n_clusters) != 1:
+        raise InvalidSetting(
+            "--names needs one number of groups.",
+            "Name the groups afterwards: shoal cluster FOLDER --names titles.txt -o named.",
+            setting="--names",
+        )
+    return check_names(parse_names(names), options.n_clusters[0])
+
+
+def _write_named(
+    released: Path,
+    names: str | None,
+    output: Path,
+    overwrite: bool,
+    title: str | None,
+    publisher: str | None,
+    say: Output,
+) -> None:
+    """Write released groups again under the publisher's titles; no row is read, nothing is paid."""
+    from shoal.cluster.model_folder import check_replaceable, load_model, write_model
+    from shoal.files import file_set
+
+    model = load_model(released)
+    if names is None or not hasattr(model, "name_groups"):
+        raise InvalidSetting(
+            f"{released} holds groups that were released, and no rows.",
+            "Name a table; or, for groups of a table with categories, add --names titles.txt.",
+        )
+    name_groups(model, check_names(parse_names(names), model.n_clusters_))
+    check_replaceable(output)
+    with file_set(output, overwrite) as outputs:
+        folder = outputs.folder(output)
+        written = write_model(model, folder)
+        page = import_module(METHODS["prototypes"].page).page(
+            model, title=title, publisher=publisher
+        )
+        made = _write_page(page.to_result(), folder, None, written)
+        outputs.publish()
+    files = [output / name for name in made]
+    values = {"report": str(files[0]), "files": [str(file) for file in files], "ledger": None}
+    place = [Line("Page", str(files[0]), is_literal=True)]
+    say.result({**values, **page.values, "resumed": False}, *page.lines, *place)
+
+
+def _check_unused(**options: Any) -> None:
+    """Refuse options that are for rows, where there are none."""
+    for name, value in options.items():
+        if value is not None:
+            flag = "-k" if name == "k" else f"--{name}"
+            raise InvalidSetting(
+                f"{flag} is for a table of rows; this folder holds groups that were released.",
+                "Leave it out to give the groups other titles, or name a table.",
+                setting=flag,
+            )
 
 
 @dataclass

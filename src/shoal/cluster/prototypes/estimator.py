@@ -1,6 +1,5 @@
 """Private groups of a table of numbers and categories, and their profiles."""
 
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
@@ -17,16 +16,12 @@ from shoal.cluster.choose.cost_curve import CostCurve
 from shoal.cluster.kmeans.settings import cluster_numbers
 from shoal.cluster.model_folder import save_model
 from shoal.cluster.prototypes.evaluation import ScoredPrototypes
+from shoal.cluster.prototypes.group_sizes import RowCount
 from shoal.cluster.prototypes.measure import Assignment, measure
 from shoal.cluster.prototypes.mixed_cost import MixedRows, Prototypes
 from shoal.cluster.prototypes.number_of_groups import choose_groups
 from shoal.cluster.prototypes.plan import ROWS, SMALL_GROUPS_EACH, Plan, make_plan
-from shoal.cluster.prototypes.profiles import (
-    RATE,
-    Profiles,
-    measured_profiles,
-    modelled_profiles,
-)
+from shoal.cluster.prototypes.profiles import Profiles, measured_profiles, modelled_profiles
 from shoal.cluster.prototypes.search import find_prototypes
 from shoal.cluster.prototypes.steps import bend_rows, move_prototypes, reach_of
 from shoal.cluster.prototypes.verbs import Costs, CostSum, GroupCounts, Labels
@@ -172,7 +167,8 @@ class PrivateKPrototypes(ScoredPrototypes, TransformerMixin, MixedEstimator):  #
 
         # 1. One pass counts every column and pair; the number of rows decides what follows.
         counts = read_counts(spending, columns)
-        n_rows, spare = self._count_rows(spending)  # [P1]
+        row_count, spare = self._count_rows(spending)  # [P1]
+        n_rows = int(row_count.value)
         spending = replace(spending, n_rows=n_rows)
         plan = make_plan(columns, n_rows, spending.epsilon, candidates[-1], spare)  # [P2]
 
@@ -204,23 +200,25 @@ class PrivateKPrototypes(ScoredPrototypes, TransformerMixin, MixedEstimator):  #
 
         # 5. Prototypes stay as they are now; one profile of each group.
         self._prototypes = prototypes
-        profiles = self._profile(spending.share(plan.profile), plan, rows)  # [P6]
+        profiles = self._profile(spending.share(plan.profile), plan, rows, row_count)  # [P6]
         return self._publish(profiles, n_rows, plan.level)
 
-    def _profile(self, spending: Spending, plan: Plan, rows: MixedRows) -> Profiles:
+    def _profile(
+        self, spending: Spending, plan: Plan, rows: MixedRows, row_count: RowCount
+    ) -> Profiles:
         """Release the last measurement, from which profiles are made."""
         assert isinstance(self.domain, Schema)
         if not plan.sizes_only:
             measured = measure(
                 spending, self.domain, self._prototypes, reach=None, of="profiles of the groups"
             )
-            return measured_profiles(self.synopsis_, rows, self._prototypes, measured)
+            return measured_profiles(self.synopsis_, rows, self._prototypes, measured, row_count)
         noise = Geometric(spending.budget)
         (exact,) = spending.sum(GroupCounts(Assignment(self.domain, self._prototypes)))
         noisy = spending.release(noise, exact, of="sizes of the groups").astype(np.float64)
-        reach = _geometric_reach(noise)
-        limits = np.maximum(noisy - reach, 0.0), np.maximum(noisy + reach, 0.0)
-        return modelled_profiles(self.synopsis_, rows, self._prototypes, noisy, limits)
+        return modelled_profiles(
+            self.synopsis_, rows, self._prototypes, noisy, float(noise.step), row_count
+        )
 
     def _publish(self, profiles: Profiles, n_rows: int, level: int | str) -> Self:
         self.profiles_, self.intervals_ = profiles, profiles.intervals
@@ -230,12 +228,15 @@ class PrivateKPrototypes(ScoredPrototypes, TransformerMixin, MixedEstimator):  #
         self.n_features_in_ = self.columns.d
         return self
 
-    def _count_rows(self, spending: Spending) -> tuple[int, Fraction]:
+    def _count_rows(self, spending: Spending) -> tuple[RowCount, Fraction]:
         """Return the number of rows, and the share that counting it did not cost."""
-        known = spending.n_rows or self._known_size(spending)
+        if spending.n_rows:  # released elsewhere, with noise that is not known here
+            return RowCount(spending.n_rows, 0.0), ROWS
+        known = self._known_size(spending)
         if known is not None:
-            return known, ROWS
-        return spending.share(ROWS).count_rows(), Fraction(0)
+            return RowCount(known, None), ROWS
+        share = spending.share(ROWS)
+        return RowCount(share.count_rows(), share.epsilon), Fraction(0)
 
     def _choose_k(self, counts: Sequence[int], rng: np.random.Generator) -> int:
         """Choose the number of groups on the released tables, if several were given."""
@@ -404,12 +405,6 @@ class PrivateKPrototypes(ScoredPrototypes, TransformerMixin, MixedEstimator):  #
 def _without_people(domain: Schema) -> Schema:
     """Return the schema without limits on people: the holder labels every row."""
     return replace(domain, entity=None, max_rows_per_person=None)
-
-
-def _geometric_reach(noise: Geometric) -> int:
-    """Return the most that two-sided geometric noise moves a count by, at the stated rate."""
-    a = math.exp(-float(noise.step))
-    return max(0, math.ceil(math.log((1 - RATE) * (1 + a) / 2) / math.log(a)) - 1)
 
 
 def _prototype_table(model: PrivateKPrototypes, prototypes: Prototypes) -> pa.Table:

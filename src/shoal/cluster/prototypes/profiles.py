@@ -10,23 +10,32 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from shoal.cluster.prototypes.measure import Measured, group_blocks
+from shoal.cluster.prototypes.group_sizes import (
+    NOISE_SEED,
+    RATE,
+    RowCount,
+    geometric_noise,
+    geometric_variance,
+    weigh_sizes,
+)
+from shoal.cluster.prototypes.measure import Measured
 from shoal.cluster.prototypes.mixed_cost import MixedRows, Prototypes
+from shoal.cluster.prototypes.profile_limits import DRAWS, NoiseLaw
+from shoal.cluster.prototypes.titles import titles_of, value_label
 from shoal.errors import InvalidSetting
 from shoal.synopsis.mixed import MixedSynopsis
 from shoal.synopsis.mixed.tree_model import norm_sub
 
-__all__ = ["Difference", "GroupIntervals", "Profiles", "measured_profiles", "modelled_profiles"]
+__all__ = [
+    "Difference",
+    "GroupIntervals",
+    "Profiles",
+    "measured_profiles",
+    "modelled_profiles",
+]
 
 Floats = NDArray[np.float64]
-RATE = 0.95
-_DRAWS = 4000
-_NOISE_SEED = 20_240_601  # of draws that protect nothing: intervals are the same each time
-_SHARES = np.linspace(0.0, 1.0, 2001)
-_MEANS = np.linspace(-1.0, 1.0, 4001)
-_GRID = 101  # values at which a quantile of the noise is computed; between them it is interpolated
 _MODELLED_DIFFERENCE = 0.1  # a modelled share that differs by less is not in a title
-_TITLE_PARTS = 3
 
 
 @dataclass(frozen=True, eq=False)
@@ -82,11 +91,13 @@ class Difference:
     @property
     def label(self) -> str:
         """The category, with its column where it says nothing alone; or the number's column."""
-        if self.value is None:
-            return self.column
-        text = str(self.value)
-        plain = text.lower() in ("yes", "no", "true", "false") or len(text) < 2 or text.isdigit()
-        return f"{self.column} {text}" if plain else text
+        return self.column if self.value is None else value_label(self.column, self.value)
+
+    @property
+    def effect(self) -> float:
+        """How far it is from everyone's value: in shares, or in halves of a number's bounds."""
+        whole = 1.0 if self.value is not None else (self.span[1] - self.span[0]) / 2
+        return abs(self.here - self.everyone) / whole
 
     @property
     def lift(self) -> float:
@@ -173,13 +184,18 @@ class Profiles:
             A title for each group, in the order of their numbers; None makes them.
         """
         if names is None:
-            return replace(self, titles=_distinct([self._title(g) for g in range(self.n_groups)]))
+            return replace(self, titles=self._made_titles())
         if len(names) != self.n_groups or not all(isinstance(n, str) and n.strip() for n in names):
             raise InvalidSetting(
                 f"There are {self.n_groups} groups and {len(names)} names, or a name is empty.",
                 "Give a name for each group, in the order of their numbers.",
             )
         return replace(self, titles=tuple(name.strip() for name in names))
+
+    def _made_titles(self) -> tuple[str, ...]:
+        order = [name for name, _ in (*self.numbers, *self.categories)]
+        groups = [self.differences(group) for group in range(self.n_groups)]
+        return titles_of(groups, order, measured=self.measured)
 
     def to_arrow(self) -> pa.Table:
         """Return a line for each group and value: shares, means, intervals, everyone, lift."""
@@ -226,39 +242,6 @@ class Profiles:
         strength = _strength(here, everyone, ends, 1.0)
         return Difference(name, labels[code], here, *ends, everyone, strength, (0.0, 1.0))
 
-    def _title(self, group: int) -> str:
-        """Return what stands out, in the order of the columns."""
-        standing = [each for each in self.differences(group) if each.is_clear and _is_telling(each)]
-        if not standing:
-            return "Like everyone"
-        order = [name for name, _ in (*self.numbers, *self.categories)]
-        parts = sorted(standing[:_TITLE_PARTS], key=lambda each: order.index(each.column))
-        text = ", ".join(_title_part(each) for each in parts)
-        if not self.measured:
-            text = f"Perhaps {text}"
-        return text[0].upper() + text[1:]
-
-
-def _is_telling(each: Difference) -> bool:
-    """Whether a clear difference is also large enough to name a group by."""
-    width = each.span[1] - each.span[0]
-    return abs(each.here - each.everyone) >= 0.05 * width
-
-
-def _title_part(each: Difference) -> str:
-    if each.value is None:
-        return f"{'high' if each.here > each.everyone else 'low'} {each.column}"
-    return each.label
-
-
-def _distinct(titles: list[str]) -> tuple[str, ...]:
-    """Return titles of which no two are the same."""
-    made: list[str] = []
-    for title in titles:
-        times = sum(each == title or each.startswith(f"{title} (") for each in made)
-        made.append(f"{title} ({times + 1})" if times else title)
-    return tuple(made)
-
 
 def _strength(here: float, everyone: float, ends: tuple[float, float], width: float) -> float:
     if math.isnan(ends[0]):
@@ -278,7 +261,8 @@ def modelled_profiles(
     rows: MixedRows,
     prototypes: Prototypes,
     sizes: Floats,
-    size_intervals: tuple[Floats, Floats],
+    epsilon: float,
+    row_count: RowCount,
 ) -> Profiles:
     """Return profiles whose shares and means come from the model; only sizes were measured.
 
@@ -292,18 +276,26 @@ def modelled_profiles(
         The final prototypes.
     sizes
         The noisy number of rows of each group.
-    size_intervals
-        The lower and upper limits of these.
+    epsilon
+        What they cost: their noise is two-sided geometric.
+    row_count
+        The number of all rows.
     """
     means, shares = _model_values(synopsis, rows, prototypes)
     unknown = np.full(means.shape, np.nan)
     nothing = tuple(np.full(each.shape, np.nan) for each in shares)
-    intervals = GroupIntervals(unknown, unknown, *size_intervals)
-    return _profiles(synopsis, means, shares, nothing, nothing, sizes, intervals, measured=False)
+    draws = geometric_noise(epsilon, (DRAWS, sizes.size), np.random.default_rng(NOISE_SEED))
+    shown, limits = weigh_sizes(sizes, geometric_variance(epsilon), draws, row_count)
+    intervals = GroupIntervals(unknown, unknown, *limits)
+    return _profiles(synopsis, means, shares, nothing, nothing, shown, intervals, measured=False)
 
 
 def measured_profiles(
-    synopsis: MixedSynopsis, rows: MixedRows, prototypes: Prototypes, measured: Measured
+    synopsis: MixedSynopsis,
+    rows: MixedRows,
+    prototypes: Prototypes,
+    measured: Measured,
+    row_count: RowCount,
 ) -> Profiles:
     """Return profiles from measurements, drawn to the model as far as noise makes them uncertain.
 
@@ -317,9 +309,11 @@ def measured_profiles(
         The final prototypes.
     measured
         Their measurements.
+    row_count
+        The number of all rows.
     """
     model_means, model_shares = _model_values(synopsis, rows, prototypes)
-    law = _NoiseLaw(measured)
+    law = NoiseLaw(measured)
     n, n_deviation = measured.sizes
     safe = np.maximum(n, 2 * n_deviation)[:, None]
     sums, sum_deviations = measured.sums()
@@ -331,17 +325,16 @@ def measured_profiles(
         counts, deviation = measured.histogram(i)
         low, high = law.share_limits(i, counts, n)
         noise = np.broadcast_to(deviation / safe, counts.shape)
-        here = np.clip(_drawn_to(u, counts / safe, noise), 0.0, None)
-        here = np.array([norm_sub(line, 1.0) for line in here])
-        shares.append(np.clip(here, low, high))
+        here = _drawn_to(u, counts / safe, noise)
+        lines = zip(here, low, high, strict=True)
+        shares.append(np.array([_shares_within(*line) for line in lines]))
         lows.append(low)
         highs.append(high)
-    reach = law.size_reach()
-    limits = np.maximum(n - reach, 0.0), np.maximum(n + reach, 0.0)
+    shown, limits = weigh_sizes(n, n_deviation**2, law.size_noise(n.size), row_count)
     low_units, high_units = (_unscaled(synopsis, each) for each in (means_low, means_high))
     intervals = GroupIntervals(low_units, high_units, *limits)
     return _profiles(
-        synopsis, means, tuple(shares), tuple(lows), tuple(highs), n, intervals, measured=True
+        synopsis, means, tuple(shares), tuple(lows), tuple(highs), shown, intervals, measured=True
     )
 
 
@@ -359,13 +352,12 @@ def _profiles(
     """Put values in the columns' own units beside those of everyone."""
     columns, total = synopsis.columns, synopsis.model_.total
     everyone = _everyone_means(synopsis)
-    shown = np.clip(norm_sub(sizes, total), intervals.sizes_low, intervals.sizes_high)
     p = len(columns.numbers)
     floor = 1 / max(total, 1.0)  # so that a lift is never by nothing
     return Profiles(
         tuple((c.name, c.levels) for c in columns.numbers),
         tuple((c.name, c.labels) for c in columns.categories),
-        shown,
+        sizes,
         _unscaled(synopsis, means),
         shares,
         lows,
@@ -378,6 +370,20 @@ def _profiles(
         intervals,
         measured,
     ).with_titles()
+
+
+def _shares_within(here: Floats, low: Floats, high: Floats) -> Floats:
+    """Return the nearest shares in their intervals that add up to 1; without limits if none do."""
+    if not low.sum() <= 1 <= high.sum():
+        return norm_sub(here, 1.0)
+    least, most = float((here - high).min()), float((here - low).max())
+    for _ in range(60):
+        middle = (least + most) / 2
+        if np.clip(here - middle, low, high).sum() > 1:
+            least = middle
+        else:
+            most = middle
+    return np.asarray(np.clip(here - most, low, high))
 
 
 def _model_values(
@@ -417,62 +423,3 @@ def _drawn_to(model: Floats, direct: Floats, noise: Floats) -> Floats:
     squares = np.maximum(np.square(apart).sum(axis=1), 1e-300)
     factor = np.maximum(0.0, 1 - np.square(noise).sum(axis=1) / squares)
     return np.asarray(model + factor[:, None] * apart)
-
-
-class _NoiseLaw:
-    """Quantiles of the noise of measurements, from draws: they depend on public things alone.
-
-    For the true share s of a count h in a group of n rows, h - s n has mean 0 and a law that no row
-    changes. The interval holds every s at which it is not too far from 0 (Fieller).
-    """
-
-    def __init__(self, measured: Measured) -> None:
-        self._measured = measured
-        rng = np.random.default_rng(_NOISE_SEED)
-        blocks = group_blocks(measured.columns)
-        self._noise = blocks.draw(measured.epsilon, _DRAWS, rng)
-        self._size_noise = self._noise @ measured.size_weights
-
-    def size_reach(self) -> float:
-        """Return the most that noise moves a size by, at the stated rate."""
-        return float(np.quantile(np.abs(self._size_noise), RATE))
-
-    def mean_limits(self, sums: Floats, n: Floats) -> tuple[Floats, Floats]:
-        """Return the limits of each mean, in [-1, 1]."""
-        limits = [
-            _limits(_MEANS, sums[:, i], n, self._noise[:, 1 + i], self._size_noise)
-            for i in range(sums.shape[1])
-        ]
-        low, high = ([each[end] for each in limits] for end in (0, 1))
-        return (np.column_stack(low), np.column_stack(high)) if limits else (sums, sums)
-
-    def share_limits(self, i: int, counts: Floats, n: Floats) -> tuple[Floats, Floats]:
-        """Return the limits of each share of a column."""
-        place, size = self._measured.places[i], self._measured.columns.categories[i].size
-        drawn = self._noise[:, place]
-        if size == 2:
-            noise = (self._size_noise + drawn[:, 0]) / 2
-        else:  # the first category stands for all: noise treats them alike
-            noise = drawn[:, 0] + (self._size_noise - drawn.sum(axis=1)) / size
-        repeated = np.repeat(n, counts.shape[1])
-        low, high = _limits(_SHARES, counts.ravel(), repeated, noise, self._size_noise)
-        return low.reshape(counts.shape), high.reshape(counts.shape)
-
-
-def _limits(
-    candidates: Floats, counts: Floats, n: Floats, noise: Floats, size_noise: Floats
-) -> tuple[Floats, Floats]:
-    """Return the lowest and highest candidate that the noise does not rule out."""
-    coarse = np.linspace(candidates[0], candidates[-1], _GRID)
-    reach = np.quantile(np.abs(noise - coarse[:, None] * size_noise), RATE, axis=1)
-    within = np.abs(counts[:, None] - n[:, None] * candidates) <= np.interp(
-        candidates, coarse, reach
-    )
-    step = candidates[1] - candidates[0]
-    low = candidates[within.argmax(axis=1)] - step
-    high = candidates[candidates.size - 1 - within[:, ::-1].argmax(axis=1)] + step
-    nothing = ~within.any(axis=1)  # no candidate fits, as with a size far below 0: nothing is known
-    low, high = (
-        np.where(nothing, end, x) for end, x in ((candidates[0], low), (candidates[-1], high))
-    )
-    return np.maximum(low, candidates[0]), np.minimum(high, candidates[-1])

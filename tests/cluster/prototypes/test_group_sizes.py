@@ -1,0 +1,73 @@
+import numpy as np
+import pytest
+
+from shoal.cluster.prototypes.group_sizes import (
+    RowCount,
+    geometric_noise,
+    geometric_variance,
+    weigh_sizes,
+)
+from shoal.mechanisms import Geometric
+from shoal.privacy import PureDP
+
+EPSILON = 0.1
+
+
+def weighed(sizes, count):
+    rng = np.random.default_rng(0)
+    draws = geometric_noise(EPSILON, (4000, len(sizes)), rng)
+    return weigh_sizes(np.array(sizes, dtype=float), geometric_variance(EPSILON), draws, count)
+
+
+def test_the_variance_is_that_of_the_mechanism_and_of_the_draws():
+    assert geometric_variance(EPSILON) == pytest.approx(Geometric(PureDP("0.1")).variance)
+    drawn = geometric_noise(EPSILON, 100_000, np.random.default_rng(1))
+    assert drawn.var() == pytest.approx(geometric_variance(EPSILON), rel=0.05)
+
+
+@pytest.mark.parametrize(
+    ("epsilon", "expected"),
+    [
+        pytest.param(None, [405, 205], id="a public total has no noise"),
+        pytest.param(0.0, [400, 200], id="noise that is not known counts for nothing"),
+        pytest.param(0.1, [403, 204], id="equal noise takes a third"),
+    ],
+)
+def test_what_sizes_and_total_disagree_by_is_divided_by_their_noise(epsilon, expected):
+    sizes, (low, high) = weighed([400, 200], RowCount(610, epsilon))
+    assert sizes.tolist() == expected
+    assert (low + high) / 2 == pytest.approx(sizes, abs=1)
+
+
+def test_a_public_total_makes_intervals_narrower():
+    public, unknown = (weighed([400, 200], RowCount(600, e))[1] for e in (None, 0.0))
+    assert (public[1] - public[0] < 0.8 * (unknown[1] - unknown[0])).all()
+
+
+def test_a_size_below_nothing_is_shown_as_none_and_the_rest_still_adds_up():
+    sizes, (low, high) = weighed([50, -10], RowCount(60, 0.0))
+    assert sizes.tolist() == [40, 0]
+    assert np.all((low <= sizes) & (sizes <= high))
+
+
+def test_no_rows_at_all_are_one_so_that_they_can_divide():
+    assert weighed([-5, -3], RowCount(1, 0.0))[0].sum() == 1
+
+
+def test_sizes_are_whole_and_add_up():
+    sizes, _ = weighed([10.5, 20.5, 30.4], RowCount(60, 0.0))
+    assert sizes.tolist() == [11, 20, 30]
+
+
+@pytest.mark.parametrize("epsilon", [None, 0.05])
+def test_intervals_hold_the_true_size_at_their_rate(epsilon):
+    """4,000 intervals: six deviations are 0.02."""
+    rng, inside = np.random.default_rng(3), []
+    true, draws = np.array([400, 300, 200, 100]), geometric_noise(EPSILON, (16_000, 4), rng)
+    for _ in range(1000):
+        count = RowCount(1000, epsilon)
+        count = RowCount(1000 + float(count.noise(1, rng)[0]), epsilon)
+        noisy = true + geometric_noise(EPSILON, 4, rng)
+        _, (low, high) = weigh_sizes(noisy, geometric_variance(EPSILON), draws, count)
+        inside.append((low <= true) & (true <= high))
+    assert np.mean(inside) == pytest.approx(0.95, abs=0.02)
