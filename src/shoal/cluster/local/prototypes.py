@@ -40,7 +40,7 @@ Floats = NDArray[np.float64]
 # Of the people, by round. These, and what follows, were measured: docs/decisions/mixed-tables.md.
 _SHARES = (0.4, 0.2, 0.2, 0.2)
 _BINS = 8  # of a number in the first round
-_SURE_PAIR = 0.05  # the largest standard error of a cell at which tables of pairs say enough
+_SURE_PAIR = 0.02  # the largest standard error of a cell at which tables of pairs say enough
 _SYNTHETIC, _STARTS = 6_000, 10
 _REACH, _LEAST_REACH = 1.2, 0.05  # of the distance that 95 of 100 synthetic records keep
 
