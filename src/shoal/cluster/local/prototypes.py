@@ -26,6 +26,7 @@ from shoal.cluster.prototypes.no_data import even_rows
 from shoal.cluster.prototypes.search import find_prototypes
 from shoal.domain import Schema
 from shoal.errors import InvalidSetting, NotAReport
+from shoal.mechanisms.local.bounded.base import local_budget
 from shoal.mechanisms.local.categories.local_grid import cell_oracle
 from shoal.mechanisms.local.categories.prototype_report import PrototypeReport
 from shoal.mechanisms.local.reports import Reports, as_raw_reports
@@ -117,7 +118,7 @@ class LocalPrototypes(ScoredPrototypes):
     @property
     def guarantee(self) -> LocalDP:
         """The promise of one report, which is all that anybody sends."""
-        return LocalDP(self.epsilon)
+        return LocalDP(local_budget(self.epsilon))
 
     @property
     def _prototypes(self) -> Prototypes:  # type: ignore[override]

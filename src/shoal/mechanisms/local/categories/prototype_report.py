@@ -207,13 +207,14 @@ class PrototypeReport:
     ) -> Integers:
         """Return what is told of one column: a category, a bin, or a side."""
         if self.sizes[column]:
-            return values.astype(np.int64)
+            return np.asarray(values, dtype=np.int64)
         if not self.prototypes:
             bins = np.floor((values + 1) / 2 * self.bins[column]).astype(np.int64)
             return np.minimum(bins, self.bins[column] - 1)
         ways = values - np.array(self.prototypes)[nearest, column]
         steps = np.rint((np.clip(ways / self.reach[column], -1, 1) + 1) * (STEPS // 2))
-        return (rng.integers(0, STEPS, size=len(values)) < steps).astype(np.int64)
+        sides = rng.integers(0, STEPS, size=len(values)) < steps
+        return np.asarray(sides, dtype=np.int64)
 
     def _nearest(self, records: Matrix) -> Integers:
         """Return the prototype of the least cost, of two as cheap the first."""
