@@ -28,6 +28,7 @@ from measure import RESULTS
 from pyarrow import csv
 
 from shoal.cluster import KPrototypes, PrivateKMeans, PrivateKPrototypes
+from shoal.cluster.prototypes.held_rows import hold_rows
 from shoal.data.generate import students, students_schema
 from shoal.domain import Box, Schema
 from shoal.synopsis.mixed.columns import mixed_columns
@@ -124,7 +125,7 @@ def least_cost(table: pa.Table, schema: Schema, k: int) -> tuple[float, float]:
 
 def one_hot_cost(table: pa.Table, schema: Schema, k: int, epsilon: float, seed: int) -> float:
     """The cost of private k-means on numbers and one-hot columns of the same distances."""
-    held, columns = KPrototypes(domain=schema)._held(table), mixed_columns(schema)
+    held, columns = hold_rows(table, schema), mixed_columns(schema)
     points = held.points
     d = points.shape[1]
     box = Box.of([f"x{i}" for i in range(d)], np.full(d, -1.0), np.full(d, 1.0))

@@ -115,3 +115,14 @@ def test_a_control_of_fewer_reports_is_told(placed, monkeypatch):
     assert "tried with 800 reports, as many as one machine holds; with all 9,000" in limits
     assert "The same learner, 800 reports, and" in made.tables[1].note
     assert made.values["without_data"]["reports"] == 800
+
+
+@pytest.mark.parametrize(("d", "said"), [(3, False), (4, True), (8, True)])
+def test_a_grid_of_many_columns_is_said_to_be_coarse(d, said):
+    box = Box.unit(d)
+    grid = LocalGrid(box, epsilon=4, cells=2)
+    rows = np.tile([0.2] * d, (400, 1))
+    reports = grid.release(rows, Randomness(1).noise)
+    model = LocalClusterer(2, mechanism=grid, random_state=1).fit(reports)
+    made = shown(LocalGroups(model, model, box, grid.guarantee, 400, "a row", None))
+    assert any("asks again about the centres" in line for line in made.limits) == said

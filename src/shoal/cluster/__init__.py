@@ -39,6 +39,8 @@ if TYPE_CHECKING:
     from shoal.cluster.kmeans.estimator import PrivateKMeans
     from shoal.cluster.local import LocalClusterer
     from shoal.cluster.local.distributed_frames import FrameReports
+    from shoal.cluster.local.prototypes import LocalPrototypes
+    from shoal.cluster.local.rounds import LocalRounds
     from shoal.cluster.model_folder import load_model
     from shoal.cluster.prototypes.estimator import PrivateKPrototypes
     from shoal.cluster.prototypes.plain import KPrototypes
@@ -49,6 +51,8 @@ _MODULE_OF = {
     "FrameReports": "local.distributed_frames",
     "KPrototypes": "prototypes.plain",
     "LocalClusterer": "local",
+    "LocalPrototypes": "local.prototypes",
+    "LocalRounds": "local.rounds",
     "PrivateKMeans": "kmeans.estimator",
     "PrivateKPrototypes": "prototypes.estimator",
     "WaveCluster": "wave",
@@ -61,6 +65,8 @@ __all__ = [
     "FrameReports",
     "KPrototypes",
     "LocalClusterer",
+    "LocalPrototypes",
+    "LocalRounds",
     "PrivateKMeans",
     "PrivateKPrototypes",
     "WaveCluster",

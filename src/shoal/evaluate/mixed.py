@@ -55,7 +55,7 @@ def gower_distances(
     X, C = _checked_numbers(numbers), _checked_codes(codes)
     check_same_length(X, C, "lines of codes")
     u, v = _weights(number_weights, X.shape[1]), _weights(category_weights, C.shape[1])
-    scaled = X * (u / widths)
+    scaled = X * (u / np.asarray(widths, dtype=np.float64))
     total = cdist(scaled, scaled, "cityblock") if X.shape[1] else np.zeros((len(C), len(C)))
     for weight, column in zip(v, C.T, strict=True):
         total += weight * (column[:, None] != column)

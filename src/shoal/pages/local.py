@@ -54,6 +54,12 @@ PLAIN = (
     "These are centres of the noisy reports: the distribution of the noise was not used, so "
     "it spreads them apart."
 )
+COARSE = (
+    "In {} the cells of a grid are coarse, so that centres stay off however many people report. "
+    "A collection in rounds (shoal.cluster.LocalRounds) asks again about the centres found, and "
+    "comes nearer; or report fewer columns."
+)
+MANY_COLUMNS = 4  # from here on rounds beat one report of a cell: docs/methods/local-grid.md
 LINE_COLUMNS = 8  # columns that fit a line of a terminal
 PAGE_COLUMNS = 12  # columns that fit a page
 _POINTS = 20_000  # drawn from the density, to compare centres on
@@ -381,6 +387,8 @@ def _limits(groups: LocalGroups, n_clusters: Sequence[int], choose: str) -> list
         )
     if groups.model.method_ == "plain":
         limits.append(PLAIN)
+    if isinstance(groups.model.mechanism, LocalGrid) and groups.box.d >= MANY_COLUMNS:
+        limits.append(COARSE.format(quantity(groups.box.d, "column")))
     if groups.used < groups.total:
         limits.append(
             f"{groups.used:,} reports, drawn at random, were learnt from; all {groups.total:,} "

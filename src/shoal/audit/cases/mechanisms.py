@@ -48,6 +48,7 @@ from shoal.mechanisms import (
     snap,
 )
 from shoal.mechanisms.local.categories.local_hash import LocalHash
+from shoal.mechanisms.local.categories.prototype_report import PrototypeReport
 from shoal.mechanisms.local.categories.residual_sign import ResidualSign
 from shoal.mechanisms.local.reports import Remap
 from shoal.privacy import ApproxDP, PureDP
@@ -196,9 +197,18 @@ def _categories() -> Iterator[tuple[str, Case]]:
     corners = [0.0, 0.0], [1.0, 1.0]
     case = Case(Batched(_reports_of(sides)), corners, sides.guarantee, 0.96, about=about)
     yield "residual-sign", case
+    asked = PrototypeReport(
+        (0, 3), ((0,), (1,)), prototypes=((-0.5, 0.0), (0.5, 2.0)), reach=(0.5,), epsilon=1.0
+    )
+    ends = [-1.0, 0.0], [1.0, 2.0]
+    about = "records of different prototypes, far beyond either"
+    case = Case(Batched(_reports_of(asked)), ends, asked.guarantee, 0.93, about=about)
+    yield "prototype-report", case
 
 
-def _reports_of(mechanism: ResidualSign) -> Callable[[Record, int, np.random.Generator], Any]:
+def _reports_of(
+    mechanism: ResidualSign | PrototypeReport,
+) -> Callable[[Record, int, np.random.Generator], Any]:
     return lambda x, n, rng: mechanism.release(repeat_record(x, n), rng).values
 
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
-from sklearn.utils.validation import check_is_fitted
+from sklearn.exceptions import NotFittedError
 
 from shoal.cluster.prototypes.held_rows import hold_rows
 from shoal.cluster.prototypes.mixed_cost import MixedRows, Prototypes
@@ -56,7 +56,8 @@ class ScoredPrototypes:
         random_state
             The seed of plain k-prototypes, of shuffled labels and of sampled silhouettes.
         """
-        check_is_fitted(self, "_prototypes")
+        if not hasattr(self, "_prototypes"):
+            raise NotFittedError(f"This {type(self).__name__} has no prototypes yet.")
         if rows is None:
             raise InvalidSetting("A model needs rows to label.", "Give rows=X.")
         held = rows if isinstance(rows, MixedRows) else hold_rows(rows, every_row(self.domain))

@@ -109,7 +109,7 @@ class KPrototypes(ScoredPrototypes, ClusterMixin, BaseEstimator):  # type: ignor
 
     def _schema(self) -> Schema:
         mixed_columns(self.domain)  # refuses what is no schema
-        assert self.domain is not None
+        assert isinstance(self.domain, Schema)
         return self.domain
 
     def _assignment(self) -> Assignment:
