@@ -5,8 +5,9 @@ beside noise on the blocks. *truth*: adjusted Rand index against known groups, p
 group of their own. *selectors*: the same on sets that no setting was chosen on, the automatic
 rule beside every fixed selector. *aside*: the same on sets named before the present rule was run on
 any of them, in two columns and in three to five, beside HDBSCAN without a promise and beside the
-rule on as many rows that are spread evenly (no data). *speed*: CPU time, beside a pass of binning and scikit-learn's
-DBSCAN and HDBSCAN in the same run. Means over the draws with standard errors; ``results/wave-*``.
+rule on as many rows that are spread evenly (no data). *speed*: CPU time, beside a pass of binning
+and scikit-learn's DBSCAN and HDBSCAN in the same run. Means over the draws with standard errors;
+``results/wave-*``.
 """
 
 import argparse
