@@ -44,7 +44,7 @@ Group = TypeVar("Group", bound=Options)
 
 MOST_DENSE = 2**24  # most cells of a full grid; a larger grid is sparse
 _MOST_AUTO = 2**18  # most cells of a grid that the automatic selector divides by itself
-_AUTO_UP_TO = 6  # columns up to which it does: with more, each axis would have too few cells
+_AUTO_UP_TO = 5  # columns up to which it does: with more, each axis would have too few cells
 _FULL_UP_TO = 4  # columns up to which cells touch by corners unless told otherwise
 _MOST_FULL = 12  # columns: a cell has 3**d - 1 neighbours by corners
 
@@ -206,7 +206,8 @@ def _is_sparse(
     """Tell whether only cells that stand out are made; public settings alone decide."""
     if cells != "auto":
         return d > 3 or math.prod(cells) > MOST_DENSE  # type: ignore[arg-type]
-    by_itself = isinstance(method, Block | Plain) and isinstance(selector, Auto | None)
+    chosen = selector or _default_selector(method, is_sparse=False)
+    by_itself = isinstance(method, Block | Plain) and isinstance(chosen, Auto)
     return d > (_AUTO_UP_TO if by_itself and model.level == 0 else 3)
 
 
