@@ -53,8 +53,9 @@ def test_sparser_grids_are_smoothed_more():
 
 
 def test_a_larger_budget_does_not_narrow_the_filter_below_what_rows_need():
-    thin = np.full((20, 20), 0.25)
+    thin, few = np.full((200, 200), 0.25), np.full((20, 20), 0.25)
     assert suggested_sigma(NoisyGrid(thin, 0.01)) == suggested_sigma(NoisyGrid(thin)) == 2.0
+    assert suggested_sigma(NoisyGrid(few)) < 1
 
 
 def test_the_cut_avoids_every_pass():

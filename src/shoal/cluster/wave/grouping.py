@@ -58,7 +58,9 @@ Rule = Literal["threshold", "posterior"]
 # All constants of the automatic selector: docs/decisions/wave-selector.md.
 AUTO_CELLS = 3.0  # times (n epsilon / 10)^(1/d): cells along an axis, finer than single counts bear
 _SIGMA = 0.7  # width of the filter in cells, where rows are many
-_ROWS = 1.0  # rows in a cube as wide as the filter, at least: fewer are peaks by chance
+# Rows in a cube as wide as the filter, at least: fewer are peaks by chance. Where there are few in
+# all, groups are small, and the filter must not be as wide as they are.
+_ROWS, _FEW = 1.0, 4_000
 _SIGMAS = (0.0, 0.5, 0.7, 1.0, 1.5, 2.0)  # what smooth="auto" chooses from
 _FRINGE_SCALES = (1.0, 1.4, 2.0, 2.8)  # times the scale of the peaks
 _CLEAR, _COARSE_CUT = 4.0, 2.5  # standard errors
@@ -304,7 +306,7 @@ def suggested_sigma(grid: NoisyGrid) -> float:
 
     Noise asks for 0.7 cells where they hold about 1/epsilon rows, and for more where they hold
     fewer. Rows lie by chance as well, whatever the budget: a cube as wide as the filter is to hold
-    one row on average.
+    one row on average, or less where there are few rows in all.
 
     Parameters
     ----------
@@ -317,12 +319,13 @@ def suggested_sigma(grid: NoisyGrid) -> float:
 
     Examples
     --------
-    >>> few, many = np.full((8, 8), 0.1), np.full((8, 8), 10.0)
+    >>> few, many = np.full((80, 80), 0.1), np.full((80, 80), 10.0)
     >>> [round(suggested_sigma(NoisyGrid(rows, variance=2.0)), 1) for rows in (few, many)]
-    [3.2, 0.7]
+    [2.3, 0.7]
     """
     rows, d = max(float(grid.values.mean()), 1e-6), grid.values.ndim
-    wide = max(math.pow(_ROWS / rows, 1 / d) / _SIGMA, 1.0)
+    in_cube = min(_ROWS, rows * grid.values.size / _FEW)
+    wide = max(math.pow(in_cube / rows, 1 / d) / _SIGMA, 1.0)
     if grid.variance > 0:
         epsilon = math.sqrt(2 / grid.variance)  # that of Laplace noise as strong
         wide = max(wide, math.pow(10 / (rows * epsilon), 1 / d) / AUTO_CELLS)
