@@ -124,10 +124,12 @@ def aside(draws: int) -> list[dict[str, Any]]:
         sets = [shape(name) for name in names]
         scores = {each.name: [_hdbscan(each)] * 2 for each in sets}
         lines.append({"sets": kind, "way": "HDBSCAN, no promise"} | _means(scores))
-        ways = ("auto", "persistence") if kind == "two columns" else ("auto",)
+        # Grids of more columns take long, and vary little.
+        few = kind == "two columns"
+        ways, times = (("auto", "persistence"), draws) if few else (("auto",), 2)
         for epsilon in (0.5, 1, 2, 4):
             for way in ways:
-                scores = {each.name: _indices(each, epsilon, way, draws) for each in sets}
+                scores = {each.name: _indices(each, epsilon, way, times) for each in sets}
                 lines.append({"sets": kind, "way": way, "epsilon": epsilon} | _means(scores))
         nothing = {each.name: _no_data(each) for each in sets}
         lines.append({"sets": kind, "way": "no data", "epsilon": 1} | _means(nothing))
