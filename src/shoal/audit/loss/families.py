@@ -49,9 +49,9 @@ def _wave(**settings: Any) -> WaveCluster:
     return model
 
 
-def _mixed(k: Any = 2, **settings: Any) -> PrivateKPrototypes:
+def _mixed(**settings: Any) -> PrivateKPrototypes:
     usual: dict[str, Any] = {"epsilon": 1, "domain": MIXED, "n_init": 2, "n_synthetic": 200}
-    return PrivateKPrototypes(k, **usual | settings)
+    return PrivateKPrototypes(2, **usual | settings)
 
 
 def _kinds(name: str, make: Callable[..., Any], **settings: Any) -> dict[str, Any]:
@@ -89,7 +89,6 @@ families: Mapping[str, Any] = {
         privacy=ApproxDP(Fraction(2), DELTA), domain=FORTY_OF_PEOPLE, n_public=_STEPS
     ),
     **_kinds("WaveCluster", _wave),
-    "WaveCluster, four columns": _wave(domain=Box.unit(4), cells="auto"),
     "WaveCluster, sparse": _wave(domain=EIGHT, cells=4),
     "WaveCluster, privqt": _wave(method="privqt"),
     "WaveCluster, privthr": _wave(method="privthr"),
@@ -106,7 +105,6 @@ families: Mapping[str, Any] = {
     "PrivateKPrototypes, a profile": _mixed(n_public=300),
     "PrivateKPrototypes, one step": _mixed(n_public=1000),
     "PrivateKPrototypes, small groups": _mixed(n_public=_STEPS),
-    "PrivateKPrototypes, choice of k": _mixed(range(1, 3), n_public=1000),
     "PrivateKPrototypes, a row replaced": _mixed(n_public=_STEPS, epsilon=None, privacy=REPLACED),
 }
 
