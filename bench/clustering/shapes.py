@@ -1,4 +1,4 @@
-"""Sets of points in two columns whose groups are known, of any shape.
+"""Sets of points, most in two columns, whose groups are known, of any shape.
 
 Bounds that stand in for public ones are the points' own, 2 % wider on each side: these are test
 sets, nobody's rows. *Held out* are sets that no setting of the first ``WaveCluster`` was chosen on:
@@ -47,6 +47,8 @@ HELD_OUT = ("compound", "flame", "lsun", "r15", "crescents", "ladder", "target",
 SET_ASIDE = ("jain", "flame", "lsun", "r15", "d31", "zigzags", "parabolas", "wings", "diamonds",
              "islands", "unbalanced", "hooks", "rings", "waves", "comets")  # fmt: skip
 
+MORE_COLUMNS = ("solids", "links", "sheets", "clouds4", "tubes4", "clouds5")
+
 
 def compared() -> list[Compared]:
     """The sets, grids and quantiles of the published comparison, and four more sets."""
@@ -60,7 +62,8 @@ def shape(name: str) -> Shape:
     """The set of this name."""
     rows, labels = MADE[name]() if name in MADE else _published(name)
     margin = 0.02 * np.ptp(rows, axis=0)
-    box = Box.of(["x", "y"], rows.min(axis=0) - margin, rows.max(axis=0) + margin)
+    names = [f"x{i}" for i in range(rows.shape[1])] if rows.shape[1] > 2 else ["x", "y"]
+    box = Box.of(names, rows.min(axis=0) - margin, rows.max(axis=0) + margin)
     return Shape(name, rows, labels, box)
 
 
@@ -222,6 +225,52 @@ def _comets() -> Points:
     return _joined(parts)
 
 
+def _clouds(d: int, k: int, n: int, seed: int) -> Points:
+    """Round groups of unequal sizes in some columns."""
+    rng = np.random.default_rng(seed)
+    middles: list[Any] = []
+    while len(middles) < k:
+        place = rng.uniform(0.15, 0.85, d)
+        if all(np.sqrt(((place - other) ** 2).sum()) > 0.35 for other in middles):
+            middles.append(place)
+    sizes = n * np.arange(1, k + 1) // (k * (k + 1) // 2)
+    return _joined(
+        [m + rng.normal(0, 0.06, (size, d)) for m, size in zip(middles, sizes, strict=True)]
+    )
+
+
+def _links() -> Points:
+    """Two rings, each through the other, in three columns."""
+    rng = np.random.default_rng(52)
+    turn = rng.uniform(0, 2 * np.pi, (2, 2_500))
+    flat = np.zeros(2_500)
+    one = np.stack([np.cos(turn[0]), np.sin(turn[0]), flat], axis=1)
+    other = np.stack([1 + np.cos(turn[1]), flat, np.sin(turn[1])], axis=1)
+    return _joined([ring + rng.normal(0, 0.1, ring.shape) for ring in (one, other)])
+
+
+def _sheets() -> Points:
+    """Three wavy sheets above each other, in three columns."""
+    rng = np.random.default_rng(53)
+    parts = []
+    for i in range(3):
+        x, y = rng.uniform(0, 4, (2, 2_000))
+        sheet = np.stack([x, y, 0.3 * np.sin(2 * x) + 1.4 * i], axis=1)
+        parts.append(sheet + rng.normal(0, 0.08, sheet.shape))
+    return _joined(parts)
+
+
+def _tubes() -> Points:
+    """Three straight tubes in four columns, each along its own direction."""
+    rng = np.random.default_rng(55)
+    parts = []
+    for i in range(3):
+        along = np.zeros((3_000, 4))
+        along[:, i] = rng.uniform(-1, 1, 3_000)
+        parts.append(along + 0.9 * np.eye(4)[3] * (i - 1) + rng.normal(0, 0.09, along.shape))
+    return _joined(parts)
+
+
 def _bar(rng: Any, n: int, low: Sequence[float], high: Sequence[float]) -> Rows:
     return np.asarray(rng.uniform(low, high, (n, 2)))
 
@@ -256,4 +305,10 @@ MADE: dict[str, Callable[[], Points]] = {
     "rings": _rings,
     "waves": _waves,
     "comets": _comets,
+    "solids": lambda: _clouds(3, 6, 4_000, 51),
+    "links": _links,
+    "sheets": _sheets,
+    "clouds4": lambda: _clouds(4, 5, 10_000, 54),
+    "tubes4": _tubes,
+    "clouds5": lambda: _clouds(5, 4, 20_000, 56),
 }

@@ -13,7 +13,8 @@ from hypothesis.extra.numpy import arrays
 
 from shoal.audit import replay
 from shoal.audit.loss.families import families, replay_family
-from shoal.cluster import PrivateKMeans
+from shoal.audit.loss.mixed_twins import SCHEMA
+from shoal.cluster import PrivateKMeans, PrivateKPrototypes, WaveCluster
 from shoal.domain import Box
 from shoal.estimator import entity_and_limit
 from shoal.synopsis import AdaptiveGrid, PrivTree, UniformGrid
@@ -25,6 +26,12 @@ SMALL = {
     "AdaptiveGrid": AdaptiveGrid(epsilon=1, domain=LINE),
     "PrivTree": PrivTree(epsilon=1, domain=LINE),
     "PrivateKMeans": PrivateKMeans(2, epsilon=1, domain=LINE, n_public=2000),
+}
+MORE = {  # other paths of families, not in the table of the audit's page
+    "WaveCluster, four columns": WaveCluster(epsilon=1, domain=Box.unit(4), nonfinite="drop"),
+    "PrivateKPrototypes, choice of k": PrivateKPrototypes(
+        range(1, 3), epsilon=1, domain=SCHEMA, n_init=2, n_synthetic=200, n_public=1000
+    ),
 }
 
 
@@ -38,6 +45,11 @@ def check(seen):
 @pytest.mark.parametrize("name", families)
 def test_some_pairs_lose_no_more_than_is_claimed(name):
     check(replay_family(families[name], 3 if name in OF_PEOPLE else 9, random_state=1))
+
+
+@pytest.mark.parametrize("name", MORE)
+def test_other_paths_lose_no_more_than_is_claimed(name):
+    check(replay_family(MORE[name], 9 if "Wave" in name else 2, random_state=1))
 
 
 @pytest.mark.slow

@@ -241,7 +241,7 @@ def test_a_kept_model_is_the_same_again(settings, tmp_path):
 
 def test_a_kept_sparse_model_is_the_same_again(tmp_path):
     cloud = np.random.default_rng(1).normal(0.5, 0.05, (3000, 5))
-    model = private(domain=Box.unit(5)).fit(cloud)
+    model = private(domain=Box.unit(5), cells=6).fit(cloud)
     again = shoal.load_model(model.save(tmp_path / "model"))
     assert (again.predict(cloud) == model.predict(cloud)).all()
     assert (again.cell_keys_ == model.cell_keys_).all()

@@ -52,6 +52,11 @@ def test_sparser_grids_are_smoothed_more():
     assert suggested_sigma(NoisyGrid(full)) == 0.7
 
 
+def test_in_four_columns_the_filter_holds_a_row_whatever_the_budget():
+    thin = np.full((10, 10, 10, 10), 1 / 16)
+    assert suggested_sigma(NoisyGrid(thin, 0.01)) == suggested_sigma(NoisyGrid(thin)) == 2.0
+
+
 def test_the_cut_avoids_every_pass():
     rng = np.random.default_rng(1)
     significance = np.concatenate([rng.exponential(0.5, 80), [3.1, 6.0, 12.0]])

@@ -110,3 +110,14 @@ def test_noise_on_blocks_is_nearer_to_the_truth_than_noise_on_cells():
 
 def test_noise_on_blocks_is_nearer_on_t4_too(load_real):
     assert_noise_on_blocks_is_nearer(load_real("t4.8k"), 0.2)
+
+
+@pytest.mark.parametrize("d", [3, 4])
+def test_round_groups_of_more_columns_are_found_at_every_budget(d):
+    rng = np.random.default_rng(d)
+    middles = np.array([[0.2] * d, [0.5] * d, [0.8] * d])
+    groups = rng.integers(3, size=4_000)
+    rows = np.clip(middles[groups] + rng.normal(0, 0.05, (4_000, d)), 0, 1)
+    for epsilon in (0.5, 1, 4):
+        model = WaveCluster(domain=Box.unit(d), epsilon=epsilon, random_state=1).fit(rows)
+        assert adjusted_rand_score(groups, model.predict(rows)) > 0.9

@@ -78,7 +78,7 @@ def test_blobs_of_many_columns_are_found_among_millions_of_cells(d):
 
 def test_points_in_cells_that_were_not_kept_belong_to_nothing():
     X, _ = six_blobs(5)
-    model = WaveCluster(domain=Box.unit(5), epsilon=1, random_state=3).fit(X)
+    model = WaveCluster(domain=Box.unit(5), epsilon=1, cells=6, random_state=3).fit(X)
     assert model.predict(np.zeros((1, 5))).tolist() == [-1]
 
 
@@ -91,7 +91,7 @@ def test_plain_clusters_of_many_columns_are_the_percentiles():
 
 def test_the_size_is_paid_for_and_all_is_spent():
     X, _ = six_blobs(5, n=2000)
-    model = WaveCluster(domain=Box.unit(5), epsilon=1, random_state=3).fit(X)
+    model = WaveCluster(domain=Box.unit(5), epsilon=1, cells=6, random_state=3).fit(X)
     assert model.guarantee_.epsilon == 1
     assert model.n_rows_ != 2000
     assert model.n_rows_ == pytest.approx(2000, abs=1500)

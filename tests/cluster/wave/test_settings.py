@@ -158,7 +158,9 @@ def test_nothing_is_written_for_what_is_refused():
         ({"epsilon": None, "privacy": PLAIN}, "percentile"),
         ({}, "auto"),
         ({"method": "privthr"}, "percentile"),
-        ({"domain": Box.unit(5)}, "density"),
+        ({"domain": Box.unit(5)}, "auto"),
+        ({"domain": Box.unit(5), "cells": 6}, "density"),
+        ({"domain": Box.unit(6)}, "density"),
         ({"domain": Box.unit(5), "epsilon": None, "privacy": PLAIN}, "percentile"),
     ],
     ids=str,
@@ -166,6 +168,14 @@ def test_nothing_is_written_for_what_is_refused():
 def test_the_selector_left_out_is_the_one_that_fits(settings, selector):
     model = WaveCluster(**{"domain": Box.unit(2), "epsilon": 1, **settings})
     assert option_name(Settings.of(model, model.domain).selector) == selector
+
+
+def test_an_automatic_grid_of_four_columns_is_whole_and_not_too_large():
+    for promise in ({"epsilon": 1}, {"privacy": PLAIN}):
+        model = WaveCluster(domain=Box.unit(4), selector="auto", **promise)
+        settings = Settings.of(model, model.domain)
+        assert not settings.is_sparse
+        assert settings.grid(model.domain, 10**9, 1.0).size <= 2**18
 
 
 def test_automatic_cells_grow_with_rows_and_budget_between_bounds():

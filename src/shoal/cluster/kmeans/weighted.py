@@ -1,6 +1,7 @@
 """k-means of weighted points that were released: free, and never at a loss for points."""
 
 import warnings
+from functools import cache
 from typing import Any, Literal
 
 import numpy as np
@@ -8,7 +9,7 @@ from numpy.typing import NDArray
 from scipy.stats import norm, qmc
 from sklearn.cluster import KMeans
 from sklearn.exceptions import ConvergenceWarning
-from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
+from threadpoolctl import ThreadpoolController  # type: ignore[import-untyped]
 
 from shoal.domain.box import Matrix
 from shoal.engine.mllib import mllib_centers
@@ -84,9 +85,16 @@ def weighted_kmeans(
     """
     init: Any = "k-means++" if start is None else start
     kmeans = KMeans(k, init=init, n_init=n_init, random_state=seed)
-    with threadpool_limits(1 if len(points) * k < _FEW else None), warnings.catch_warnings():
+    threads = 1 if len(points) * k < _FEW else None
+    with _thread_pools().limit(limits=threads), warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
         return kmeans.fit(points, sample_weight=weights)
+
+
+@cache
+def _thread_pools() -> ThreadpoolController:
+    """Return the libraries that run threads; to look for them takes longer than a small k-means."""
+    return ThreadpoolController()
 
 
 def pad_points(points: Matrix, weights: Weights, k: int) -> tuple[Matrix, Weights]:

@@ -58,6 +58,7 @@ Rule = Literal["threshold", "posterior"]
 # All constants of the automatic selector: docs/decisions/wave-selector.md.
 AUTO_CELLS = 3.0  # times (n epsilon / 10)^(1/d): cells along an axis, finer than single counts bear
 _SIGMA = 0.7  # width of the filter in cells, where rows are many
+_MANY_COLUMNS = 4  # from which on chance among the rows, not noise, limits the filter
 _SIGMAS = (0.0, 0.5, 0.7, 1.0, 1.5, 2.0)  # what smooth="auto" chooses from
 _FRINGE_SCALES = (1.0, 1.4, 2.0, 2.8)  # times the scale of the peaks
 _CLEAR, _COARSE_CUT = 4.0, 2.5  # standard errors
@@ -300,6 +301,9 @@ def _clear_peaks(tree: PeakTree) -> int:
 def suggested_sigma(grid: NoisyGrid) -> float:
     """Suggest the filter's width: 0.7 cells where they hold about 1/epsilon rows, else more.
 
+    From four columns on nearly all cells are empty, so a cube as wide as the filter is to hold one
+    row on average: single rows would be peaks.
+
     Parameters
     ----------
     grid
@@ -315,12 +319,12 @@ def suggested_sigma(grid: NoisyGrid) -> float:
     >>> [round(suggested_sigma(NoisyGrid(rows, variance=2.0)), 1) for rows in (few, many)]
     [2.3, 0.7]
     """
-    if grid.variance == 0:
-        return _SIGMA
-    epsilon = math.sqrt(2 / grid.variance)  # that of Laplace noise as strong
-    rows = max(float(grid.values.mean()), 1e-6)
-    finer = math.pow(10 / (rows * epsilon), 1 / grid.values.ndim) / AUTO_CELLS
-    return _SIGMA * min(max(finer, 1.0), 8.0)
+    rows, d = max(float(grid.values.mean()), 1e-6), grid.values.ndim
+    wide = 1.0 if d < _MANY_COLUMNS else math.pow(1 / rows, 1 / d) / _SIGMA
+    if grid.variance > 0:
+        epsilon = math.sqrt(2 / grid.variance)  # that of Laplace noise as strong
+        wide = max(wide, math.pow(10 / (rows * epsilon), 1 / d) / AUTO_CELLS)
+    return _SIGMA * min(max(wide, 1.0), 8.0)
 
 
 def widest_gap(significance: NDArray[np.float64]) -> float:
