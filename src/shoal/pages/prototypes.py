@@ -16,6 +16,7 @@ from shoal.pages.cluster_parts import (
     unit_of,
     without_values,
 )
+from shoal.pages.group_count import count_reason
 from shoal.pages.groups import (
     CARD_ROWS,
     TITLES_NOTE,
@@ -85,7 +86,8 @@ def page(
     )
     return Page(
         result=without_values(
-            model.to_result(), "synopsis_", "profiles_", "intervals_", "prototypes_"
+            model.to_result(),
+            *("synopsis_", "profiles_", "intervals_", "prototypes_", "cost_curve_"),
         ),
         settings=settings,
         summary=f"{counted} Every number carries noise, so one {_one(model)} more or less changes "
@@ -93,6 +95,7 @@ def page(
         facts=_facts(model, profiles),
         figures=[],
         groups=_cards(model, profiles, named=names is not None),
+        curve=count_reason(model, profiles.n_groups),
         tables=[table],
         limits=_limits(model, profiles),
         values=_values(model, profiles),
