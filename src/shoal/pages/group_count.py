@@ -1,8 +1,9 @@
-"""Say why a page shows so many groups: the spread left inside them, for more and fewer."""
+"""Say why a page shows so many groups: the differences left inside more and fewer."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+from shoal.errors import quantity
 from shoal.figures import count_curve
 from shoal.pages.page import CountReason
 
@@ -12,7 +13,7 @@ if TYPE_CHECKING:
 __all__ = ["count_reason"]
 
 ACROSS = "Number of groups"
-UPWARDS = "Spread left, of 100"
+UPWARDS = "Differences left"
 LEAST_TRIED = 8  # numbers of groups on a curve, at least
 Spread = dict[int, tuple[float, float, float]]  # the low end, the value, the high end
 MOST_TRIED = 20  # and at most: each is a run of k-means over the released cells
@@ -38,7 +39,7 @@ def count_reason(model: Any, n_groups: int) -> CountReason | None:
         {count: height for count, (_, height, _) in spread.items()},
         chosen=n_groups,
         value=UPWARDS,
-        title="The spread left inside the groups, by how many there are",
+        title="The differences left inside the groups, by how many there are",
         across=ACROSS,
         label=f"{n_groups} here",
         band=None if costs is None else {n: (low, high) for n, (low, _, high) in spread.items()},
@@ -77,7 +78,10 @@ def _spread(model: Any, n_groups: int) -> Spread | None:
 
 
 def _lines(spread: dict[int, float], n_groups: int) -> list[str]:
-    lines = [f"With {n_groups} groups, {spread[n_groups]:.0f} of 100 parts of the spread are left."]
+    lines = [
+        f"Let the differences left inside {quantity(min(spread), 'group')} be 100. With "
+        f"{quantity(n_groups, 'group')}, {spread[n_groups]:.0f} are left."
+    ]
     if n_groups - 1 in spread:
         lines.append(f"With one less, {spread[n_groups - 1]:.0f} are left.")
     if n_groups + 1 in spread:
