@@ -29,10 +29,8 @@ __all__ = [
 Floats = NDArray[np.float64]
 CARD_ROWS = 5
 UNSTABLE_ROWS = 4
-TITLES_NOTE = (
-    "Titles are put together by rule from what stands out most; nobody chose them. Everyone is the "
-    "average of all groups, by their sizes."
-)
+RULE_NOTE = "Titles are put together by rule from what stands out most; nobody chose them."
+TITLES_NOTE = f"{RULE_NOTE} Everyone is the average of all groups, by their sizes."
 UNSTABLE_CARD = (
     "Noise decides much of what you see: in simulated releases this group is elsewhere, or not "
     "there. Plan nothing on it."
