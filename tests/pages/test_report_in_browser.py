@@ -129,63 +129,62 @@ def opened(folder, pages, widths, *flags, script=PROBE):
             (folder / f"{i}-{width}.html").write_text(copy, encoding="utf-8")
             size = f"width:{width}px;height:{SCREENS[width]}px;border:0"
             frames.append(f'<iframe src="{i}-{width}.html" style="{size}"></iframe>')
-    keep = "<script>const said = {};\nonmessage = e => { said[e.data.name] = e.data;\n"
-    keep += "document.documentElement.dataset.said = JSON.stringify(said) }</script>"
+    keep = "<script>const answers = {};\nonmessage = e => { answers[e.data.name] = e.data;\n"
+    keep += "document.documentElement.dataset.answers = JSON.stringify(answers) }</script>"
     (folder / "all.html").write_text(f"<!doctype html>{keep}{''.join(frames)}", encoding="utf-8")
     command = [CHROMIUM, "--headless", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage"]
     command += [f"--user-data-dir={folder / 'profile'}", "--virtual-time-budget=20000"]
     command += ["--hide-scrollbars", *flags]
     run = [*command, "--dump-dom", (folder / "all.html").as_uri()]
     dom = subprocess.run(run, capture_output=True, text=True, timeout=200, check=True).stdout
-    said = json.loads(html.unescape(re.search(r'data-said="([^"]*)"', dom)[1]))
-    assert len(said) == len(frames)
-    return said
+    answers = json.loads(html.unescape(re.search(r'data-answers="([^"]*)"', dom)[1]))
+    assert len(answers) == len(frames)
+    return answers
 
 
 @pytest.fixture(scope="module", params=["light", "dark"])
-def said(request, tmp_path_factory, pages):
+def answers(request, tmp_path_factory, pages):
     scheme = f"--blink-settings=preferredColorScheme={1 if request.param == 'light' else 0}"
     return opened(tmp_path_factory.mktemp(request.param), pages, SCREENS, scheme)
 
 
-def test_no_page_is_wider_than_its_screen_or_asks_for_anything(said):
-    wide = {name: each["scroll"] for name, each in said.items() if each["scroll"] > each["inner"]}
-    assert wide == {}
-    assert {each["requests"] for each in said.values()} == {0}
+def test_no_page_is_wider_than_its_screen_or_asks_for_anything(answers):
+    assert [name for name, each in answers.items() if each["scroll"] > each["inner"]] == []
+    assert {each["requests"] for each in answers.values()} == {0}
 
 
-def test_nothing_is_too_small_or_too_pale_to_read(said):
-    assert {name: each["small"] for name, each in said.items() if each["small"]} == {}
-    assert {name: each["pale"] for name, each in said.items() if each["pale"]} == {}
+def test_nothing_is_too_small_or_too_pale_to_read(answers):
+    assert {name: each["small"] for name, each in answers.items() if each["small"]} == {}
+    assert {name: each["pale"] for name, each in answers.items() if each["pale"]} == {}
 
 
-def test_screen_readers_find_their_way(said):
+def test_screen_readers_find_their_way(answers):
     """Headings without gaps, names of pictures, heads of tables, landmarks, links that lead."""
-    assert {name: each["faults"] for name, each in said.items() if each["faults"]} == {}
+    assert {name: each["faults"] for name, each in answers.items() if each["faults"]} == {}
 
 
 @pytest.mark.parametrize("kind", GROUPED)
 @pytest.mark.parametrize("width", [1280, 390])
-def test_groups_and_promise_are_on_the_first_screen(said, kind, width):
-    page = said[f"{kind} {width}"]
+def test_groups_and_promise_are_on_the_first_screen(answers, kind, width):
+    page = answers[f"{kind} {width}"]
     assert page["strip"]["bottom"] <= SCREENS[width]
     assert page["index"]["bottom"] <= SCREENS[width]
     assert page["strip"]["text"].count(" in 100") == 2
 
 
 @pytest.mark.parametrize("kind", GROUPED)
-def test_a_desk_shows_two_whole_cards_on_the_first_screen(said, kind):
-    assert sum(bottom <= SCREENS[1280] for bottom in said[f"{kind} 1280"]["cards"]) >= 2
+def test_a_desk_shows_two_whole_cards_on_the_first_screen(answers, kind):
+    assert sum(bottom <= SCREENS[1280] for bottom in answers[f"{kind} 1280"]["cards"]) >= 2
 
 
 @pytest.mark.parametrize("width", SCREENS)
-def test_words_in_pictures_keep_apart(said, width):
-    clash = {n: e["clash"] for n, e in said.items() if n.endswith(str(width)) and e["clash"]}
+def test_words_in_pictures_keep_apart(answers, width):
+    clash = {n: e["clash"] for n, e in answers.items() if n.endswith(str(width)) and e["clash"]}
     assert clash == {}
 
 
-def test_tables_that_go_on_beyond_the_edge_can_be_scrolled(said):
-    assert {name: each["stuck"] for name, each in said.items() if each["stuck"]} == {}
+def test_tables_that_go_on_beyond_the_edge_can_be_scrolled(answers):
+    assert {name: each["stuck"] for name, each in answers.items() if each["stuck"]} == {}
 
 
 @pytest.mark.skipif(AXE is None, reason="SHOAL_AXE names no copy of axe.min.js")
@@ -195,10 +194,10 @@ def test_axe_finds_no_serious_issue(tmp_path, pages, scheme):
     look += "v => [v.impact, v.id, v.nodes[0].html])}, '*'))"
     script = Path(AXE).read_text(encoding="utf-8").replace("</script>", "<\\/script>") + ";" + look
     flag = f"--blink-settings=preferredColorScheme={scheme}"
-    said = opened(tmp_path, pages, [1280, 390], flag, script=script)
+    answers = opened(tmp_path, pages, [1280, 390], flag, script=script)
     serious = {
         name: grave
-        for name, each in said.items()
+        for name, each in answers.items()
         if (grave := [v for v in each["found"] if v[0] in ("serious", "critical")])
     }
     assert serious == {}

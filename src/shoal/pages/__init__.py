@@ -2,7 +2,8 @@
 
 ``page`` holds the data classes: ``Page``, ``VerdictPage``, ``Line``, ``Table``, ``Fact``. The other
 files build one from a result: ``kmeans``, ``wave`` and ``local`` for clusterings (``cluster`` is
-what they share), ``reports`` for what is written beside reports, ``table`` and
+what they share; ``groups``, ``numeric_profiles`` and ``group_count`` are the cards, titles and
+curve of their groups), ``synopsis`` for counts of cells, ``report`` writes any of them, ``reports`` for what is written beside reports, ``table`` and
 ``table_explanation`` for k-anonymous tables, ``audit``, ``attack`` and ``evaluation`` for verdicts,
 ``plan`` for what to expect of a budget and ``what_if`` for its part of a model's page, ``demo``.
 

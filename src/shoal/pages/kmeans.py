@@ -33,11 +33,11 @@ from shoal.pages.groups import (
     UNSTABLE_ROWS,
     Card,
     Groups,
-    NumericProfiles,
     column_texts,
     replace_titles,
     title_columns,
 )
+from shoal.pages.numeric_profiles import NumericProfiles
 from shoal.pages.page import Fact, Line, Page, Table, name_list
 from shoal.pages.what_if import budgets_table, what_if_plan, what_if_values
 

@@ -32,11 +32,11 @@ from shoal.pages.groups import (
     UNSTABLE_ROWS,
     Card,
     Groups,
-    NumericProfiles,
     column_texts,
     replace_titles,
     title_columns,
 )
+from shoal.pages.numeric_profiles import NumericProfiles
 from shoal.pages.page import Fact, Line, Page, Table
 
 if TYPE_CHECKING:

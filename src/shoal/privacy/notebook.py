@@ -47,12 +47,11 @@ def promise_sentences(guarantee: Any) -> list[str]:
         The guarantee.
     """
     # By name, and only where something is shown: promises themselves do not know pages.
-    words = import_module("shoal.report.promise")
-    promise = words.promise(guarantee)
-    said = [promise.lead, *promise.more]
+    texts = import_module("shoal.report.promise")
+    promise = texts.promise(guarantee)
     if guarantee.simulation:
-        return [words.SIMULATION, f"With real noise: {said[0]}", *said[1:]]
-    return said
+        return [texts.SIMULATION, f"With real noise: {promise.lead}", *promise.more]
+    return [promise.lead, *promise.more]
 
 
 def _short(value: object) -> str:
