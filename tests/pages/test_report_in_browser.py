@@ -1,7 +1,7 @@
 """Every kind of page in a real browser, at a desk and on two phones, light and dark.
 
 One run of the browser opens all pages in frames of their width; each measures itself and tells the
-frames' holder. With ``SHOAL_AXE`` set to a copy of ``axe.min.js``, axe-core looks at them too.
+frames' holder. With ``AXE_CORE`` set to a copy of ``axe.min.js``, axe-core looks at them too.
 """
 
 import html
@@ -20,6 +20,7 @@ from shoal.cluster import LocalClusterer, PrivateKMeans, PrivateKPrototypes, Wav
 from shoal.domain import Box, Schema
 from shoal.figures import class_sizes, detail_bars
 from shoal.mechanisms import LocalGrid
+from shoal.pages.page import Table
 from shoal.pages.report import build_page, page_findings
 from shoal.privacy import KAnonymity, Public, Released, Result
 from shoal.randomness import Randomness
@@ -30,7 +31,7 @@ CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
 pytestmark = pytest.mark.skipif(
     CHROMIUM is None, reason="no chromium found; tools/browser.sh installs it"
 )
-AXE = os.environ.get("SHOAL_AXE")
+AXE = os.environ.get("AXE_CORE")
 SCREENS = {1280: 900, 390: 844, 320: 700}  # heights of the first screen
 GROUPED = ("k-means", "prototypes", "waves", "reports")
 BOX = Box.of(["sessions_per_week", "minutes_per_session"], [0, 0], [30, 120])
@@ -84,8 +85,8 @@ def table():
 def verdicts():
     words = {"title": "Audit", "lead": "It holds.", "heading": "Verdicts", "sub": "Two were tried."}
     lists = {"says": ["One thing."], "says_not": ["Another."], "details": [Detail("a", "holds")]}
-    cells = {"title": "Claims", "columns": ["Claim", "Bound"], "rows": [["ε = 1", "0.7"]]}
-    return Verdicts(**words, **lists, constructed=True, tables=[cells])
+    claims = Table("Claims", ["Claim", "Bound"], [["ε = 1", "0.7"]])
+    return Verdicts(**words, **lists, constructed=True, tables=[claims.to_dict()])
 
 
 def models():
@@ -187,7 +188,7 @@ def test_tables_that_go_on_beyond_the_edge_can_be_scrolled(answers):
     assert {name: each["stuck"] for name, each in answers.items() if each["stuck"]} == {}
 
 
-@pytest.mark.skipif(AXE is None, reason="SHOAL_AXE names no copy of axe.min.js")
+@pytest.mark.skipif(AXE is None, reason="AXE_CORE names no copy of axe.min.js")
 @pytest.mark.parametrize("scheme", [0, 1])
 def test_axe_finds_no_serious_issue(tmp_path, pages, scheme):
     look = "axe.run().then(r => parent.postMessage({name: PAGE_NAME, found: r.violations.map("
