@@ -521,3 +521,17 @@ def test_the_number_of_groups_of_a_table_with_categories_is_chosen(tmp_path):
     answer = run_mixed(tmp_path, ["age,level", *lines], columns, *options)
     assert answer.exit_code == 0, answer.output
     assert len(json.loads(answer.stdout)["groups"]) == 2
+
+
+def test_labels_and_units_of_the_domain_file_are_on_the_page_and_in_the_folder(folder):
+    labelled = VISITS.replace(
+        "low: 0, high: 110", "low: 0, high: 110, label: Age then, unit: years"
+    )
+    (folder / "labelled.yaml").write_text(labelled)
+    done = run("visits.csv", "-k", "2", "--epsilon", "1", "--domain", "labelled.yaml")
+    assert done.exit_code == 0, done.output
+    assert "Age then, years" in (folder / "model" / "report.html").read_text()
+    assert shoal.load_model("model").domain.labels == {"age": "Age then"}
+    again = CliRunner().invoke(app, ["report", "model", "-o", "again.html"])
+    assert again.exit_code == 0, again.output
+    assert "Age then, years" in (folder / "again.html").read_text()
