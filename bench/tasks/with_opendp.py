@@ -26,7 +26,8 @@ cut = minutes.cut(edges[1:-1], labels=bins).alias("bin")
 keys = stages.join(pl.LazyFrame({"bin": pl.Series(bins, dtype=pl.Categorical)}), how="cross")
 by_bin = context.query().with_columns(cut).group_by("stage", "bin").agg(dp.len()).with_keys(keys)
 histograms = by_bin.release().collect()
-means = dict(zip(sums["stage"], sums["minutes_per_session"] / counts["len"], strict=True))
+both = sums.join(counts, on="stage")  # each release has the groups in an order of its own
+means = dict(zip(both["stage"], both["minutes_per_session"] / both["len"], strict=True))
 # The tasks end.
 
 answers = {
