@@ -42,7 +42,7 @@ def test_the_page_shows_map_table_facts_and_what_noise_costs():
     assert shown["kind"] == "private k-means"
     assert [figure["kind"] for figure in shown["figures"][2:]] == ["cell_map"]
     (table,) = shown["result"]["tables"]
-    assert table["columns"] == ["Group", "age", "visits", "Rows, about"]
+    assert table["columns"] == ["Group", "Age", "Visits", "Rows, about"]
     assert len(table["rows"]) == 2
     assert shown["errors"]
     assert shown["settings"]["algorithm"] == "auto"

@@ -32,7 +32,7 @@ def test_more_columns_make_up_to_four_maps_those_that_differ_most_first():
     assert len(figures) == 4
     spread = groups.centers.std(axis=0)
     best = sorted(np.argsort(-spread)[:2])
-    assert figures[0].data["names"] == [f"c{i}" for i in best]
+    assert figures[0].data["names"] == [f"C{i}" for i in best]
 
 
 def test_cells_seen_through_a_view_are_drawn_where_they_stand_for():
@@ -55,5 +55,5 @@ def test_one_column_makes_no_map():
 def test_maps_of_places_have_the_longitude_across():
     city = Box.geo(lat=(40.4, 41.0), lon=(-74.3, -73.6))
     (figure,) = maps(fitted(2, box=city))
-    assert figure.data["names"] == ["lon", "lat"]
+    assert figure.data["names"] == ["Lon", "Lat"]
     assert figure.data["low"] == [-74.3, 40.4]

@@ -69,7 +69,7 @@ def test_what_is_counted_are_people_only_where_each_reported_once(placed):
 
 def test_maps_are_of_the_two_pairs_that_differ_most_found_and_without_data(placed):
     drawn = maps(placed)
-    assert [figure.data["names"] for figure in drawn[:2]] == [["x", "y"], ["x", "y"]]
+    assert [figure.data["names"] for figure in drawn[:2]] == [["X", "Y"], ["X", "Y"]]
     assert len(drawn) == 4
     assert sum(map(sum, drawn[0].data["noisy_counts"])) == pytest.approx(800, rel=0.1)
 

@@ -1,10 +1,10 @@
 import pytest
 
-from shoal import report
 from shoal.domain import Box
 from shoal.pages.page import Table
 from shoal.pages.plan import HOW_GOOD, NOT_OPENED, REPORTS, page
 from shoal.planning import Band, Curve, Ends, Flattery, Plan, Range
+from shoal.report import verdict_page
 
 
 def plan_of(**changes):
@@ -76,7 +76,7 @@ def test_a_what_if_states_its_flattery():
 
 
 def test_the_page_may_be_passed_on_and_has_the_picture():
-    html = report.verdict_page(page(plan_of(skipped={"local": "Too many columns."})).verdicts)
+    html = verdict_page(page(plan_of(skipped={"local": "Too many columns."})).verdicts)
     assert "What to expect before a budget is spent" in html
     assert "CURATOR" not in html
     assert "<svg" in html

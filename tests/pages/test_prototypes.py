@@ -1,10 +1,10 @@
 import numpy as np
 import pytest
 
-from shoal import report
 from shoal.cluster import PrivateKPrototypes
 from shoal.domain import Schema
 from shoal.pages.prototypes import page
+from shoal.report import findings, render
 
 SCHEMA = Schema.of(
     {
@@ -38,16 +38,18 @@ def made():
 
 
 def test_there_is_a_card_for_each_group_largest_first(made):
-    assert [figure.kind for figure in made.figures] == ["group_profile"] * 2
+    cards = made.groups.to_dict()["cards"]
+    assert [card["number"] for card in cards] == [g["group"] for g in made.values["groups"]]
+    assert all(card["low"] <= card["size"] <= card["high"] for card in cards)
     sizes = [group["rows_about"] for group in made.values["groups"]]
     assert sizes == sorted(sizes, reverse=True)
     assert made.tables[0].rows[0][0] == f"Group {made.values['groups'][0]['group']}"
 
 
 def test_groups_are_described_by_what_differs(made):
-    text = " ".join(figure.alt for figure in made.figures)
-    assert "higher" in text
-    assert "everyone" in text
+    rows = [row for card in made.groups.cards for row in card.rows]
+    assert "Higher" in {row.label for row in rows if row.is_share}
+    assert all(row.here and row.everyone and row.interval for row in rows)
     assert any(line.label.startswith("Group") for line in made.lines if hasattr(line, "label"))
 
 
@@ -56,9 +58,15 @@ def test_the_code_on_the_page_states_the_promise(made):
 
 
 def test_a_report_takes_it(made):
-    html = report.render(report.findings(made.to_result()))
+    html = render(findings(made.to_result()))
     assert "Pupils" in html
-    assert "card" in html or "<svg" in html
+    assert html.count('class="card group"') == 2
+
+
+def test_a_publisher_may_name_the_groups():
+    named = page(fitted(2000), names=["Younger", "Older"])
+    assert {card.title for card in named.groups.cards} == {"Younger", "Older"}
+    assert "Younger" in {row[1] for row in named.tables[0].rows}
 
 
 def test_few_rows_are_said_plainly():

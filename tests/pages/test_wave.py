@@ -40,11 +40,11 @@ def test_the_page_has_words_for_everything_on_the_label():
 def test_the_page_shows_map_tree_sizes_and_boxes():
     shown = findings(made().to_result())
     assert shown["kind"] == "wave cluster"
-    (figure,) = shown["figures"][2:]
-    assert figure["kind"] == "cluster_map"
+    figure, density = shown["figures"][2:]
+    assert (figure["kind"], density["kind"]) == ("cluster_map", "cell_map")
     assert figure["data"]["branches"]
     (table,) = shown["result"]["tables"]
-    assert table["columns"] == ["Group", "age", "visits", "Cells", "Rows, about"]
+    assert table["columns"] == ["Group", "Age", "Visits", "Cells", "Rows, about"]
     assert len(table["rows"]) == 2
     assert shown["errors"][0] == CHOSEN
     assert shown["settings"]["algorithm"] == "block"

@@ -34,7 +34,7 @@ def test_more_columns_are_shown_in_pairs_and_the_tree_once():
 def test_a_place_shows_the_group_with_most_people_over_it():
     model = fitted(Box.unit(3))
     (figure, *_) = maps(WaveGroups(model))
-    at = [model.grid_.box.names.index(name) for name in figure.data["names"]]
+    at = [model.grid_.box.names.index(name.lower()) for name in figure.data["names"]]
     (over,) = {0, 1, 2} - set(at)
     people = [np.where(model.cell_labels_ == i, model.noisy_counts_, 0).sum(axis=over)
               for i in range(model.n_clusters_)]  # fmt: skip
@@ -62,7 +62,7 @@ def test_longer_filters_are_drawn_cell_by_cell():
 def test_longitude_runs_across():
     box = Box.geo(latitude=(40.4, 41.0), longitude=(-74.3, -73.6))
     (figure,) = maps(WaveGroups(fitted(box)))
-    assert figure.data["names"] == ["longitude", "latitude"]
+    assert figure.data["names"] == ["Longitude", "Latitude"]
 
 
 @pytest.mark.filterwarnings("ignore::shoal.errors.NoGroupsTold")

@@ -142,6 +142,8 @@ def load_model(folder: str | Path) -> Any:
     try:
         model = kind._restore(document, tables)
         model.guarantee_ = guarantee_of(document["guarantee"])
+        if document["domain"] is not None and "domain" in model.get_params(deep=False):
+            model.domain = _with_texts(model.domain, document["domain"])
     except _DAMAGED as error:
         raise UnreadableModel(
             f"The model in {folder} lacks a part, or a part has the wrong type "
@@ -195,8 +197,25 @@ def _domain_document(domain: Box | Schema | None) -> dict[str, Any] | None:
     """Return the bounds of a domain as JSON values; the entity is among the settings."""
     if isinstance(domain, Schema) and not _is_plain_box(domain):
         return domain.to_dict()
-    box = domain.box if isinstance(domain, Schema) else domain
-    return None if box is None else box.to_dict()
+    if isinstance(domain, Schema):
+        document = domain.box.to_dict()
+        for name, column in document["columns"].items():
+            column.update(domain.texts_of(name))
+        return document
+    return None if domain is None else domain.to_dict()
+
+
+def _with_texts(domain: Box | Schema, document: Any) -> Box | Schema:
+    """Return a loaded domain with the labels and units that were saved beside its bounds."""
+    columns = document["columns"]
+    labels, units = (
+        {name: str(column[key]) for name, column in columns.items() if key in column}
+        for key in ("label", "unit")
+    )
+    if not labels and not units:
+        return domain
+    schema = domain if isinstance(domain, Schema) else Schema.of_box(domain)
+    return schema.with_texts(labels, units)
 
 
 def _is_plain_box(schema: Schema) -> bool:

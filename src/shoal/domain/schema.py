@@ -5,7 +5,7 @@ All problems of a schema are found at once and named by the keys of the file.
 
 import difflib
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache, reduce
 from operator import getitem
 from pathlib import Path
@@ -22,7 +22,7 @@ __all__ = [
 ]
 
 _KEYS = ("version", "columns", "entity", "max_rows_per_person", "geo")
-_COLUMN_KEYS = ("low", "high", "values", "levels", "other", "missing", "weight")
+_COLUMN_KEYS = ("low", "high", "values", "levels", "other", "missing", "weight", "label", "unit")
 _GEO_KEYS = ("latitude", "longitude")
 
 
@@ -51,6 +51,10 @@ class Schema:
     missing
         What a missing value of a numeric or ordered column becomes, where it is not refused: its
         "middle", or the middle and a mark beside it ("flag").
+    labels
+        What columns are called on pages, where that is not their name.
+    units
+        What the numbers of columns are counted in, for pages.
 
     Examples
     --------
@@ -71,6 +75,8 @@ class Schema:
     geo: tuple[str, str] | None = field(default=None)
     ordered: tuple[str, ...] = ()
     missing: dict[str, Literal["middle", "flag"]] = field(default_factory=dict)
+    labels: dict[str, str] = field(default_factory=dict)
+    units: dict[str, str] = field(default_factory=dict)
 
     @classmethod
     def load(cls, path: str | Path) -> "Schema":
@@ -153,7 +159,22 @@ class Schema:
                 for n, c in columns.items()
                 if c.get("missing", "refuse") != "refuse"
             },
+            labels={n: c["label"] for n, c in columns.items() if "label" in c},
+            units={n: c["unit"] for n, c in columns.items() if "unit" in c},
         )
+
+    def with_texts(self, labels: Mapping[str, str], units: Mapping[str, str]) -> "Schema":
+        """Return the same schema with labels and units of its columns, for pages.
+
+        Parameters
+        ----------
+        labels
+            What columns are called; those of other columns are left out.
+        units
+            What their numbers are counted in.
+        """
+        own = ({n: t for n, t in texts.items() if n in self.columns} for texts in (labels, units))
+        return replace(self, **dict(zip(("labels", "units"), own, strict=True)))
 
     def select(self, names: Sequence[str]) -> "Schema":
         """Return the schema of some columns, in the order of this one.
@@ -194,7 +215,7 @@ class Schema:
         """Return plain values laid out like the file, which ``Schema.of`` takes."""
         content: dict[str, Any] = {
             "version": 1,
-            "columns": {n: self._column(n) for n in self.columns},
+            "columns": {n: self._column(n) | self.texts_of(n) for n in self.columns},
         }
         if self.entity is not None:
             content["entity"] = self.entity
@@ -203,6 +224,17 @@ class Schema:
         if self.geo is not None:
             content["geo"] = {"latitude": self.geo[0], "longitude": self.geo[1]}
         return content
+
+    def texts_of(self, name: str) -> dict[str, str]:
+        """Return the label and the unit of a column, if it has them.
+
+        Parameters
+        ----------
+        name
+            The column.
+        """
+        texts = {"label": self.labels.get(name), "unit": self.units.get(name)}
+        return {key: text for key, text in texts.items() if text is not None}
 
     def _column(self, name: str) -> dict[str, Any]:
         missing = {"missing": self.missing[name]} if name in self.missing else {}
@@ -384,6 +416,7 @@ def _model() -> Any:
 
     number = Annotated[float, Field(strict=True, allow_inf_nan=False)]
     name = Annotated[StrictStr, Field(min_length=1)]
+    text = Annotated[StrictStr, Field(min_length=1, max_length=80)]
 
     class Strict(BaseModel):
         model_config = ConfigDict(extra="forbid")
@@ -396,6 +429,8 @@ def _model() -> Any:
         other: Literal["refuse", "bucket"] = "refuse"
         missing: Literal["refuse", "middle", "flag"] = "refuse"
         weight: Annotated[float, Field(strict=True, gt=0, allow_inf_nan=False)] = 1.0
+        label: text = "optional"
+        unit: text = "optional"
 
     class Geo(Strict):
         latitude: name

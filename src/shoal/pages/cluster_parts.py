@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from shoal.privacy import Guarantee, Result
 
 __all__ = [
+    "ROW_IS_PERSON",
     "count_text",
     "estimator_code",
     "exact_promise_lines",
@@ -29,6 +30,11 @@ __all__ = [
     "unit_of",
     "without_values",
 ]
+
+ROW_IS_PERSON = (
+    "One row is taken as one person. For someone with several rows the limit is weaker: it counts "
+    "once for each row."
+)
 
 
 def release_settings(

@@ -14,6 +14,7 @@ from shoal.errors import quantity
 from shoal.figures import cell_map, raster_of_cells, raster_of_points
 from shoal.figures.text import count_decimals, format_number, shorten
 from shoal.pages.cluster_parts import (
+    ROW_IS_PERSON,
     count_text,
     estimator_code,
     exact_promise_lines,
@@ -24,7 +25,21 @@ from shoal.pages.cluster_parts import (
     unit_of,
     without_values,
 )
+from shoal.pages.group_count import count_reason
+from shoal.pages.groups import (
+    CARD_ROWS,
+    TITLES_NOTE,
+    UNSTABLE_CARD,
+    UNSTABLE_ROWS,
+    Card,
+    Groups,
+    NumericProfiles,
+    column_texts,
+    replace_titles,
+    title_columns,
+)
 from shoal.pages.page import Fact, Line, Page, Table, name_list
+from shoal.pages.what_if import budgets_table, what_if_plan, what_if_values
 
 if TYPE_CHECKING:
     from shoal.cluster.intervals.result import Intervals
@@ -74,6 +89,7 @@ class KMeansGroups:
         self.guarantee: Guarantee = model.guarantee_
         self.box: Box = model.box
         self.names: tuple[str, ...] = self.box.names
+        self.columns = column_texts(model.domain, self.names)
         self.centers: NDArray[np.float64] = model.cluster_centers_
         self.k = len(self.centers)
         self.n_rows = int(model.n_rows_)
@@ -149,7 +165,14 @@ def _with_interval(value: float, half: float, side: float) -> str:
     return " ± ".join(shown)
 
 
-def page(model: Any, *, title: str | None = None, publisher: str | None = None) -> Page:
+def page(
+    model: Any,
+    *,
+    title: str | None = None,
+    publisher: str | None = None,
+    names: Sequence[str] | None = None,
+    is_whole: bool = True,
+) -> Page:
     """Build the page of a fitted ``PrivateKMeans``.
 
     Parameters
@@ -160,16 +183,21 @@ def page(model: Any, *, title: str | None = None, publisher: str | None = None) 
         Of the page; None names groups and columns.
     publisher
         Who publishes it.
+    names
+        The publisher's name of each group; None makes titles of what stands out.
+    is_whole
+        Whether to say what other budgets and numbers of groups would do, which takes a second.
     """
     groups = KMeansGroups(model)
     result = without_values(model.to_result(), "synopsis_")  # cells are files of their own
     counted, table = _counted(groups), _table(groups)
+    tried = what_if_plan(model) if is_whole and any(groups.certain) else None
     heading = count_text(groups.k) if any(groups.certain) else "No clear groups"
     settings = release_settings(
         groups.box,
         groups.guarantee,
         publisher,
-        title=title or f"{heading} by {name_list(groups.names)}",
+        title=title or f"{heading} by {title_columns(groups.columns)}",
         method="Private k-means",
         algorithm=model.method,
         evidence=EVIDENCE,
@@ -179,13 +207,53 @@ def page(model: Any, *, title: str | None = None, publisher: str | None = None) 
         result=result,
         settings=settings,
         summary=f"{counted} Each centre carries noise, so one {_one(groups)} more or less changes "
-        f"little of what you see. {_rate_text(groups)}",
+        "little of what you see.",
         facts=_facts(groups),
         figures=maps(groups),
         tables=[table],
         limits=_limits(groups),
-        values=_values(groups),
+        groups=_cards(groups, names),
+        budgets=None if tried is None else budgets_table(tried),
+        curve=count_reason(model, groups.k) if is_whole else None,
+        values=_values(groups) | ({} if tried is None else {"what_if": what_if_values(tried)}),
         lines=_lines(groups, counted, table),
+    )
+
+
+def _cards(groups: KMeansGroups, names: Sequence[str] | None) -> Groups:
+    """Return a card for each group: its centre beside everyone's average."""
+    intervals, box = groups.intervals, groups.box
+    weights = np.asarray(groups.sizes, dtype=np.float64) + 1e-9
+    profiles = NumericProfiles(
+        groups.columns,
+        np.stack([box.low, box.high]),
+        groups.centers,
+        intervals.centers_low,
+        intervals.centers_high,
+        np.average(groups.centers, axis=0, weights=weights),
+    )
+    titles = replace_titles(profiles.titles(), names)
+    cards = [_card(groups, profiles, i, titles[i]) for i in range(groups.k)]
+    in_ten = round(10 * intervals.rate)
+    return Groups(
+        cards=cards,
+        unit=groups.unit,
+        interval=f"where the value lies, {in_ten} times in 10",
+        note=TITLES_NOTE if names is None else "The publisher named the groups.",
+    )
+
+
+def _card(groups: KMeansGroups, profiles: NumericProfiles, i: int, title: str) -> Card:
+    stable = groups.stable[i]
+    low, high = groups.intervals.sizes_low[i], groups.intervals.sizes_high[i]
+    return Card(
+        number=i + 1,
+        title=title,
+        size=groups.sizes[i],
+        low=math.floor(low) if stable else None,
+        high=math.ceil(high) if stable else None,
+        rows=profiles.rows(i, CARD_ROWS if stable else UNSTABLE_ROWS),
+        warning="" if stable else UNSTABLE_CARD,
     )
 
 
@@ -318,10 +386,10 @@ def _facts(groups: KMeansGroups) -> list[Fact]:
 
 
 def _table(groups: KMeansGroups) -> Table:
-    shown = groups.names[:PAGE_COLUMNS]
+    shown = [column.axis for column in groups.columns[:PAGE_COLUMNS]]
     rows = [
         [f"Group {i + 1}", *groups.center_text(i)[: len(shown)], groups.size_text(i)]
-        for i in range(groups.k)
+        for i in sorted(range(groups.k), key=lambda i: -groups.sizes[i])
     ]
     note = _rate_text(groups)
     if not all(groups.certain):
@@ -340,7 +408,8 @@ def _limits(groups: KMeansGroups) -> list[str]:
     """Return what the centres do not say, and how far they may be off."""
     model = groups.model
     worst = max(range(groups.k), key=lambda i: (not groups.stable[i], groups.relative[i]))
-    where = zip(groups.names[:4], groups.center_text(worst), strict=False)
+    names = [column.within for column in groups.columns[:4]]
+    where = zip(names, groups.center_text(worst), strict=False)
     limits = [
         f"Least certain is group {worst + 1}: {', '.join(f'{n} {v}' for n, v in where)}.",
         UNREACHED,
@@ -354,7 +423,7 @@ def _limits(groups: KMeansGroups) -> list[str]:
             f"numbers ({model.choose}), which spends no budget."
         )
     if has_no_entity(model):
-        limits.append("One row is taken as one person. Someone with several has that many times ε.")
+        limits.append(ROW_IS_PERSON)
     first = _cautions(groups) if any(groups.certain) else [no_group_text(model)]
     return [*first, *limits]
 
@@ -389,15 +458,16 @@ def column_pairs(box: "Box", centers: NDArray[np.float64]) -> list[tuple[int, in
 
 def _map(groups: KMeansGroups, pair: Sequence[int]) -> "CellMap":
     at = list(pair)
-    names = [groups.names[i] for i in at]
+    names = [groups.columns[i].axis for i in at]
+    across, upwards = (groups.columns[i].within for i in at)
     title = "Groups" if any(groups.certain) else "No clear groups"
     return cell_map(
         _counts(groups, at),
         names=names,
         low=groups.box.low[at],
         high=groups.box.high[at],
-        title=f"{title} by {names[0]} and {names[1]}: centres numbered, noisy counts of "
-        "the released cells spread over an even grid",
+        title=f"{title} by {across} and {upwards}: centres numbered, noisy counts of the released "
+        "cells spread over an even grid",
         finding=_description(groups, at),
         centers=groups.centers[:, at],
         reach=groups.reach[:, at],
@@ -421,7 +491,7 @@ def _counts(groups: KMeansGroups, at: list[int]) -> NDArray[np.int64]:
 
 
 def _description(groups: KMeansGroups, at: list[int]) -> str:
-    names = [shorten(groups.names[i], 80) for i in at]
+    names = [shorten(groups.columns[i].label, 80) for i in at]
     each = []
     for i in sorted(range(groups.k), key=lambda i: -groups.sizes[i])[:_NAMED]:
         texts = groups.center_text(i)

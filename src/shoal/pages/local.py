@@ -1,5 +1,6 @@
 """Build the page of groups learnt from reports, beside what is learnt without data."""
 
+import math
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import cached_property
@@ -8,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from shoal.cluster.intervals.result import Intervals
 from shoal.cluster.totals import whole_shares
 from shoal.errors import InvalidSetting, quantity, setting
 from shoal.evaluate import ami, normalised_inertia
@@ -21,8 +23,22 @@ from shoal.pages.cluster_parts import (
     promise_values,
     without_values,
 )
+from shoal.pages.group_count import count_reason
+from shoal.pages.groups import (
+    CARD_ROWS,
+    TITLES_NOTE,
+    UNSTABLE_CARD,
+    UNSTABLE_ROWS,
+    Card,
+    ColumnText,
+    Groups,
+    NumericProfiles,
+    column_texts,
+    replace_titles,
+    title_columns,
+)
 from shoal.pages.kmeans import MAP_PARTS, column_pairs
-from shoal.pages.page import Fact, Line, Page, Table, bounds_text, name_list
+from shoal.pages.page import Fact, Line, Page, Table, bounds_text
 
 if TYPE_CHECKING:
     from shoal.cluster.local.evidence import Evidence
@@ -45,6 +61,7 @@ NOT_TRIED = (
     "Whether noise alone would look like these groups was not tried: that takes two halves of the "
     "reports, and they were not at hand."
 )
+MAY_BE_NOISE = "Noise alone would look like this. Plan nothing on it."
 CLIENTS = (
     "A client may label its own record with these centres, as often as it likes, and keep "
     "the label: that reveals nothing to anybody. A label that is sent, or acted on for all "
@@ -101,6 +118,11 @@ class LocalGroups:
         return self.box.names
 
     @property
+    def columns(self) -> list[ColumnText]:
+        """What the columns are called on the page."""
+        return column_texts(self.box, self.names)
+
+    @property
     def centers(self) -> NDArray[np.float64]:
         """The centres, one row for each group."""
         centers: NDArray[np.float64] = self.model.cluster_centers_
@@ -118,6 +140,19 @@ class LocalGroups:
         labels = self.model.predict(density.atoms)
         shares = np.bincount(labels, weights=density.weights, minlength=self.k)
         return whole_shares(shares * (self.total / shares.sum()), self.total)
+
+    @cached_property
+    def intervals(self) -> Intervals:
+        """Intervals of centres and sizes, from people drawn from the learnt density.
+
+        Centres of noisy reports as they are have none: nothing was learnt of the records.
+        """
+        if self.model.method_ == "plain":
+            unknown = np.full(self.centers.shape, np.nan)
+            sizes = unknown[:, 0] if self.k else np.empty(0)
+            return Intervals(unknown, unknown, sizes, sizes, self.total, self.total, missing=PLAIN)
+        intervals: Intervals = self.model.intervals_
+        return intervals
 
     @cached_property
     def agreement(self) -> float:
@@ -206,6 +241,7 @@ def page(
     is_distributed: bool = False,
     title: str | None = None,
     publisher: str | None = None,
+    names: Sequence[str] | None = None,
 ) -> Page:
     """Build the page of what was learnt from reports.
 
@@ -227,6 +263,8 @@ def page(
         Of the page; None names groups and columns.
     publisher
         Who publishes it.
+    names
+        The publisher's name of each group; None makes titles of what stands out.
     """
     groups = groups if isinstance(groups, LocalGroups) else groups_of(groups)
     code = learner_code(
@@ -248,8 +286,45 @@ def page(
         figures=maps(groups),
         tables=[centers, _table_without_data(groups)],
         limits=_limits(groups, n_clusters, choose),
+        groups=_cards(groups, names),
+        curve=count_reason(groups.model, groups.k),
         lines=_lines(groups, headline, centers),
         values=_values(groups),
+    )
+
+
+def _cards(groups: LocalGroups, names: Sequence[str] | None) -> Groups:
+    """Return a card for each group: its centre beside everyone's average."""
+    box = groups.box
+    profiles = NumericProfiles(
+        groups.columns,
+        np.stack([box.low, box.high]),
+        box.clip(groups.centers),
+        groups.intervals.centers_low,
+        groups.intervals.centers_high,
+        np.average(groups.centers, axis=0, weights=np.asarray(groups.sizes) + 1e-9),
+    )
+    titles = replace_titles(profiles.titles(), names)
+    return Groups(
+        cards=[_card(groups, profiles, i, titles[i]) for i in range(groups.k)],
+        unit=groups.unit,
+        interval=f"where the value lies, {round(10 * groups.intervals.rate)} times in 10",
+        note=TITLES_NOTE if names is None else "The publisher named the groups.",
+    )
+
+
+def _card(groups: LocalGroups, profiles: NumericProfiles, i: int, title: str) -> Card:
+    low, high = groups.intervals.sizes_low[i], groups.intervals.sizes_high[i]
+    stable = not math.isnan(low)
+    warning = "" if stable or groups.intervals.missing else UNSTABLE_CARD
+    return Card(
+        number=i + 1,
+        title=title,
+        size=groups.sizes[i],
+        low=math.floor(low) if stable else None,
+        high=math.ceil(high) if stable else None,
+        rows=profiles.rows(i, CARD_ROWS if stable else UNSTABLE_ROWS),
+        warning=MAY_BE_NOISE if groups.may_be_noise else warning,
     )
 
 
@@ -298,7 +373,7 @@ def _settings(groups: LocalGroups, title: str | None, publisher: str | None) -> 
     source = "from a seed" if groups.guarantee.simulation else "from a cryptographic source"
     named = {"publisher": publisher} if publisher else {}
     return named | {
-        "title": title or f"{_heading(groups)} by {name_list(groups.names)}",
+        "title": title or f"{_heading(groups)} by {title_columns(groups.columns)}",
         "method": "Learnt from reports",
         "holder": "whoever made the reports; what learnt this read reports alone",
         "bounds": f"public, fixed beforehand: {bounds_text(groups.box)}",
@@ -407,16 +482,20 @@ def _people_needed(groups: LocalGroups) -> list[str]:
 
 def _per_report(groups: LocalGroups) -> str:
     if groups.protects == "a row":
-        return "One report is taken as one person. Whoever sent several has that many times ε."
+        return (
+            "One report is taken as one person. For whoever sent several the limit counts "
+            "each time."
+        )
     return "Each person was reported once."
 
 
 def _table(groups: LocalGroups) -> Table:
     rows = [
-        [f"Group {i}", *_center_text(groups, center), f"{size:,}"]
-        for i, (center, size) in enumerate(zip(groups.centers, groups.sizes, strict=True), 1)
+        [f"Group {i + 1}", *_center_text(groups, groups.centers[i]), f"{groups.sizes[i]:,}"]
+        for i in sorted(range(groups.k), key=lambda i: -groups.sizes[i])
     ]
-    columns = ["Group", *groups.names[:PAGE_COLUMNS], f"{groups.unit.capitalize()}, about"]
+    named = [column.axis for column in groups.columns[:PAGE_COLUMNS]]
+    columns = ["Group", *named, f"{groups.unit.capitalize()}, about"]
     note = "Sizes are shares of the density times the number of reports."
     if len(groups.names) > PAGE_COLUMNS:
         note += (
@@ -429,6 +508,7 @@ def _table(groups: LocalGroups) -> Table:
 
 def _table_without_data(groups: LocalGroups) -> Table:
     centers = groups.control.cluster_centers_
+    named = [column.axis for column in groups.columns[:PAGE_COLUMNS]]
     rows = [[f"Centre {i}", *_center_text(groups, center)] for i, center in enumerate(centers, 1)]
     many = "the same number of"
     if groups.control_reports < groups.used:
@@ -437,7 +517,7 @@ def _table_without_data(groups: LocalGroups) -> Table:
         f"The same learner, {many} reports, and everybody in the middle of the box: "
         "what noise alone looks like. It reads nobody's report."
     )
-    return Table("Found without data", ["Centre", *groups.names[:PAGE_COLUMNS]], rows, note=note)
+    return Table("Found without data", ["Centre", *named], rows, note=note)
 
 
 def _center_text(groups: LocalGroups, center: Any) -> list[str]:
@@ -457,7 +537,7 @@ def maps(groups: LocalGroups) -> list["CellMap"]:
     """
     drawn = []
     for pair in column_pairs(groups.box, groups.centers)[:_PAIRS]:
-        across, upwards = (groups.names[i] for i in pair)
+        across, upwards = (groups.columns[i].within for i in pair)
         columns = f"by {across} and {upwards}"
         learnt = f"Groups {columns}: learnt from reports, centres numbered"
         nothing = f"Without data {columns}: everybody reports the middle of the box"
@@ -470,7 +550,7 @@ def _map(groups: LocalGroups, model: Any, at: list[int], title: str) -> "CellMap
     box = groups.box
     return cell_map(
         _counts(groups, model, at),
-        names=[groups.names[i] for i in at],
+        names=[groups.columns[i].axis for i in at],
         low=box.low[at],
         high=box.high[at],
         title=title,

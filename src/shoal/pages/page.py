@@ -12,10 +12,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 if TYPE_CHECKING:
     from shoal.domain import Box
     from shoal.figures import Figure
+    from shoal.pages.groups import Groups
     from shoal.privacy import Guarantee, Result
     from shoal.report import Verdicts
 
 __all__ = [
+    "CountReason",
     "Fact",
     "Line",
     "Page",
@@ -98,6 +100,26 @@ class Table:
         return shown | {"marked": self.marked, "note": self.note}
 
 
+@dataclass(frozen=True)
+class CountReason:
+    """Why a page shows so many groups, and not more or fewer.
+
+    Parameters
+    ----------
+    figure
+        A curve over the number of groups.
+    lines
+        How to read it.
+    """
+
+    figure: "Figure"
+    lines: Sequence[str]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the reason as ``report`` and its JSON have it."""
+        return {"figure": self.figure.to_dict(), "lines": list(self.lines)}
+
+
 @dataclass(frozen=True, kw_only=True)
 class Summary:
     """What a terminal shows of a result, and what scripts read.
@@ -134,6 +156,12 @@ class Page(Summary):
         The same in numbers.
     limits
         What the numbers do not say, and how far they may be off.
+    groups
+        The groups, which then come first on the page; None where a result has none.
+    budgets
+        What another budget would do, from the release itself; None if that was not tried.
+    curve
+        Why this many groups: a figure over their number, and sentences; None if it was given.
     """
 
     result: "Result"
@@ -143,6 +171,9 @@ class Page(Summary):
     figures: Sequence["Figure"]
     tables: Sequence[Table]
     limits: Sequence[str]
+    groups: "Groups | None" = None
+    budgets: Table | None = None
+    curve: "CountReason | None" = None
 
     def to_result(self) -> "Result":
         """Return the result with the page's own text and figures, for ``report.findings``.
@@ -158,6 +189,9 @@ class Page(Summary):
             "figures": list(self.figures),
             "tables": [table.to_dict() for table in self.tables],
             "errors": list(self.limits),
+            "groups": self.groups and self.groups.to_dict(),
+            "budgets": self.budgets and self.budgets.to_dict(),
+            "curve": self.curve and self.curve.to_dict(),
         }
         return replace(
             self.result,

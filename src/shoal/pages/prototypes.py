@@ -1,12 +1,13 @@
 """Build the page of groups in a table of numbers and categories, from released numbers only."""
 
 import math
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from shoal.errors import quantity
-from shoal.figures import ProfileRow, group_profile
 from shoal.figures.text import format_number
 from shoal.pages.cluster_parts import (
+    ROW_IS_PERSON,
     count_text,
     exact_promise_lines,
     has_no_entity,
@@ -15,12 +16,24 @@ from shoal.pages.cluster_parts import (
     unit_of,
     without_values,
 )
-from shoal.pages.page import Fact, Line, Page, Table, name_list
+from shoal.pages.groups import (
+    CARD_ROWS,
+    TITLES_NOTE,
+    Card,
+    CardRow,
+    ColumnText,
+    Groups,
+    amount_text,
+    column_texts,
+    interval_text,
+    times_text,
+    title_columns,
+)
+from shoal.pages.page import Fact, Line, Page, Table
 from shoal.privacy.exact import exact_text
 
 if TYPE_CHECKING:
     from shoal.cluster.prototypes.profiles import Difference, Profiles
-    from shoal.figures import GroupProfile
 
 __all__ = ["page"]
 
@@ -33,11 +46,16 @@ TOO_FEW = (
     "There are so few rows at this epsilon that one group may describe the table better: the "
     "groups may be noise."
 )
-CARD_ROWS = 5
 TABLE_COLUMNS = 4
 
 
-def page(model: Any, *, title: str | None = None, publisher: str | None = None) -> Page:
+def page(
+    model: Any,
+    *,
+    title: str | None = None,
+    publisher: str | None = None,
+    names: Sequence[str] | None = None,
+) -> Page:
     """Build the page of a fitted ``PrivateKPrototypes``.
 
     Parameters
@@ -48,17 +66,19 @@ def page(model: Any, *, title: str | None = None, publisher: str | None = None) 
         Of the page; None names groups and columns.
     publisher
         Who publishes it.
+    names
+        The publisher's name of each group; None makes titles of what stands out.
     """
-    profiles = model.profiles_
+    profiles = model.profiles_ if names is None else model.profiles_.with_titles(names)
     counted = _counted(model, profiles)
     table = _table(model, profiles)
-    names = model.columns.names
+    columns = column_texts(model.domain, model.columns.names)
     settings = release_settings(
         None,
         model.guarantee_,
         publisher,
-        bounds=f"public, fixed beforehand: the schema of {quantity(len(names), 'column')}",
-        title=title or f"{count_text(profiles.n_groups)} by {name_list(names)}",
+        bounds=f"public, fixed beforehand: the schema of {quantity(len(columns), 'column')}",
+        title=title or f"{count_text(profiles.n_groups)} by {title_columns(columns)}",
         method="Private k-prototypes",
         evidence=EVIDENCE,
         code=_code(model),
@@ -71,7 +91,8 @@ def page(model: Any, *, title: str | None = None, publisher: str | None = None) 
         summary=f"{counted} Every number carries noise, so one {_one(model)} more or less changes "
         "little of what you see.",
         facts=_facts(model, profiles),
-        figures=[_card(profiles, group) for group in profiles.by_size()],
+        figures=[],
+        groups=_cards(model, profiles, named=names is not None),
         tables=[table],
         limits=_limits(model, profiles),
         values=_values(model, profiles),
@@ -121,49 +142,98 @@ def _size_text(profiles: "Profiles", group: int) -> str:
     )
 
 
-def _card(profiles: "Profiles", group: int) -> "GroupProfile":
-    """Draw a group: its title and size, and the columns in which it differs most."""
-    rows = [_row(each) for each in profiles.differences(group)[:CARD_ROWS]]
-    title = f"{profiles.titles[group]} ({_size_text(profiles, group)})"
-    return group_profile(rows, number=group + 1, title=title)
+def _cards(model: Any, profiles: "Profiles", *, named: bool) -> Groups:
+    """Return a card for each group: the columns in which it differs most from everyone."""
+    names = model.columns.names
+    texts = dict(zip(names, column_texts(model.domain, names), strict=True))
+    levels = dict(profiles.numbers)
+    cards = [
+        Card(
+            number=group + 1,
+            title=_readable(profiles.titles[group], texts),
+            size=round(float(profiles.sizes[group])),
+            low=math.floor(profiles.intervals.sizes_low[group]),
+            high=math.ceil(profiles.intervals.sizes_high[group]),
+            rows=[
+                _row(each, texts[each.column], levels.get(each.column, ()))
+                for each in profiles.differences(group)[:CARD_ROWS]
+            ],
+        )
+        for group in range(profiles.n_groups)
+    ]
+    in_100 = round(100 * profiles.intervals.rate)
+    return Groups(
+        cards=cards,
+        unit=unit_of(model),
+        interval=f"where the value lies, {in_100} times in 100" if profiles.measured else "",
+        note="The publisher named the groups." if named else TITLES_NOTE,
+    )
 
 
-def _row(each: "Difference") -> ProfileRow:
+def _readable(title: str, texts: Mapping[str, ColumnText]) -> str:
+    """Return a title with columns called as on the rest of the page."""
+    for name in sorted(texts, key=len, reverse=True):
+        title = title.replace(name, texts[name].within)
+    return title[:1].upper() + title[1:]
+
+
+def _row(each: "Difference", text: ColumnText, levels: Sequence[Any]) -> CardRow:
     low, high = each.span
-    width = high - low
+    width = (high - low) or 1.0
     known = not math.isnan(each.low)
     first, last = ((end - low) / width if known else None for end in (each.low, each.high))
-    label = each.column if each.value is None else f"{each.value} ({each.column})"
-    return ProfileRow(
-        label,
-        _value_text(each),
-        _amount(each, each.everyone),
-        (each.here - low) / width,
-        first,
-        last,
-        (each.everyone - low) / width,
-        each.value is not None,
+    is_share = each.value is not None
+    return CardRow(
+        label=_label(each, text),
+        detail=_detail(each),
+        here=f"{100 * each.here:.0f}" if is_share else amount_text(each.here, width),
+        unit="in 100" if is_share else _unit(text, levels),
+        interval=_ends(each, width) if known else "from the model",
+        everyone=f"{100 * each.everyone:.0f}" if is_share else amount_text(each.everyone, width),
+        at=(each.here - low) / width,
+        low=first,
+        high=last,
+        other=(each.everyone - low) / width,
+        is_share=is_share,
+        is_clear=each.is_clear,
     )
+
+
+def _label(each: "Difference", text: ColumnText) -> str:
+    """Return the category, with its column where it says nothing alone; or the column."""
+    if each.value is None:
+        return text.label
+    shown = each.label if each.label == str(each.value) else f"{text.label}: {each.value}"
+    return shown[:1].upper() + shown[1:]
+
+
+def _unit(text: ColumnText, levels: Sequence[Any]) -> str:
+    """Return the unit of a number; of levels, from which to which they run."""
+    return f"of 0 ({levels[0]}) to {len(levels) - 1} ({levels[-1]})" if levels else text.unit
+
+
+def _detail(each: "Difference") -> str:
+    if not each.is_clear:
+        return "no clear difference"
+    if each.value is not None:
+        return times_text(each.here, each.everyone, "common")
+    if each.span[0] == 0:
+        return times_text(each.here, each.everyone, "much")
+    apart = amount_text(abs(each.here - each.everyone), each.span[1] - each.span[0])
+    return f"{apart} {'higher' if each.here > each.everyone else 'lower'}"
+
+
+def _ends(each: "Difference", width: float) -> str:
+    """Return the interval, the lower limit rounded down and the upper one up."""
+    if each.value is not None:
+        return f"{math.floor(100 * each.low)} to {math.ceil(100 * each.high)}"
+    return interval_text(each.low, each.high, width)
 
 
 def _amount(each: "Difference", value: float) -> str:
     if each.value is not None:
         return f"{100 * value:.0f} in 100"
     return format_number(value, 1 if each.span[1] - each.span[0] > 5 else 2)
-
-
-def _value_text(each: "Difference") -> str:
-    """Return the value with its interval, the lower limit rounded down and the upper one up."""
-    if math.isnan(each.low):
-        return f"{_amount(each, each.here)} (model)"
-    if each.value is not None:
-        ends = f"{math.floor(100 * each.low)} to {math.ceil(100 * each.high)}"
-    else:
-        step = 0.1 if each.span[1] - each.span[0] > 5 else 0.01
-        low, high = math.floor(each.low / step) * step, math.ceil(each.high / step) * step
-        ends = f"{_amount(each, low)} to {_amount(each, high)}"
-    clear = "" if each.is_clear else ", no clear difference"
-    return f"{_amount(each, each.here)} ({ends}{clear})"
 
 
 def _table(model: Any, profiles: "Profiles") -> Table:
@@ -219,7 +289,7 @@ def _limits(model: Any, profiles: "Profiles") -> list[str]:
         "exactly.",
     ]
     if has_no_entity(model):
-        limits.append("One row is taken as one person. Someone with several has that many times ε.")
+        limits.append(ROW_IS_PERSON)
     return limits
 
 

@@ -4,7 +4,7 @@
 """
 
 import os
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -39,6 +39,7 @@ def report(
     *,
     title: str | None = None,
     publisher: str | None = None,
+    names: Sequence[str] | None = None,
     ledger: Ledger | None = None,
     audience: str = "public",
     files: Iterable[Mapping[str, str]] = (),
@@ -60,6 +61,9 @@ def report(
         The heading of the page; None names groups and columns.
     publisher
         Who publishes it.
+    names
+        The publisher's name of each group, in the order of their numbers; None makes titles of
+        what stands out in each.
     ledger
         What was promised about this table in all; None takes the model's own, if it has one.
     audience
@@ -96,7 +100,7 @@ def report(
     if isinstance(subject, Mapping):
         _write(texts(subject, page), page, overwrite, private=False)
         return page
-    built = build_page(subject, title=title, publisher=publisher)
+    built = build_page(subject, title=title, publisher=publisher, names=names)
     if isinstance(built, Verdicts):
         _write({page: verdict_page(built)}, page, overwrite, private=not built.constructed)
         return page
@@ -107,7 +111,11 @@ def report(
 
 
 def build_page(
-    subject: Any, *, title: str | None = None, publisher: str | None = None
+    subject: Any,
+    *,
+    title: str | None = None,
+    publisher: str | None = None,
+    names: Sequence[str] | None = None,
 ) -> Result | Verdicts:
     """Return all that the page of something says.
 
@@ -119,8 +127,10 @@ def build_page(
         The heading of the page.
     publisher
         Who publishes it.
+    names
+        The publisher's name of each group.
     """
-    named = {"title": title, "publisher": publisher}
+    named = {"title": title, "publisher": publisher, "names": names}
     build = _builder_of(subject)
     if build is not None:
         subject = build(subject, **{name: text for name, text in named.items() if text})

@@ -5,6 +5,7 @@ from typing import Any
 
 from shoal.errors import quantity
 from shoal.pages.cluster_parts import (
+    ROW_IS_PERSON,
     exact_promise_lines,
     has_no_entity,
     promise_values,
@@ -79,5 +80,5 @@ def _limits(model: Any) -> list[str]:
         "Nothing finer than a cell can be seen.",
     ]
     if has_no_entity(model):
-        limits.append("One row is taken as one person. Someone with several has that many times ε.")
+        limits.append(ROW_IS_PERSON)
     return limits

@@ -1,6 +1,7 @@
 """Build the page of a WaveCluster model, from released numbers only."""
 
 import math
+from collections.abc import Sequence
 from dataclasses import replace
 from itertools import combinations
 from typing import TYPE_CHECKING, Any
@@ -11,9 +12,10 @@ from numpy.typing import NDArray
 from shoal.cluster.totals import whole_shares
 from shoal.cluster.wave.figure import branches, densest_cells
 from shoal.errors import quantity
-from shoal.figures import cluster_map
+from shoal.figures import cell_map, cluster_map
 from shoal.figures.text import count_decimals, format_number
 from shoal.pages.cluster_parts import (
+    ROW_IS_PERSON,
     count_text,
     estimator_code,
     exact_promise_lines,
@@ -24,15 +26,26 @@ from shoal.pages.cluster_parts import (
     unit_of,
     without_values,
 )
-from shoal.pages.page import Fact, Line, Page, Table, name_list
+from shoal.pages.groups import (
+    CARD_ROWS,
+    TITLES_NOTE,
+    UNSTABLE_ROWS,
+    Card,
+    Groups,
+    NumericProfiles,
+    column_texts,
+    replace_titles,
+    title_columns,
+)
+from shoal.pages.page import Fact, Line, Page, Table
 
 if TYPE_CHECKING:
     from shoal.cluster.intervals.result import Intervals
     from shoal.domain import Box
-    from shoal.figures import ClusterMap
+    from shoal.figures import CellMap, ClusterMap
     from shoal.privacy import Guarantee
 
-__all__ = ["WaveGroups", "code", "maps", "page"]
+__all__ = ["WaveGroups", "code", "densities", "maps", "page"]
 
 CHOSEN = (
     "Cells were chosen by their noisy counts, so row counts tend to be too high, most of "
@@ -53,6 +66,7 @@ LINE_GROUPS = 12  # listed in a terminal at most
 LINE_COLUMNS = 4  # whose two ends fit a line of a terminal
 MAPS = 3  # pairs of columns to draw at most
 MAP_SIDE = 1024  # parts of a map's side at most
+DENSITY_SIDE = 96  # of the map of counts
 
 
 class WaveGroups:
@@ -72,6 +86,7 @@ class WaveGroups:
         self.guarantee: Guarantee = model.guarantee_
         self.box: Box = model.grid_.box
         self.names: tuple[str, ...] = self.box.names
+        self.columns = column_texts(model.domain, self.names)
         self.k: int = model.n_clusters_
         self.unit = unit_of(model)
         # Whole numbers that add up to all rows: of each group, and of none.
@@ -131,7 +146,13 @@ class WaveGroups:
         return f"{math.floor(low):,} to {math.ceil(high):,}"
 
 
-def page(model: Any, *, title: str | None = None, publisher: str | None = None) -> Page:
+def page(
+    model: Any,
+    *,
+    title: str | None = None,
+    publisher: str | None = None,
+    names: Sequence[str] | None = None,
+) -> Page:
     """Build the page of a fitted ``WaveCluster``.
 
     Parameters
@@ -142,6 +163,8 @@ def page(model: Any, *, title: str | None = None, publisher: str | None = None) 
         Of the page; None names groups and columns.
     publisher
         Who publishes it.
+    names
+        The publisher's name of each group; None makes titles of what stands out.
     """
     groups, result = WaveGroups(model), model.to_result()
     counted = _counted(groups)
@@ -152,7 +175,7 @@ def page(model: Any, *, title: str | None = None, publisher: str | None = None) 
         groups.box,
         groups.guarantee,
         publisher,
-        title=title or f"{heading} by {name_list(groups.names)}",
+        title=title or f"{heading} by {title_columns(groups.columns)}",
         method="WaveCluster",
         algorithm=model.method,
         evidence="proofs beside the code: release_methods.proof.md and those it names",
@@ -167,12 +190,73 @@ def page(model: Any, *, title: str | None = None, publisher: str | None = None) 
         summary=f"{counted} Every count carries noise, so one {_one(groups)} more or less changes "
         "little of what you see.",
         facts=_facts(groups),
-        figures=maps(groups),
+        figures=_figures(groups),
         tables=[_table(groups)] if groups.k else [],
         limits=_limits(groups),
+        groups=_cards(groups, names) if groups.k else None,
         lines=_lines(groups, counted),
         values=_values(groups),
     )
+
+
+def _figures(groups: WaveGroups) -> list["CellMap | ClusterMap"]:
+    """Return the map of the groups over the whole width, how many lie where, and further maps."""
+    first, *others = maps(groups) or [None]
+    return [*([] if first is None else [first]), *densities(groups), *others]
+
+
+def _cards(groups: WaveGroups, names: Sequence[str] | None) -> Groups:
+    """Return a card for each group: its average beside everyone's, and how far it reaches."""
+    box, boxes = groups.box, np.asarray(groups.model.boxes_, dtype=np.float64)
+    means = _means(groups)
+    profiles = NumericProfiles(
+        groups.columns,
+        np.stack([box.low, box.high]),
+        means,
+        boxes[:, 0],
+        boxes[:, 1],
+        np.average(means, axis=0, weights=np.asarray(groups.sizes, dtype=np.float64) + 1e-9),
+        reaches=True,
+    )
+    titles = replace_titles(profiles.titles(), names)
+    more = "" if groups.k <= PAGE_GROUPS else f" The largest {PAGE_GROUPS} groups are shown."
+    return Groups(
+        cards=[_card(groups, profiles, i, titles[i]) for i in range(min(groups.k, PAGE_GROUPS))],
+        unit=groups.unit,
+        interval="from the first to the last cell of the group",
+        note=(TITLES_NOTE if names is None else "The publisher named the groups.") + more,
+    )
+
+
+def _card(groups: WaveGroups, profiles: NumericProfiles, i: int, title: str) -> Card:
+    low, high = groups.intervals.sizes_low[i], groups.intervals.sizes_high[i]
+    tried = groups.intervals.missing is None
+    stable = not tried or not math.isnan(low)
+    known = tried and stable
+    return Card(
+        number=i + 1,
+        title=title if stable else f"Perhaps {title[:1].lower()}{title[1:]}",
+        size=groups.sizes[i],
+        low=math.floor(low) if known else None,
+        high=math.ceil(high) if known else None,
+        rows=profiles.rows(i, CARD_ROWS if stable else UNSTABLE_ROWS),
+        warning="" if stable else UNSTABLE_NOTE,
+    )
+
+
+def _means(groups: WaveGroups) -> NDArray[np.float64]:
+    """Return the average of each group's cells, by their noisy counts."""
+    model, lookup = groups.model, groups.model._lookup
+    inside = np.flatnonzero(model.cell_labels_ >= 0)
+    keys = inside if model.cell_keys_ is None else model.cell_keys_[inside]
+    labels = model.cell_labels_.ravel()[inside]
+    weights = np.maximum(model.noisy_counts_.ravel()[inside], 0) + 1e-9
+    places = np.unravel_index(keys, lookup.shape)
+    shares = np.column_stack([(at + 0.5) / side for at, side in zip(places, lookup.shape,
+                                                                    strict=True)])  # fmt: skip
+    total = np.bincount(labels, weights, groups.k)
+    sums = np.column_stack([np.bincount(labels, weights * each, groups.k) for each in shares.T])
+    return np.asarray(groups.box.low + sums / total[:, None] * (groups.box.high - groups.box.low))
 
 
 def code(model: Any) -> str:
@@ -266,7 +350,8 @@ def _facts(groups: WaveGroups) -> list[Fact]:
 
 
 def _table(groups: WaveGroups) -> Table:
-    shown, most = groups.names[:PAGE_COLUMNS], min(groups.k, PAGE_GROUPS)
+    most = min(groups.k, PAGE_GROUPS)
+    shown = [column.axis for column in groups.columns[:PAGE_COLUMNS]]
     rows = [
         [f"Group {i + 1}", *groups.sides(i)[: len(shown)], f"{groups.cells[i]:,}",
          groups.size_text(i)]
@@ -297,7 +382,11 @@ def _short_table(groups: WaveGroups) -> Table:
     ]
     if groups.k > LINE_GROUPS:
         rows.append([f"and {groups.k - LINE_GROUPS} more"])
-    columns = ["Group", *groups.names, f"{groups.unit.capitalize()}, about"]
+    columns = [
+        "Group",
+        *(each.axis for each in groups.columns),
+        f"{groups.unit.capitalize()}, about",
+    ]
     return Table("Where the groups lie", columns, rows, marked=True)
 
 
@@ -310,7 +399,7 @@ def _limits(groups: WaveGroups) -> list[str]:
         "Other people in the table would have moved the borders too.",
     ]
     if has_no_entity(groups.model):
-        limits.append("One row is taken as one person. Someone with several has that many times ε.")
+        limits.append(ROW_IS_PERSON)
     return [CHOSEN if any(groups.certain) else no_group_text(groups.model), *limits]
 
 
@@ -325,6 +414,49 @@ def maps(groups: WaveGroups) -> list["ClusterMap"]:
     return [_map(groups, pair, first=not i) for i, pair in enumerate(_pairs(groups))]
 
 
+def densities(groups: WaveGroups) -> list["CellMap"]:
+    """Draw how many lie where, over the pair of columns with the most distant groups.
+
+    Parameters
+    ----------
+    groups
+        The groups.
+    """
+    return [_density(groups, list(pair)) for pair in _pairs(groups)[:1]]
+
+
+def _density(groups: WaveGroups, at: list[int]) -> "CellMap":
+    names = [groups.columns[i].axis for i in at]
+    return cell_map(
+        _projected_counts(groups.model, at),
+        names=names,
+        low=groups.box.low[at],
+        high=groups.box.high[at],
+        title=f"How many lie where, by {_pair_text(groups, at)}: noisy counts of the released "
+        "cells",
+        centers=densest_cells(groups.model)[:, at],
+        of=groups.unit,
+    )
+
+
+def _projected_counts(model: Any, at: list[int]) -> NDArray[np.int64]:
+    """Return the released counts added up over all columns but two."""
+    lookup = model._lookup
+    counts = np.rint(model.noisy_counts_.ravel()).astype(np.int64)
+    keys = np.arange(counts.size) if model.cell_keys_ is None else model.cell_keys_
+    places = np.unravel_index(keys, lookup.shape)
+    sides = [lookup.shape[i] for i in at]
+    parts = [min(side, DENSITY_SIDE) for side in sides]
+    drawn = [(places[i] * part) // side for i, side, part in zip(at, sides, parts, strict=True)]
+    flat = np.ravel_multi_index(drawn, parts)
+    added = np.bincount(flat, weights=counts, minlength=parts[0] * parts[1])
+    return np.rint(added).astype(np.int64).reshape(parts)
+
+
+def _pair_text(groups: WaveGroups, at: list[int]) -> str:
+    return " and ".join(groups.columns[i].within for i in at)
+
+
 def _pairs(groups: WaveGroups) -> list[tuple[int, int]]:
     box = groups.box
     if box.distance_unit == "km":
@@ -337,7 +469,7 @@ def _pairs(groups: WaveGroups) -> list[tuple[int, int]]:
 
 def _map(groups: WaveGroups, pair: tuple[int, int], first: bool) -> "ClusterMap":
     at, model = list(pair), groups.model
-    names = [groups.names[i] for i in at]
+    names = [groups.columns[i].axis for i in at]
     some = "" if groups.box.d == 2 else "; each place shows its largest group"
     tree = first and model.tree_ is not None
     return cluster_map(
@@ -348,7 +480,7 @@ def _map(groups: WaveGroups, pair: tuple[int, int], first: bool) -> "ClusterMap"
         sizes=groups.sizes,
         centers=densest_cells(model)[:, at],
         branches=branches(model.tree_, model.cell_labels_) if tree else (),
-        title=f"Groups of cells by {names[0]} and {names[1]}{some}",
+        title=f"Groups of cells by {_pair_text(groups, at)}{some}",
         of=groups.unit,
     )
 

@@ -1,15 +1,17 @@
 """Build the part of a model's page that says what another budget would have done."""
 
+from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
 from shoal.figures.text import format_number
 from shoal.pages.page import Table
 from shoal.pages.plan import flattery_text, percent_range
+from shoal.report.amounts import belief, in_100
 
 if TYPE_CHECKING:
     from shoal.planning import Plan
 
-__all__ = ["what_if_plan", "what_if_table", "what_if_values"]
+__all__ = ["budgets_table", "what_if_plan", "what_if_table", "what_if_values"]
 
 _TIMES = (0.25, 1.0, 4.0)  # budgets that are tried, over that of the release
 _READING = (
@@ -65,6 +67,27 @@ def what_if_table(plan: "Plan") -> Table:
     note = f"{_READING} {flattery_text(plan.flattery)}"
     columns = ["Epsilon", "Typical error, %", "Nine in ten, %"]
     return Table("What another budget would do", columns, rows, note=note)
+
+
+def budgets_table(plan: "Plan") -> Table:
+    """Return the same by what an outsider's guess can become, for readers who know no epsilon.
+
+    Parameters
+    ----------
+    plan
+        From ``what_if_plan``.
+    """
+    from shoal.privacy.exact import exact
+
+    by_epsilon = what_if_table(plan)
+    (curve,) = plan.curves.values()
+    rows = []
+    for band, (name, *cells) in zip(curve.bands, by_epsilon.rows, strict=True):
+        after = in_100(belief(Decimal("0.1"), exact(band.epsilon)).most)
+        mark = " (this release)" if "(" in name else ""
+        rows.append([f"10 → {after} in 100{mark}", *cells])
+    columns = ["A guess of 10 in 100 can become", *by_epsilon.columns[1:]]
+    return Table(by_epsilon.title, columns, rows, note=by_epsilon.note)
 
 
 def what_if_values(plan: "Plan") -> dict[str, Any]:

@@ -67,8 +67,8 @@ def findings(
         Settings a page has a place for: ``title``, ``publisher``, ``purpose``, ``method``,
         ``holder`` (who saw the rows), ``bounds``, ``noise``, ``evidence``, ``source``, ``code``,
         ``context`` (see ``promise``); the rest is listed. Released values likewise:
-        ``summary``, ``facts``, ``figures``, ``tables``, ``errors``, ``outsider``; and protected
-        ones: ``facts``, ``figures``, ``tables``, ``lines``.
+        ``summary``, ``facts``, ``groups``, ``figures``, ``tables``, ``errors``, ``budgets``,
+        ``curve``, ``outsider``; and protected ones: ``facts``, ``figures``, ``tables``, ``lines``.
     audience
         ``"public"``: the ``protected`` part of the result stays out, and a protected or unmarked
         value anywhere else is an error rather than a gap. ``"curator"``: the protected part is
@@ -111,6 +111,9 @@ def findings(
         "figures": [*_promise_figures(promised), *_result_figures(released.pop("figures", ()))],
         "errors": [str(each) for each in released.pop("errors", ())],
         "outsider": [str(each) for each in released.pop("outsider", ())],
+        "groups": _plain(released.pop("groups", None)),
+        "budgets": _plain(released.pop("budgets", None)),
+        "curve": _plain(released.pop("curve", None)),
         "result": {
             "summary": released.pop("summary", ""),
             "facts": _plain(released.pop("facts", ())),

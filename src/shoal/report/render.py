@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from shoal.figures import figure_of
+from shoal.figures.charts.meter import dots_svg, interval_svg, meter_svg, sample_svg
 from shoal.figures.palette import css_variables
 from shoal.figures.svg import figure_style, mark_svg
 from shoal.figures.text import replace_controls, shorten
@@ -118,8 +119,32 @@ def _environment() -> Any:
         figure_of(_figure_part(values)).svg(page=True)
     )
     environment.globals["mark"] = lambda number: Markup(mark_svg(number))
+    environment.globals["group_number"] = _group_number
+    environment.globals["meter"] = lambda card, row: Markup(_meter(card, row))
+    environment.globals["size_bar"] = lambda card: Markup(
+        interval_svg(card["number"], *(card["scaled"][name] for name in ("size", "low", "high")))
+    )
+    environment.globals["sample"] = lambda kind: Markup(sample_svg(kind))
+    environment.globals["strip_dots"] = lambda *chances: Markup(_strip(*chances))
     environment.filters["short"] = shorten
     return environment
+
+
+def _group_number(name: object, place: int) -> int:
+    """Return the number in the name of a group, which decides its mark; else its place."""
+    last = str(name).rpartition(" ")[2]
+    return int(last) if last.isascii() and last.isdigit() else place
+
+
+def _meter(card: Mapping[str, Any], row: Mapping[str, Any]) -> str:
+    places = (row[name] for name in ("at", "low", "high", "other"))
+    sure = not card["warning"]
+    return meter_svg(card["number"], *places, is_share=row["is_share"], is_sure=sure)
+
+
+def _strip(before: str, after: str) -> str:
+    """Return a small picture of the two chances, for the line above the groups."""
+    return dots_svg(int(before), int(after.removeprefix("over ")))
 
 
 def _figure_part(values: Mapping[str, Any]) -> dict[str, Any]:

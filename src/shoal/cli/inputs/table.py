@@ -4,7 +4,7 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from shoal.cli.output import Progress
 from shoal.errors import InvalidBudget, InvalidDomain, InvalidSetting, UnknownBounds, quantity
@@ -19,6 +19,7 @@ __all__ = [
     "budget_of",
     "chosen_columns",
     "is_uri",
+    "labelled_domain",
     "mixed_schema_of",
     "schema_of",
     "show_row_count",
@@ -158,6 +159,24 @@ def box_of(schema: "Schema", columns: str | None, domain: Path | None) -> "Box":
             setting="--columns",
         )
     return schema.box if schema.geo else schema.box.select(names)
+
+
+def labelled_domain(domain: Any, schema: "Schema") -> Any:
+    """Return the domain of an estimator with the labels and units of the file, for its page.
+
+    Parameters
+    ----------
+    domain
+        A box or schema of some columns.
+    schema
+        What is public about the table.
+    """
+    from shoal.domain import Schema
+
+    if not (schema.labels or schema.units):
+        return domain
+    own = domain if isinstance(domain, Schema) else Schema.of_box(domain)
+    return own.with_texts(schema.labels, schema.units)
 
 
 def mixed_schema_of(

@@ -25,6 +25,7 @@ from shoal.cli.inputs.resume import (
 from shoal.cli.inputs.table import (
     box_of,
     budget_of,
+    labelled_domain,
     mixed_schema_of,
     schema_of,
     show_row_count,
@@ -172,6 +173,7 @@ def cluster(
         progress = stack.enter_context(say.progress(3))
         stack.enter_context(flags_of(method).shown())
         model = chosen.build(options)
+        model.set_params(domain=labelled_domain(model.domain, schema))
         source = stack.enter_context(engines.table(table, progress))
         check_replaceable(output)
         outputs = stack.enter_context(file_set(output, overwrite))

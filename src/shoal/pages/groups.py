@@ -1,0 +1,489 @@
+"""The groups of a page: how large each is, and what is typical of it beside everyone."""
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shoal.errors import InvalidSetting, setting
+from shoal.pages.page import name_list
+
+__all__ = [
+    "Card",
+    "CardRow",
+    "ColumnText",
+    "Groups",
+    "NumericProfiles",
+    "amount_text",
+    "column_texts",
+    "distinct_titles",
+    "interval_text",
+    "replace_titles",
+    "times_text",
+    "title_columns",
+]
+
+Floats = NDArray[np.float64]
+CARD_ROWS = 5
+UNSTABLE_ROWS = 4
+TITLES_NOTE = (
+    "Titles are put together by rule from what stands out most; nobody chose them. Everyone is the "
+    "average of all groups, by their sizes."
+)
+UNSTABLE_CARD = (
+    "Noise decides much of what you see: in simulated releases this group is elsewhere, or not "
+    "there. Plan nothing on it."
+)
+TITLE_PARTS = 3
+_TELLING = 0.05  # of a column's range: a smaller difference names no group
+_PARTS = {
+    0.1: "a tenth",
+    0.2: "a fifth",
+    0.25: "a quarter",
+    0.33: "a third",
+    0.5: "half",
+    0.67: "two thirds",
+    0.75: "three quarters",
+}
+
+
+class ColumnText(NamedTuple):
+    """What a column is called on a page.
+
+    Parameters
+    ----------
+    label
+        Its name for readers, e.g. "Minutes a session".
+    unit
+        What its numbers are counted in, e.g. "km"; empty if that is not said.
+    """
+
+    label: str
+    unit: str = ""
+
+    @property
+    def axis(self) -> str:
+        """The label with the unit, as the title of an axis or a column of a table."""
+        return f"{self.label}, {self.unit}" if self.unit else self.label
+
+    @property
+    def within(self) -> str:
+        """The label inside a sentence: a small first letter, unless the word is in capitals."""
+        word = self.label.split(" ")[0]
+        return self.label if word.isupper() else self.label[:1].lower() + self.label[1:]
+
+
+class CardRow(NamedTuple):
+    """A line of a card: one column, here and for everyone.
+
+    Parameters
+    ----------
+    label
+        The column, or one of its categories.
+    detail
+        The difference in words: "1.8 times as common".
+    here
+        The value of the group, as text.
+    unit
+        What follows the value in small letters.
+    interval
+        Where the value lies, as text; empty if that is not known.
+    everyone
+        The value of everyone, as text.
+    at
+        The value, from 0 to 1 across the scale.
+    low, high
+        The ends of its interval on that scale; None if it has none.
+    other
+        Everyone's value on that scale.
+    is_share
+        Whether it is the share of a category; else the mean of a number.
+    is_clear
+        Whether the interval leaves out everyone's value.
+    """
+
+    label: str
+    detail: str
+    here: str
+    unit: str
+    interval: str
+    everyone: str
+    at: float
+    low: float | None
+    high: float | None
+    other: float | None
+    is_share: bool
+    is_clear: bool
+
+
+@dataclass(frozen=True, kw_only=True)
+class Card:
+    """One group on a page.
+
+    Parameters
+    ----------
+    number
+        Its number, from 1: one more than its label.
+    title
+        What stands out, in words.
+    size
+        About how many belong to it.
+    low, high
+        The interval of that; None if it has none.
+    rows
+        What is typical of it, the strongest difference first.
+    warning
+        Why not to rely on it; empty for a stable group.
+    """
+
+    number: int
+    title: str
+    size: int
+    low: int | None
+    high: int | None
+    rows: Sequence[CardRow]
+    warning: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Groups:
+    """All groups of a page, the largest first.
+
+    Parameters
+    ----------
+    cards
+        The groups.
+    unit
+        What is counted: people, rows or reports.
+    interval
+        What the whiskers show, for the legend.
+    note
+        How the titles were made, and what else there is to know.
+    """
+
+    cards: Sequence[Card]
+    unit: str
+    interval: str
+    note: str
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain values for the page, with places on a common scale for the sizes."""
+        cards = sorted(self.cards, key=lambda card: (-card.size, card.number))
+        most = max((max(card.size, card.high or 0) for card in cards), default=0) or 1
+        total = sum(card.size for card in cards) or 1
+        return {
+            "unit": self.unit,
+            "interval": self.interval,
+            "note": self.note,
+            "cards": [_card_values(card, most, total) for card in cards],
+        }
+
+
+def _card_values(card: Card, most: int, total: int) -> dict[str, Any]:
+    ends = {"low": card.low, "high": card.high}
+    scaled = {name: None if end is None else end / most for name, end in ends.items()}
+    return asdict(card) | {
+        "rows": [row._asdict() for row in card.rows],
+        "in_100": round(100 * card.size / total),
+        "scaled": {"size": card.size / most, **scaled},
+    }
+
+
+def column_texts(domain: Any, names: Sequence[str]) -> list[ColumnText]:
+    """Return what columns are called: as the schema says, or their names as words.
+
+    Parameters
+    ----------
+    domain
+        The schema or box of the columns.
+    names
+        The columns.
+
+    Examples
+    --------
+    >>> column_texts(None, ["minutes_per_session", "GPA"])
+    [ColumnText(label='Minutes per session', unit=''), ColumnText(label='GPA', unit='')]
+    """
+    labels, units = (getattr(domain, name, {}) for name in ("labels", "units"))
+    return [ColumnText(labels.get(name) or _as_words(name), units.get(name, "")) for name in names]
+
+
+def title_columns(columns: Sequence[ColumnText]) -> str:
+    """Return the columns as the title of a page names them.
+
+    Parameters
+    ----------
+    columns
+        The columns.
+
+    Examples
+    --------
+    >>> title_columns([ColumnText("Age"), ColumnText("Visits a year")])
+    'age and visits a year'
+    """
+    return name_list([column.within for column in columns])
+
+
+def _as_words(name: str) -> str:
+    words = name.replace("_", " ").strip() or name
+    return words[:1].upper() + words[1:]
+
+
+def times_text(here: float, everyone: float, what: str) -> str:
+    """Return how many times as much a value is as everyone's, in words.
+
+    Parameters
+    ----------
+    here
+        The value, 0 or more.
+    everyone
+        Everyone's, 0 or more.
+    what
+        What is compared: "common", "much".
+
+    Examples
+    --------
+    >>> times_text(0.84, 0.48, "common"), times_text(14, 31, "much"), times_text(3, 3.1, "much")
+    ('1.8 times as common', 'half as much', 'about as much')
+    """
+    if everyone <= 0:
+        return ""
+    times = here / everyone
+    if times >= 1.15:
+        return f"{times:.1f} times as {what}" if times < 99.5 else f"over 99 times as {what}"
+    if times >= 0.87:
+        return f"about as {what}"
+    part = min(_PARTS, key=lambda each: abs(each - times))
+    return f"under a tenth as {what}" if times < 0.08 else f"{_PARTS[part]} as {what}"
+
+
+def amount_text(value: float, width: float) -> str:
+    """Format a number to about a thousandth of its column's range.
+
+    Parameters
+    ----------
+    value
+        The number.
+    width
+        The range.
+    """
+    return _digits(value, _decimals(width))
+
+
+def interval_text(low: float, high: float, width: float) -> str:
+    """Format the ends of an interval, the lower one rounded down and the upper one up.
+
+    Parameters
+    ----------
+    low
+        The lower end.
+    high
+        The upper end.
+    width
+        The range of the column.
+
+    Examples
+    --------
+    >>> interval_text(13.149, 14.41, 30)
+    '13.1 to 14.5'
+    """
+    decimals = _decimals(width)
+    step = 10.0**-decimals
+    ends = math.floor(low / step + 1e-9) * step, math.ceil(high / step - 1e-9) * step
+    return " to ".join(_digits(end, decimals) for end in ends)
+
+
+def _digits(value: float, decimals: int) -> str:
+    """Write a number with as many decimals as asked for, and commas from 10,000 up."""
+    shown = f"{round(value, decimals) + 0.0:,.{decimals}f}"
+    return shown if abs(value) >= 10_000 else shown.replace(",", "")
+
+
+def _decimals(width: float) -> int:
+    """Return how many decimals tell a thousandth or so of a range apart."""
+    return min(max(2 - math.floor(math.log10(width)), 0), 12) if width > 0 else 0
+
+
+def distinct_titles(titles: Sequence[str]) -> list[str]:
+    """Return titles of which no two are the same.
+
+    Parameters
+    ----------
+    titles
+        The titles.
+
+    Examples
+    --------
+    >>> distinct_titles(["Young", "Old", "Young"])
+    ['Young', 'Old', 'Young (2)']
+    """
+    made: list[str] = []
+    for i, title in enumerate(titles):
+        times = sum(each == title for each in titles[:i])
+        made.append(f"{title} ({times + 1})" if times else title)
+    return made
+
+
+def replace_titles(titles: Sequence[str], names: Sequence[str] | None) -> list[str]:
+    """Return the publisher's names of the groups, or the titles if there are none.
+
+    Parameters
+    ----------
+    titles
+        The titles by rule.
+    names
+        A name for each group, in the order of their numbers; None leaves the titles.
+
+    Raises
+    ------
+    InvalidSetting
+        If there are not as many names as groups, or one is empty.
+    """
+    if names is None:
+        return list(titles)
+    if len(names) != len(titles) or not all(isinstance(n, str) and n.strip() for n in names):
+        raise InvalidSetting(
+            f"There are {len(titles)} groups and {len(names)} names, or a name is empty.",
+            "Give " + setting("names") + " a name for each group, in the order of their numbers.",
+            setting="names",
+        )
+    return [name.strip() for name in names]
+
+
+@dataclass(frozen=True, eq=False)
+class NumericProfiles:
+    """What is typical of groups of numbers: means beside everyone's, by strength of difference.
+
+    Parameters
+    ----------
+    columns
+        What the columns are called.
+    within
+        The lowest and highest value of each column, in two lines.
+    means
+        The mean or centre of each group, a line each.
+    low, high
+        Where each mean lies, or how far the group reaches; NaN where nothing is known.
+    everyone
+        The mean of all.
+    reaches
+        Whether ``low`` and ``high`` are the ends of the group itself, not of an interval.
+    """
+
+    columns: Sequence[ColumnText]
+    within: Floats
+    means: Floats
+    low: Floats
+    high: Floats
+    everyone: Floats
+    reaches: bool = False
+
+    def rows(self, group: int, most: int = CARD_ROWS) -> list[CardRow]:
+        """Return the lines of a group's card, the strongest difference first.
+
+        Parameters
+        ----------
+        group
+            The number of the group, from 0.
+        most
+            How many lines at most.
+        """
+        return [self._row(group, i) for i in self._by_strength(group)[:most]]
+
+    def title(self, group: int) -> str:
+        """Return the strongest clear differences in words, in the order of the columns.
+
+        Parameters
+        ----------
+        group
+            The number of the group, from 0.
+        """
+        order = self._by_strength(group)
+        telling = [i for i in order if self._is_telling(group, i)]
+        if np.isnan(self.low[group]).all():
+            parts = [self._title_part(group, i) for i in telling[:1]]
+            return f"Perhaps {parts[0]}; the rest is unclear" if parts else "Unclear"
+        clear = sorted([i for i in telling if self._is_clear(group, i)][:TITLE_PARTS])
+        text = ", ".join(self._title_part(group, i) for i in clear)
+        return text[:1].upper() + text[1:] if text else "Like everyone"
+
+    def titles(self) -> list[str]:
+        """Return a title for each group, no two of them the same."""
+        titles = [self.title(group) for group in range(len(self.means))]
+        for group, title in enumerate(list(titles)):
+            if titles.count(title) > 1:
+                titles[group] = self._superlative(group, title)
+        return distinct_titles(titles)
+
+    def _superlative(self, group: int, title: str) -> str:
+        """Return a title that others have too, with "highest" or "lowest" where that is true."""
+        for i in self._by_strength(group):
+            here, others = self.means[group, i], np.delete(self.means[:, i], group)
+            word = "high" if here > others.max() else "low" if here < others.min() else None
+            part = f"{word} {self.columns[i].within}"
+            for start in (part, part[:1].upper() + part[1:]):
+                if word is not None and start in title:
+                    return title.replace(start, f"{start[: len(word)]}est{start[len(word) :]}", 1)
+        return title
+
+    @property
+    def _width(self) -> Floats:
+        return np.asarray(self.within[1] - self.within[0])
+
+    def _by_strength(self, group: int) -> list[int]:
+        """Return the columns, those first whose difference is largest beside its interval."""
+        apart = np.abs(self.means[group] - self.everyone) / self._width
+        half = np.nan_to_num((self.high[group] - self.low[group]) / 2 / self._width, nan=1.0)
+        strength = apart if self.reaches else apart / np.maximum(half, 1e-3)
+        return [int(i) for i in np.argsort(-strength, kind="stable")]
+
+    def _is_telling(self, group: int, i: int) -> bool:
+        return bool(abs(self.means[group, i] - self.everyone[i]) >= _TELLING * self._width[i])
+
+    def _is_clear(self, group: int, i: int) -> bool:
+        if self.reaches:
+            return self._is_telling(group, i)
+        return not self.low[group, i] <= self.everyone[i] <= self.high[group, i]
+
+    def _title_part(self, group: int, i: int) -> str:
+        side = "high" if self.means[group, i] > self.everyone[i] else "low"
+        return f"{side} {self.columns[i].within}"
+
+    def _row(self, group: int, i: int) -> CardRow:
+        width = float(self._width[i])
+        here, everyone = float(self.means[group, i]), float(self.everyone[i])
+        low, high = float(self.low[group, i]), float(self.high[group, i])
+        known = not math.isnan(low)
+        place = _scale(float(self.within[0, i]), width)
+        ends = interval_text(low, high, width) if known else ""
+        return CardRow(
+            label=self.columns[i].label,
+            detail=self._detail(group, i),
+            here=amount_text(here, width),
+            unit=self.columns[i].unit,
+            interval=ends,
+            everyone=amount_text(everyone, width),
+            at=place(here),
+            low=place(low) if known else None,
+            high=place(high) if known else None,
+            other=place(everyone),
+            is_share=False,
+            is_clear=known and self._is_clear(group, i),
+        )
+
+    def _detail(self, group: int, i: int) -> str:
+        here, everyone = float(self.means[group, i]), float(self.everyone[i])
+        if not self._is_clear(group, i) or np.isnan(self.low[group, i]):
+            return "no clear difference"
+        if self.within[0, i] == 0:
+            return times_text(here, everyone, "much")
+        apart = amount_text(abs(here - everyone), float(self._width[i]))  # no zero to compare with
+        return f"{apart} {'higher' if here > everyone else 'lower'}"
+
+
+def _scale(low: float, width: float) -> Callable[[float], float]:
+    """Return the function that gives the place of a value on its scale, from 0 to 1."""
+    return lambda value: (value - low) / width
