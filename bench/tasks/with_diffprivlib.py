@@ -1,8 +1,7 @@
 """Counts, sums, means and histograms by group under one budget, with diffprivlib."""
 
-import pandas as pd
-
 # The tasks begin.
+import pandas as pd
 from diffprivlib import BudgetAccountant, tools
 
 stages, bounds = ["primary", "secondary", "vocational"], (0, 120)

@@ -1,10 +1,10 @@
 """Counts, sums, means and histograms by group under one budget, with shoal."""
 
+# The tasks begin.
 import numpy as np
 
 import shoal
 
-# The tasks begin.
 schema = shoal.Schema.load("school.yaml").select(["stage", "minutes_per_session"])
 ledger = shoal.Ledger("school.ledger", limit=shoal.PureDP(1))
 synopsis = shoal.synopsis.MixedSynopsis(epsilon=1, domain=schema, ledger=ledger)
