@@ -101,3 +101,19 @@ def test_a_lazy_frame_fits_like_the_frame(file):
         return model.fit(X).cluster_centers_.tolist()
 
     assert centers(pl.scan_parquet(file)) == centers(TABLE)
+
+
+def test_an_ibis_plan_that_draws_gives_the_same_rows_at_each_pass(file):
+    ibis = pytest.importorskip("ibis")
+    table = ibis.duckdb.connect().read_parquet(file)
+    source = source_of(table.mutate(x=ibis.random()).select("x", "y"))
+    first = rows_of_pass(source)
+    assert len(first) == TABLE.num_rows
+    assert rows_of_pass(source) == first
+
+
+def test_a_model_is_fitted_to_an_ibis_table(file):
+    ibis = pytest.importorskip("ibis")
+    table = ibis.duckdb.connect().read_parquet(file)
+    model = PrivateKMeans(2, epsilon=1, domain=Box.of(["x", "y"], [0, 0], [1, 1]), random_state=0)
+    assert model.fit(table.select("x", "y")).cluster_centers_.shape == (2, 2)

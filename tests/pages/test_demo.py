@@ -21,9 +21,9 @@ def demo():
 
 
 def test_the_page_has_groups_map_budgets_and_attack(demo):
-    kinds = [figure.kind for figure in page(demo).figures]
-    assert kinds.count("center_maps") == 2
-    assert kinds[-1] == "roc_curve"
+    kinds = [figure.kind for figure in page(demo).extra.figures]
+    assert kinds == ["center_maps", "center_maps", "roc_curve"]
+    assert len(page(demo).groups.cards) == 5
     html = render(findings(page(demo).to_result()))
     assert "The students are made up" in html
     assert "10 → 24 in 100, this release" in html
@@ -34,8 +34,15 @@ def test_the_ceiling_is_rounded_up(demo):
     assert "the promise allows 47 in 100" in page(demo).lines[-1].text
 
 
+def test_the_curve_over_the_number_of_groups_falls_to_the_one_shown(demo):
+    curve = page(demo).curve.figure.data
+    heights = dict(curve["points"])
+    assert curve["chosen"] == 5
+    assert heights[1] == 100 > heights[5] > heights[9] > 0
+
+
 def test_the_map_shows_released_cells_beside_made_up_rows(demo):
-    pair, budgets = (f for f in page(demo).figures if f.kind == "center_maps")
+    pair, budgets = page(demo).extra.figures[:2]
     plain, private = pair.data["panels"]
     assert plain["cells"] is None
     assert len(plain["points"]) == 2_000

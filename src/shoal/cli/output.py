@@ -96,7 +96,7 @@ def _render_line(line: Line) -> "Text":
 
     width = sys.maxsize if line.is_literal else min(console().width, 100) - LABEL_WIDTH
     folded = textwrap.wrap(replace_controls(line.text), max(width, 20)) or [""]
-    text = Text(line.label.ljust(LABEL_WIDTH), style="bold")
+    text = Text(f"{line.label} ".ljust(LABEL_WIDTH), style="bold")
     return text.append(Text(f"\n{' ' * LABEL_WIDTH}".join(folded), style="not bold"))
 
 

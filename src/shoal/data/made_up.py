@@ -128,6 +128,9 @@ def _drawn_codes(rng: np.random.Generator, usual: Any, common: Any) -> pa.Array:
 def _school() -> Schema:
     columns: dict[str, Any] = {name: {"values": list(v)} for name, v in _CATEGORIES.items()}
     columns |= {name: {"low": 0, "high": high} for name, high in _NUMBERS.items()}
+    columns["sessions_per_week"] |= {"label": "Sessions a week"}
+    columns["minutes_per_session"] |= {"label": "Minutes a session"}
+    columns["exercises_right"] |= {"label": "Exercises right", "unit": "of 100"}
     return Schema.of({"version": 1, "columns": columns})
 
 

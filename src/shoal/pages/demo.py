@@ -4,7 +4,7 @@ The students are nobody, so the page may show what a page about people must not:
 found without noise, and an attack.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from fractions import Fraction
@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from shoal.pages.page import Line, Page
+from shoal.pages.page import CountReason, Extra, Line, Page
 
 if TYPE_CHECKING:
     from shoal.audit import MembershipInference
@@ -24,9 +24,10 @@ __all__ = ["MAP", "Demo", "Trial", "page"]
 MAP = ("sessions_per_week", "minutes_per_session")
 AXES = ("Sessions a week", "Minutes a session")
 TITLE = "How students practise online"
-MADE_UP = (
-    "The students are made up, so this page shows what a page about people must not: rows, groups "
-    "found without noise, and an attack."
+MADE_UP = "The students are made up."
+EXTRA = (
+    "The students are nobody, so this page can show what a page about people must not: rows, "
+    "groups found without noise, the same students at other budgets, and an attack."
 )
 _DRAWN_ROWS = 2_000
 
@@ -63,6 +64,8 @@ class Demo:
         The plain group of each, in the order of the private groups.
     plain
         The centres of the plain groups on the map, in that order.
+    costs
+        What is left inside so many groups of rows drawn from the release.
     trials
         The same at other budgets.
     attack
@@ -75,6 +78,7 @@ class Demo:
     rows: Matrix
     labels: NDArray[np.int64]
     plain: Matrix
+    costs: Mapping[int, float]
     trials: Sequence[Trial]
     attack: "MembershipInference"
     plain_attack: "MembershipInference"
@@ -103,8 +107,10 @@ def page(demo: Demo) -> Page:
         groups,
         settings={**groups.settings, **settings, **holder},
         summary=f"{groups.summary} {MADE_UP}",
-        figures=[*groups.figures, map_pair(demo), _budgets(demo), _attack(demo)],
-        limits=[*groups.limits, _attack_text(demo)],
+        curve=_curve(demo),
+        extra=Extra(
+            "What only a demo can show", EXTRA, [map_pair(demo), _budgets(demo), _attack(demo)]
+        ),
         values={**groups.values, "attack": _attack_values(demo)},
         lines=[*groups.lines, Line("Attacked", _attack_text(demo))],
     )
@@ -194,6 +200,27 @@ def _belief(epsilon: Fraction) -> str:
     from shoal.report.amounts import belief, in_100
 
     return f"10 → {in_100(belief(Decimal('0.1'), epsilon).most)} in 100"
+
+
+def _curve(demo: Demo) -> CountReason:
+    """Draw what is left inside the groups over their number, from the release itself."""
+    from shoal.figures import count_curve
+
+    k, most = demo.model.n_clusters_, max(demo.costs.values()) or 1.0
+    figure = count_curve(
+        {count: 100 * cost / most for count, cost in demo.costs.items()},
+        chosen=k,
+        value="Cost left, of 100",
+        title="What is left inside the groups, by how many there are",
+        across="Number of groups",
+        label=f"{k} here",
+    )
+    lines = [
+        "Rows drawn from what was released, grouped again: it spends nothing. The cost of a row is "
+        "its distance to its group, over numbers and categories.",
+        f"{k} groups were made up: the curve falls less steeply from there on.",
+    ]
+    return CountReason(figure, lines)
 
 
 def _attack(demo: Demo) -> "Figure":

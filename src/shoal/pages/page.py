@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "CountReason",
+    "Extra",
     "Fact",
     "Line",
     "Page",
@@ -120,6 +121,30 @@ class CountReason:
         return {"figure": self.figure.to_dict(), "lines": list(self.lines)}
 
 
+@dataclass(frozen=True)
+class Extra:
+    """A section that only one kind of page has.
+
+    Parameters
+    ----------
+    title
+        Its heading.
+    text
+        What it shows, and why it may.
+    figures
+        Its figures.
+    """
+
+    title: str
+    text: str
+    figures: Sequence["Figure"]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the section as ``report`` and its JSON have it."""
+        figures = [figure.to_dict() for figure in self.figures]
+        return {"title": self.title, "text": self.text, "figures": figures}
+
+
 @dataclass(frozen=True, kw_only=True)
 class Summary:
     """What a terminal shows of a result, and what scripts read.
@@ -162,6 +187,8 @@ class Page(Summary):
         What another budget would do, from the release itself; None if that was not tried.
     curve
         Why this many groups: a figure over their number, and sentences; None if it was given.
+    extra
+        A section of its own; None for most pages.
     """
 
     result: "Result"
@@ -174,6 +201,7 @@ class Page(Summary):
     groups: "Groups | None" = None
     budgets: Table | None = None
     curve: "CountReason | None" = None
+    extra: Extra | None = None
 
     def to_result(self) -> "Result":
         """Return the result with the page's own text and figures, for ``report.findings``.
@@ -192,6 +220,7 @@ class Page(Summary):
             "groups": self.groups and self.groups.to_dict(),
             "budgets": self.budgets and self.budgets.to_dict(),
             "curve": self.curve and self.curve.to_dict(),
+            "extra": self.extra and self.extra.to_dict(),
         }
         return replace(
             self.result,

@@ -68,7 +68,8 @@ def findings(
         ``holder`` (who saw the rows), ``bounds``, ``noise``, ``evidence``, ``source``, ``code``,
         ``context`` (see ``promise``); the rest is listed. Released values likewise:
         ``summary``, ``facts``, ``groups``, ``figures``, ``tables``, ``errors``, ``budgets``,
-        ``curve``, ``outsider``; and protected ones: ``facts``, ``figures``, ``tables``, ``lines``.
+        ``curve``, ``extra``, ``outsider``; and protected ones: ``facts``, ``figures``,
+        ``tables``, ``lines``.
     audience
         ``"public"``: the ``protected`` part of the result stays out, and a protected or unmarked
         value anywhere else is an error rather than a gap. ``"curator"``: the protected part is
@@ -114,6 +115,7 @@ def findings(
         "groups": _plain(released.pop("groups", None)),
         "budgets": _plain(released.pop("budgets", None)),
         "curve": _plain(released.pop("curve", None)),
+        "extra": _plain(released.pop("extra", None)),
         "result": {
             "summary": released.pop("summary", ""),
             "facts": _plain(released.pop("facts", ())),

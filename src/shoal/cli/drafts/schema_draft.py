@@ -36,7 +36,7 @@ _OPEN = {
     "number": ("{low: , high: }", "numbers; between which bounds, by what they mean?"),
     "separated number": (
         "{low: , high: }",
-        "numbers written like {style}; run this again with --numbers {style}",
+        "numbers written like {style}; run this again with --numbers {style} --overwrite",
     ),
     "text": ("{values: [], other: bucket}", "text; which values are there, by the form?"),
     "date": (None, "dates, which have no place in a domain"),

@@ -24,6 +24,7 @@ __all__ = ["GROUPS", "make_demo"]
 
 GROUPS = 5
 BUDGETS = (Fraction(1, 50), Fraction(1, 4), Fraction(1), Fraction(4))  # times that of the release
+COUNTS, DRAWN = range(1, 10), 4_000  # of groups, and rows drawn for the curve over them
 LARGEST = 100  # noise of a budget far beyond would be refused
 FITS = 6  # at each budget
 ATTACKED, ATTACK_GROUPS, SHADOWS = 1_000, 100, 64
@@ -63,6 +64,7 @@ def make_demo(
 
     if progress is not None:
         progress.step("Comparing with no noise and other budgets")
+    costs = _costs(schema, model, rng.seed())
     labels, plain = _plain_groups(schema, students, model, rng.seed())
     most = max(promise.epsilon, Fraction(LARGEST))
     budgets = [min(promise.epsilon * share, most) for share in BUDGETS]
@@ -73,13 +75,22 @@ def make_demo(
         progress.step("Attacking")
     rows = _numbers(students, MAP)
     attacks = _attacks(schema, rows[:ATTACKED], promise, rng.seed())
-    return Demo(model, rows, labels, plain[:, : len(MAP)], trials, *attacks)
+    return Demo(model, rows, labels, plain[:, : len(MAP)], costs, trials, *attacks)
 
 
 def _fitted(schema: "Schema", promise: PureDP, students: "pa.Table", **settings: Any) -> Any:
     from shoal.cluster import PrivateKPrototypes
 
     return PrivateKPrototypes(GROUPS, privacy=promise, domain=schema, **settings).fit(students)
+
+
+def _costs(schema: "Schema", model: Any, seed: int) -> dict[int, float]:
+    """Return the cost left in 1 to 9 groups of rows drawn from the release, at no cost."""
+    from shoal.cluster import KPrototypes
+
+    drawn = model.synopsis_.sample(DRAWN, seed)
+    fits = (KPrototypes(k, domain=schema, n_init=3, random_state=seed) for k in COUNTS)
+    return {k: fit.fit(drawn).cost_ for k, fit in zip(COUNTS, fits, strict=True)}
 
 
 def _numbers(table: "pa.Table", names: Sequence[str]) -> "Matrix":

@@ -42,7 +42,8 @@ Explain = Annotated[
     typer.Option(
         "--explain",
         envvar="SHOAL_EXPLAIN",
-        help="Explain what k-anonymity does not cover, and why each column is as general as it is.",
+        help="Also explain what k-anonymity does not cover, and why each column is as general as "
+        "it is.",
     ),
 ]
 Population = Annotated[

@@ -1,6 +1,6 @@
 """``shoal init``: a domain file to begin with, drafted without using a value of a row."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,7 +13,7 @@ from shoal.cli.inputs.table import budget_of, show_row_count, table_file
 from shoal.cli.options import Epsilon, Json, LedgerFile, Numbers, Quiet, Seed, Table
 from shoal.cli.output import Output, Progress, write_text
 from shoal.errors import InvalidSetting, quantity
-from shoal.pages.page import Line, labelled_lines
+from shoal.pages.page import Line, labelled_lines, name_list
 
 if TYPE_CHECKING:
     from shoal.cli.drafts.codebook import CodebookEntry
@@ -243,5 +243,12 @@ def _report(
         Line("Review", "Check every line marked REVIEW: no value of a row was used for it.")
         if ledger is None
         else Line("Review", "Check every line marked REVIEW; lines marked RELEASED were paid for."),
+        *([_used(stated, place)] if is_usable and left_open else []),
         Line("Next", command, is_literal=True) if is_usable else Line("Next", fill),
     )
+
+
+def _used(stated: Mapping[str, str], place: Path) -> Line:
+    """Say that a draft with open columns works, and for which columns."""
+    names = name_list([*stated])
+    return Line("Uses", f"{names} only, until the open columns are completed in {place}.")
