@@ -167,18 +167,13 @@ def cluster(
         return _write_named(Path(table), names, output, overwrite, title, publisher, say)
     engines = Engines(engine, master, numbers)
     budget = budget_of(epsilon, "release")
-    _check_apart(ledger, output)
-    _check_public(init, table)
-    check_curator_page(curator, output, (table, domain, ledger))
+    _check_paths(table, domain, output, ledger, init, curator)
     schema = schema_of(domain)
+    entity, limit = entity or schema.entity, _row_limit(schema, entity, max_rows_per_person)
     mixed = mixed_schema_of(schema, columns, domain, method)
     if mixed is not None:
         method, chosen = "prototypes", method_named("prototypes")
-        mixed = replace(
-            mixed,
-            entity=entity or schema.entity,
-            max_rows_per_person=_row_limit(schema, entity, max_rows_per_person),
-        )
+        mixed = replace(mixed, entity=entity, max_rows_per_person=limit)
     box = None if mixed is not None else box_of(schema, columns, domain)
     options = Options(
         method=method,
@@ -189,8 +184,8 @@ def cluster(
         choose=choose,
         delta=delta,
         neighbours=neighbours,
-        entity=entity or schema.entity,
-        max_rows_per_person=_row_limit(schema, entity, max_rows_per_person),
+        entity=entity,
+        max_rows_per_person=limit,
         n_public=n_public,
         drop=drop,
         ledger=ledger,
@@ -208,7 +203,7 @@ def cluster(
         check_replaceable(output)
         outputs = stack.enter_context(file_set(output, overwrite))
         stdin = {source: outputs.key} if table == "-" else None
-        settings = options.work if numbers is None else {**options.work, "numbers": numbers}
+        settings = options.work | ({} if numbers is None else {"numbers": numbers})
         work = work_description("cluster", table, engines.is_distributed, seed, settings, stdin)
         payment = stack.enter_context(_paying(model, work, ledger))
         outputs.work_for(payment.run, payment.is_spent)
@@ -219,29 +214,16 @@ def cluster(
         rows = _rows(source, options, progress)
         progress.step("Finding groups")
         with ignore_no_groups_warning():  # lines, page and document say so
-            model.fit(rows)
-        name_groups(model, titles)
+            name_groups(model.fit(rows), titles)
         holder_lines = changed_row_texts(rows)
         progress.step("Writing the page")
         written = write_model(model, folder)
         page = import_module(chosen.page).page(model, title=title, publisher=publisher)
-        result = page.to_result()
-        files = [output / name for name in _write_page(result, folder, ledger, written)]
+        made = _write_page(page.to_result(), folder, ledger, written)
         if curator_part is not None:
-            write_curator_page(curator_part, result, holder_lines, ledger)
+            write_curator_page(curator_part, page.to_result(), holder_lines, ledger)
         outputs.publish()  # before the ledger forgets the run: else it would pay again
-    say.result(
-        {
-            "report": str(files[0]),
-            "files": [str(file) for file in files],
-            "ledger": ledger and str(ledger),
-            **page.values,
-            "resumed": payment.resumed,
-        },
-        *resumed_lines(payment.resumed),
-        *page.lines,
-        *_place_lines(files, ledger),
-    )
+    _tell(say, page, [output / name for name in made], ledger, payment.resumed)
     print_for_curator(holder_lines, quiet=json or quiet)
 
 
@@ -293,10 +275,19 @@ def _write_named(
         )
         made = _write_page(page.to_result(), folder, None, written)
         outputs.publish()
-    files = [output / name for name in made]
-    values = {"report": str(files[0]), "files": [str(file) for file in files], "ledger": None}
-    place = [Line("Page", str(files[0]), is_literal=True)]
-    say.result({**values, **page.values, "resumed": False}, *page.lines, *place)
+    _tell(say, page, [output / name for name in made], None, resumed=False)
+
+
+def _tell(say: Output, page: Any, files: list[Path], ledger: Path | None, resumed: bool) -> None:
+    """Print what was found and where it lies."""
+    values = {
+        "report": str(files[0]),
+        "files": [str(file) for file in files],
+        "ledger": ledger and str(ledger),
+        **page.values,
+        "resumed": resumed,
+    }
+    say.result(values, *resumed_lines(resumed), *page.lines, *_place_lines(files, ledger))
 
 
 def _check_unused(**options: Any) -> None:
@@ -386,6 +377,20 @@ def _place_lines(files: list[Path], ledger: Path | None) -> list[Line]:
 def _row_limit(schema: "Schema", entity: str | None, limit: int | None) -> int | None:
     """How many rows of each are kept: as asked, or as the domain says, if people are told apart."""
     return limit or (schema.max_rows_per_person if entity or schema.entity else None)
+
+
+def _check_paths(
+    table: str,
+    domain: Path | None,
+    output: Path,
+    ledger: Path | None,
+    init: Path | None,
+    curator: Path | None,
+) -> None:
+    """Refuse files that would be written over, or read as what they are not."""
+    _check_apart(ledger, output)
+    _check_public(init, table)
+    check_curator_page(curator, output, (table, domain, ledger))
 
 
 def _check_public(init: Path | None, table: str) -> None:

@@ -1,6 +1,7 @@
 """Run one cell of the LETEO experiments, here or on Spark."""
 
 import warnings
+from collections.abc import Callable
 
 from shoal.experiments.cells import Cell, Row
 from shoal.experiments.leteo import on_spark
@@ -8,7 +9,11 @@ from shoal.experiments.leteo.parts import PARTS
 
 __all__ = ["run"]
 
-_ALL = {**PARTS, "spark times": on_spark.times, "spark scaling": on_spark.scaling}
+_ALL: dict[str, Callable[..., list[Row]]] = {
+    **PARTS,
+    "spark times": on_spark.times,
+    "spark scaling": on_spark.scaling,
+}
 
 
 def run(cell: Cell) -> list[Row]:
