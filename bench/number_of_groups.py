@@ -120,13 +120,13 @@ def numbers(one: Set) -> dict[str, int]:
 
 
 def main() -> None:
-    found, start = [], time.process_time()
+    results, start = [], time.process_time()
     for one in sets():
-        found.append((one.k, numbers(one)))
-        print(f"{one.name:45s} {one.k:3d}", *found[-1][1].values(), flush=True)
+        results.append((one.k, numbers(one)))
+        print(f"{one.name:45s} {one.k:3d}", *results[-1][1].values(), flush=True)
     rows = []
-    for name in found[0][1]:
-        off = np.array([abs(k - chosen[name]) for k, chosen in found])
+    for name in results[0][1]:
+        off = np.array([abs(k - chosen[name]) for k, chosen in results])
         share = {"exact": round(float((off == 0).mean()), 2)}
         rows.append({"read off, rule": name, "sets": len(off)} | share)
         rows[-1]["within one"] = round(float((off <= 1).mean()), 2)

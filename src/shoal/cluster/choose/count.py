@@ -62,10 +62,12 @@ def k(
     by
         "simulation": where costs stop falling faster than they would if the groups found were all,
         by simulated releases with the noise of this one; the usual rule for a synopsis, and the
-        only one for a mixed table. "elbow", the usual one for points and reports: where the
-        logarithm of the inertia, over that of k, lies farthest below the line between its ends.
-        "silhouette": where points are nearest to their own cluster beside the next. "gap": the
-        first number at which the inertia is as far below that of evenly spread points as it gets.
+        only one for a mixed table. Of a synopsis that was loaded, is sparse or has more than
+        500,000 cells, the weights are taken as they are, without noise. "elbow", the usual one for
+        points and reports: where the logarithm of the inertia, over that of k, lies farthest below
+        the line between its ends. "silhouette": where points are nearest to their own cluster
+        beside the next. "gap": the first number at which the inertia is as far below that of evenly
+        spread points as it gets.
     among
         The numbers to choose among. An elbow lies between the ends, so begin below and end above
         what you expect.
@@ -98,6 +100,7 @@ def k(
     _check_rule(by, points)
     rng = np.random.default_rng(random_state)
     if isinstance(points, MixedSynopsis):
+        # Here, since its estimator chooses by this package.
         from shoal.cluster.prototypes.number_of_groups import choose_groups
 
         return choose_groups(points, counts, rng)

@@ -41,7 +41,7 @@ Labels = NDArray[np.int64]
 _OF_PLAIN, _OF_DEVIATION, _OF_LARGEST = 0.1, 0.5, 0.1
 _SIMULATIONS = 4  # for each number of clusters
 _MOST_ROWS = 20_000  # drawn for a simulation, and scaled up to the rows there are
-_MOST_CELLS = 500_000  # above, noise is drawn in the cells that were kept only
+_MOST_CELLS = 500_000  # of more, those with a weight are taken as points: simulations would be slow
 _STARTS = 4  # of k-means on the release; simulated ones begin at the groups that were drawn
 _SPLIT = 0.8  # deviations along its longest axis by which the two halves of a cluster start apart
 

@@ -201,11 +201,15 @@ def _resolve(name: str, value: Any, kinds: Mapping[str, type[Group]]) -> Group:
 
 
 def _is_sparse(
-    model: Any, method: Method, selector: Selector | None, cells: object, d: int
+    model: Any,
+    method: Method,
+    selector: Selector | None,
+    cells: tuple[int, ...] | Literal["auto"],
+    d: int,
 ) -> bool:
     """Tell whether only cells that stand out are made; public settings alone decide."""
-    if cells != "auto":
-        return d > 3 or math.prod(cells) > MOST_DENSE  # type: ignore[arg-type]
+    if not isinstance(cells, str):
+        return d > 3 or math.prod(cells) > MOST_DENSE
     chosen = selector or _default_selector(method, is_sparse=False)
     by_itself = isinstance(method, Block | Plain) and isinstance(chosen, Auto)
     return d > (_AUTO_UP_TO if by_itself and model.level == 0 else 3)
@@ -213,7 +217,7 @@ def _is_sparse(
 
 def _most_cells_an_axis(d: int) -> int:
     """Return the most cells along an axis of a grid for the automatic selector."""
-    return min(128 if d <= 2 else 64, math.floor(_MOST_AUTO ** (1 / d) + 1e-9))
+    return min(128 if d <= 2 else 64, math.floor(math.pow(_MOST_AUTO, 1 / d) + 1e-9))
 
 
 def _default_selector(method: Method, is_sparse: bool) -> Selector:

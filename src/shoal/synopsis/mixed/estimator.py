@@ -363,6 +363,7 @@ class MixedSynopsis(MixedEstimator):
             * times + _laplace(self.table_deviation_, (sizes[i], sizes[j]), rng)
             for i, j in self.pairs_
         ]  # fmt: skip
+        assert isinstance(self.domain, Schema)
         other = type(self)(domain=self.domain)
         other.n_rows_, other.bins_, other.pairs_ = self.n_rows_, self.bins_, self.pairs_
         other.model_ = consistent_model(
