@@ -3,12 +3,12 @@
     SHOAL_DATA=... python bench/local_prototypes.py [SET ...]
 
 Settings of the method (shares of the rounds, pairs of columns in the first, how records are bent)
-were chosen on the made-up students and on OULAD, at k = 4 and with other seeds. Named here before
-they were run, and not looked at before: Adult at k = 4, epsilon 4 with its 48,842 people and
-epsilon 1 with a million drawn from them, 20 and 8 seeds from 7001 on. German credit is too small
-and left out. Reports are real ones, drawn by the mechanisms. "Single columns" is the same
-collection without pairs in the first round; "no data" the same among people spread evenly. Results
-go to ``results/local_prototypes.json``.
+were chosen on the made-up students, and seen once on OULAD, at k = 4 and with other seeds. Named
+here before they were run, and not looked at before: Adult at k = 4, epsilon 4 with its 48,842
+people and epsilon 1 with a million drawn from them, 20 and 8 seeds from 7001 on. German credit is
+too small and left out. Reports are real ones, drawn by the mechanisms. "Single columns" is the
+same collection without pairs in the first round; "no data" the same among people spread evenly.
+Results go to ``results/local_prototypes.json``.
 """
 
 import json
