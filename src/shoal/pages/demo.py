@@ -150,7 +150,7 @@ def map_pair(demo: Demo) -> "Figure":
 
 def _cells(model: Any) -> NDArray[np.int64]:
     counts = model.synopsis_.table(*MAP).counts
-    return np.rint(np.maximum(counts, 0)).astype(np.int64)
+    return np.asarray(np.rint(np.maximum(counts, 0)), dtype=np.int64)
 
 
 def _budgets(demo: Demo) -> "Figure":
