@@ -23,6 +23,9 @@ SHAPES = ("aggregation", "compound", "d31", "flame", "jain", "lsun", "pathbased"
           "spiral", "t4.8k")  # fmt: skip
 
 
+RULES = ("simulation", "elbow", "silhouette", "gap")
+
+
 def number() -> list[dict[str, object]]:
     """Of 12 sets of each kind, how many had their number found."""
     found: dict[tuple[str, str, str], int] = {}
@@ -32,13 +35,12 @@ def number() -> list[dict[str, object]]:
                 for seed in range(2):
                     X = blobs(k, d, deviation, seed)
                     for on, points in (("rows", X[::10]), ("synopsis", synopsis_of(X, 1))):
-                        for by in ("elbow", "silhouette", "gap"):
+                        for by in RULES:
                             choice = choose.k(points, by=by, among=range(1, 13))
                             key = (spread, on, by)
                             found[key] = found.get(key, 0) + (choice.value == k)
     return [
-        {"clusters": spread, "read off": on}
-        | {by: found[spread, on, by] for by in ("elbow", "silhouette", "gap")}
+        {"clusters": spread, "read off": on} | {by: found[spread, on, by] for by in RULES}
         for spread in ("tight", "wide")
         for on in ("rows", "synopsis")
     ]

@@ -3,7 +3,9 @@
 *published*: mean cluster dissimilarity to plain WaveCluster on the same grid, the published methods
 beside noise on the blocks. *truth*: adjusted Rand index against known groups, points in no group a
 group of their own. *selectors*: the same on sets that no setting was chosen on, the automatic
-rule beside every fixed selector. *speed*: CPU time, beside a pass of binning and scikit-learn's
+rule beside every fixed selector. *aside*: the same on sets named before the present rule was run on
+any of them, in two columns and in three to five, beside HDBSCAN without a promise and beside the
+rule on as many rows that are spread evenly (no data). *speed*: CPU time, beside a pass of binning and scikit-learn's
 DBSCAN and HDBSCAN in the same run. Means over the draws with standard errors; ``results/wave-*``.
 """
 
@@ -17,7 +19,16 @@ from typing import Any
 os.environ.setdefault("OMP_NUM_THREADS", "1")  # before NumPy: CPU time, not waiting threads
 
 import numpy as np
-from clustering.shapes import HELD_OUT, KNOWN, Compared, Shape, compared, shape
+from clustering.shapes import (
+    HELD_OUT,
+    KNOWN,
+    MORE_COLUMNS,
+    SET_ASIDE,
+    Compared,
+    Shape,
+    compared,
+    shape,
+)
 from measure import cpu_seconds, show, write
 from sklearn.base import clone
 from sklearn.cluster import DBSCAN, HDBSCAN
@@ -103,6 +114,35 @@ def selectors(draws: int) -> list[dict[str, Any]]:
         for epsilon in (0.5, 1, 2)
         for name in SELECTORS
     ]
+
+
+def aside(draws: int) -> list[dict[str, Any]]:
+    """A line for each kind of set, way and budget: the mean over the sets, and each set's."""
+    lines = []
+    for kind, names in (("two columns", SET_ASIDE), ("more columns", MORE_COLUMNS)):
+        sets = [shape(name) for name in names]
+        scores = {each.name: [_hdbscan(each)] * 2 for each in sets}
+        lines.append({"sets": kind, "way": "HDBSCAN, no promise"} | _means(scores))
+        ways = ("auto", "persistence") if kind == "two columns" else ("auto",)
+        for epsilon in (0.5, 1, 2, 4):
+            for way in ways:
+                scores = {each.name: _indices(each, epsilon, way, draws) for each in sets}
+                lines.append({"sets": kind, "way": way, "epsilon": epsilon} | _means(scores))
+        nothing = {each.name: _no_data(each) for each in sets}
+        lines.append({"sets": kind, "way": "no data", "epsilon": 1} | _means(nothing))
+    return lines
+
+
+def _hdbscan(each: Shape) -> float:
+    found = HDBSCAN(min_cluster_size=max(10, len(each.rows) // 100), copy=True)
+    return float(adjusted_rand_score(each.labels, found.fit_predict(each.rows)))
+
+
+def _no_data(each: Shape) -> list[float]:
+    """The agreement of groups that were found in rows spread evenly over the box."""
+    even = np.random.default_rng(0).uniform(each.box.low, each.box.high, each.rows.shape)
+    models = (WaveCluster(domain=each.box, epsilon=1, random_state=i).fit(even) for i in range(2))
+    return [float(adjusted_rand_score(each.labels, one.predict(each.rows))) for one in models]
 
 
 def _indices(each: Shape, epsilon: float, selector: str, draws: int) -> list[float]:
@@ -222,16 +262,17 @@ def _beside(
 
 
 def main() -> None:
-    """All four tables, or some."""
+    """All tables, or some."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--quick", action="store_true", help="three draws, fewer rows; not kept")
-    parser.add_argument("--only", nargs="*", help="published, truth, selectors, speed")
+    parser.add_argument("--only", nargs="*", help="published, truth, selectors, aside, speed")
     asked = parser.parse_args()
     draws = 3 if asked.quick else DRAWS
     tables: dict[str, Callable[[], list[dict[str, Any]]]] = {
         "published": lambda: published(draws),
         "truth": lambda: truth(draws),
         "selectors": lambda: selectors(draws),
+        "aside": lambda: aside(min(draws, 5)),
         "speed": lambda: speed(asked.quick),
     }
     for name in asked.only or tables:

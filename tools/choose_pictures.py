@@ -17,9 +17,9 @@ ROWS = np.column_stack([STUDENTS[name] for name in BOX.names])
 
 
 def main() -> None:
-    """Three ways to count groups, two settings read off curves, and scores at two budgets."""
+    """Four ways to count groups, two settings read off curves, and scores at two budgets."""
     synopsis = shoal.AdaptiveGrid(epsilon=1, domain=BOX, random_state=1).fit(STUDENTS)
-    for by in ("elbow", "silhouette", "gap"):
+    for by in ("simulation", "elbow", "silhouette", "gap"):
         _keep(f"choose-{by}", choose.k(synopsis, by=by, among=range(1, 11)).plot())
     _keep("choose-radius", choose.radius(synopsis).plot())
     _keep("choose-preference", choose.preference(ROWS[:500]).plot())

@@ -87,7 +87,7 @@ def test_no_table_of_finite_rows_raises_or_warns(method, X):
             assert np.all(np.isfinite(fitted.cluster_weights_))
 
 
-@pytest.mark.parametrize("choose", ["elbow", "silhouette", "gap"])
+@pytest.mark.parametrize("choose", ["simulation", "elbow", "silhouette", "gap"])
 @pytest.mark.parametrize("X", TABLES.values(), ids=TABLES)
 def test_choosing_k_raises_on_no_table(choose, X):
     settings = {"epsilon": 0.1, "domain": Box.unit(2), "choose": choose, "random_state": 1}

@@ -266,3 +266,29 @@ def test_some_columns_of_a_schema_are_a_schema():
 def test_levels_and_missing_that_make_no_sense_are_named(column, problem):
     with pytest.raises(InvalidDomain, match=problem):
         Schema.of({"version": 1, "columns": {"x": column}})
+
+
+def test_columns_may_have_a_label_and_a_unit_for_pages():
+    columns = {
+        "stay": {"low": 0, "high": 9, "label": "Length of stay", "unit": "days"},
+        "sex": {"values": ["F", "M"], "label": "Sex"},
+    }
+    schema = Schema.of({"version": 1, "columns": columns})
+    assert (schema.labels, schema.units) == (
+        {"stay": "Length of stay", "sex": "Sex"},
+        {"stay": "days"},
+    )
+    assert Schema.of(schema.to_dict()) == schema
+    assert schema.select(["sex"]).labels == {"sex": "Sex"}
+
+
+@pytest.mark.parametrize("text", [3, "", "w" * 81, None])
+def test_a_label_is_a_short_text(text):
+    column = {"low": 0, "high": 9, "label": text}
+    with pytest.raises(InvalidDomain, match="label"):
+        Schema.of({"version": 1, "columns": {"stay": column}})
+
+
+def test_texts_of_other_columns_are_left_out():
+    schema = Schema.of_box(Box(age=(0, 9))).with_texts({"age": "Age", "sex": "Sex"}, {"sex": "-"})
+    assert (schema.labels, schema.units) == ({"age": "Age"}, {})

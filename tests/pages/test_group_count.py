@@ -21,9 +21,19 @@ def model():
 def test_the_spread_left_falls_as_groups_are_added(model):
     reason = count_reason(model, 3)
     heights = dict(map(tuple, reason.figure.data["points"]))
-    assert heights[1] == pytest.approx(100)
-    assert heights[3] < heights[2] < heights[1]
+    assert heights[2] == pytest.approx(100)
+    assert heights[4] < heights[3] < heights[2]
     assert reason.figure.data["chosen"] == 3
+    low, high = next(ends for place, *ends in reason.figure.data["band"] if place == 3)
+    assert low <= heights[3] <= high
+    assert "95 of 100" in " ".join(reason.lines)
+
+
+def test_a_number_that_was_given_is_shown_beside_one_group():
+    given = PrivateKMeans(3, epsilon=4, domain=BOX, random_state=1).fit(rows())
+    heights = dict(map(tuple, count_reason(given, 3).figure.data["points"]))
+    assert heights[1] == pytest.approx(100)
+    assert "band" not in count_reason(given, 3).figure.data
 
 
 def test_it_says_who_chose_the_number(model):

@@ -155,8 +155,8 @@ def test_a_saved_model_has_the_page_of_its_folder(tmp_path, kind):
 
 
 def test_the_page_of_a_table_is_drawn_again_from_its_numbers(tmp_path):
-    said = findings(Result("table", PureDP(1), {"title": Public("A table")}))
-    (tmp_path / "out.report.json").write_text(json.dumps(said))
+    content = findings(Result("table", PureDP(1), {"title": Public("A table")}))
+    (tmp_path / "out.report.json").write_text(json.dumps(content))
     assert "A table" in report(tmp_path, tmp_path / "page.html").read_text()
 
 

@@ -158,8 +158,8 @@ Groups = Annotated[
         "--groups",
         metavar="N",
         envvar="SHOAL_GROUPS",
-        help="How many groups to find: a number, or a range such as 2-12 to choose from at no "
-        "further cost.",
+        help="How many groups to find: a number, or a range such as 2-12, or auto, which is that "
+        "range, to choose from at no further cost.",
         show_default=False,
     ),
 ]
@@ -229,10 +229,10 @@ Drop = Annotated[
     ),
 ]
 Choose = Annotated[
-    Literal["elbow", "silhouette", "gap"] | None,
+    Literal["simulation", "elbow", "silhouette", "gap"] | None,
     typer.Option(
         envvar="SHOAL_CHOOSE",
-        help="How to choose within a range of -k; default: elbow.",
+        help="How to choose within a range of -k; default: simulation, and elbow for reports.",
         show_default=False,
     ),
 ]

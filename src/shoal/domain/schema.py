@@ -173,8 +173,10 @@ class Schema:
         units
             What their numbers are counted in.
         """
-        own = ({n: t for n, t in texts.items() if n in self.columns} for texts in (labels, units))
-        return replace(self, **dict(zip(("labels", "units"), own, strict=True)))
+        named, counted = (
+            {n: t for n, t in texts.items() if n in self.columns} for texts in (labels, units)
+        )
+        return replace(self, labels=named, units=counted)
 
     def select(self, names: Sequence[str]) -> "Schema":
         """Return the schema of some columns, in the order of this one.

@@ -2,9 +2,12 @@
 
 ``page`` holds the data classes: ``Page``, ``VerdictPage``, ``Line``, ``Table``, ``Fact``. The other
 files build one from a result: ``kmeans``, ``wave`` and ``local`` for clusterings (``cluster`` is
-what they share), ``reports`` for what is written beside reports, ``table`` and
-``table_explanation`` for k-anonymous tables, ``audit``, ``attack`` and ``evaluation`` for verdicts,
+what they share; ``groups``, ``numeric_profiles`` and ``group_count`` are the cards, titles and
+curve of their groups), ``synopsis`` for counts of cells, ``reports`` for what is written beside
+reports, ``table`` and ``table_explanation`` for k-anonymous tables, ``audit``, ``attack`` and
+``evaluation`` for verdicts,
 ``plan`` for what to expect of a budget and ``what_if`` for its part of a model's page, ``demo``.
+``report`` writes the page of any of them.
 
 Words: a *page* is all that is said of a release; *lines* are what a terminal shows, *values* what
 ``--json`` prints; a *fact* is one of the few large numbers of a page; *limits* say what the numbers

@@ -33,11 +33,11 @@ from shoal.pages.groups import (
     UNSTABLE_ROWS,
     Card,
     Groups,
-    NumericProfiles,
     column_texts,
     replace_titles,
     title_columns,
 )
+from shoal.pages.numeric_profiles import NumericProfiles
 from shoal.pages.page import Fact, Line, Page, Table, name_list
 from shoal.pages.what_if import budgets_table, what_if_plan, what_if_values
 
@@ -189,7 +189,9 @@ def page(
         Whether to say what other budgets and numbers of groups would do, which takes a second.
     """
     groups = KMeansGroups(model)
-    result = without_values(model.to_result(), "synopsis_")  # cells are files of their own
+    result = without_values(
+        model.to_result(), "synopsis_", "cost_curve_"
+    )  # cells are files of their own
     counted, table = _counted(groups), _table(groups)
     tried = what_if_plan(model) if is_whole and any(groups.certain) else None
     heading = count_text(groups.k) if any(groups.certain) else "No clear groups"

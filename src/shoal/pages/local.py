@@ -32,12 +32,12 @@ from shoal.pages.groups import (
     Card,
     ColumnText,
     Groups,
-    NumericProfiles,
     column_texts,
     replace_titles,
     title_columns,
 )
 from shoal.pages.kmeans import MAP_PARTS, column_pairs
+from shoal.pages.numeric_profiles import NumericProfiles
 from shoal.pages.page import Fact, Line, Page, Table, bounds_text
 
 if TYPE_CHECKING:

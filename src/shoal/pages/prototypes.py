@@ -4,6 +4,8 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from shoal.errors import quantity
 from shoal.figures.text import format_number
 from shoal.pages.cluster_parts import (
@@ -16,9 +18,10 @@ from shoal.pages.cluster_parts import (
     unit_of,
     without_values,
 )
+from shoal.pages.group_count import count_reason
 from shoal.pages.groups import (
     CARD_ROWS,
-    TITLES_NOTE,
+    RULE_NOTE,
     Card,
     CardRow,
     ColumnText,
@@ -47,6 +50,7 @@ TOO_FEW = (
     "groups may be noise."
 )
 TABLE_COLUMNS = 4
+TABLE_SHARES = 16  # categories side by side, those that differ most between groups
 
 
 def page(
@@ -85,7 +89,8 @@ def page(
     )
     return Page(
         result=without_values(
-            model.to_result(), "synopsis_", "profiles_", "intervals_", "prototypes_"
+            model.to_result(),
+            *("synopsis_", "profiles_", "intervals_", "prototypes_", "cost_curve_"),
         ),
         settings=settings,
         summary=f"{counted} Every number carries noise, so one {_one(model)} more or less changes "
@@ -93,6 +98,7 @@ def page(
         facts=_facts(model, profiles),
         figures=[],
         groups=_cards(model, profiles, named=names is not None),
+        curve=count_reason(model, profiles.n_groups),
         tables=[table],
         limits=_limits(model, profiles),
         values=_values(model, profiles),
@@ -166,7 +172,7 @@ def _cards(model: Any, profiles: "Profiles", *, named: bool) -> Groups:
         cards=cards,
         unit=unit_of(model),
         interval=f"where the value lies, {in_100} times in 100" if profiles.measured else "",
-        note="The publisher named the groups." if named else TITLES_NOTE,
+        note="The publisher named the groups." if named else RULE_NOTE,
     )
 
 
@@ -237,26 +243,41 @@ def _amount(each: "Difference", value: float) -> str:
 
 
 def _table(model: Any, profiles: "Profiles") -> Table:
-    """Return the groups by size, with the strongest differences of each."""
-    rows = [
-        [
-            f"Group {group + 1}",
-            profiles.titles[group],
-            f"{round(float(profiles.sizes[group])):,}",
-            f"{math.floor(profiles.intervals.sizes_low[group]):,} to "
-            f"{math.ceil(profiles.intervals.sizes_high[group]):,}",
-            "; ".join(_short(each) for each in profiles.differences(group)[:3]),
-        ]
-        for group in profiles.by_size()
-    ]
-    unit = unit_of(model).capitalize()
+    """Return all groups side by side: each number and category, here and for everyone."""
+    groups = profiles.by_size()
+    sizes = [f"{round(float(profiles.sizes[g])):,}" for g in groups]
+    rows = [[f"{unit_of(model).capitalize()}, about", *sizes, f"{model.n_rows_:,}"]]
+    texts = column_texts(model.domain, [name for name, _ in profiles.numbers])
+    for i, text in enumerate(texts):
+        width = float(profiles.spans[i][1] - profiles.spans[i][0])
+        cells = [amount_text(float(profiles.means[g, i]), width) for g in groups]
+        rows.append([text.axis, *cells, amount_text(float(profiles.everyone_means[i]), width)])
+    rows += _share_rows(model, profiles, groups)
     note = (
-        "Intervals hold the true value of this table in 95 of 100 releases, by the noise alone; "
-        "what another table would show they do not say. All shares and means are in profiles.csv."
+        "Averages of numbers, and how many of 100 have a category. Intervals hold the true value "
+        "of this table in 95 of 100 releases, by the noise alone; what another table would show "
+        "they do not say. All shares, means and intervals are in profiles.csv."
     )
-    columns = ["Group", "Title", f"{unit}, about", "Between", "Differs most from everyone in"]
-    left = ["Title", "Differs most from everyone in"]
-    return Table("The groups by size", columns, rows, marked=True, note=note, left=left)
+    columns = ["Column", *(f"Group {g + 1}" for g in groups), "Everyone"]
+    return Table("All groups side by side", columns, rows, note=note, left=["Column"])
+
+
+def _share_rows(model: Any, profiles: "Profiles", groups: Sequence[int]) -> list[list[str]]:
+    """Return lines of the categories that differ most between groups, in their order."""
+    texts = column_texts(model.domain, [name for name, _ in profiles.categories])
+    spread = [
+        (float(np.ptp(profiles.shares[i][:, code])), i, code)
+        for i, (_, labels) in enumerate(profiles.categories)
+        for code in range(len(labels))
+    ]
+    kept = sorted((i, code) for _, i, code in sorted(spread, reverse=True)[:TABLE_SHARES])
+    rows = []
+    for i, code in kept:
+        shares = [f"{100 * float(profiles.shares[i][g, code]):.0f}" for g in groups]
+        everyone = f"{100 * float(profiles.everyone_shares[i][code]):.0f}"
+        value = profiles.categories[i][1][code]
+        rows.append([f"{texts[i].label}: {value}, of 100", *shares, everyone])
+    return rows
 
 
 def _short(each: "Difference") -> str:
@@ -265,7 +286,7 @@ def _short(each: "Difference") -> str:
 
 def _facts(model: Any, profiles: "Profiles") -> list[Fact]:
     unit = unit_of(model).capitalize()
-    basis = "measured on the rows" if profiles.measured else "estimated from the model"
+    basis = ("Measured", "on the rows, with noise") if profiles.measured else ("Modelled", WEAK)
     widest = max(
         float(high - low)
         for low, high in zip(
@@ -276,7 +297,7 @@ def _facts(model: Any, profiles: "Profiles") -> list[Fact]:
         Fact(f"{unit}, about", f"{model.n_rows_:,}", "with noise, unless it was public"),
         Fact("Groups", str(profiles.n_groups), "largest first"),
         Fact("Size of a group", f"± {math.ceil(widest / 2):,}", "in 95 of 100 releases"),
-        Fact("Shares and means", basis, "compared with those of everyone"),
+        Fact("Shares and means", *basis),
     ]
 
 

@@ -32,11 +32,11 @@ from shoal.pages.groups import (
     UNSTABLE_ROWS,
     Card,
     Groups,
-    NumericProfiles,
     column_texts,
     replace_titles,
     title_columns,
 )
+from shoal.pages.numeric_profiles import NumericProfiles
 from shoal.pages.page import Fact, Line, Page, Table
 
 if TYPE_CHECKING:
@@ -201,8 +201,8 @@ def page(
 
 def _figures(groups: WaveGroups) -> list["CellMap | ClusterMap"]:
     """Return the map of the groups over the whole width, how many lie where, and further maps."""
-    first, *others = maps(groups) or [None]
-    return [*([] if first is None else [first]), *densities(groups), *others]
+    drawn = maps(groups)
+    return [*drawn[:1], *densities(groups), *drawn[1:]]
 
 
 def _cards(groups: WaveGroups, names: Sequence[str] | None) -> Groups:

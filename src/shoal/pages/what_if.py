@@ -77,13 +77,13 @@ def budgets_table(plan: "Plan") -> Table:
     plan
         From ``what_if_plan``.
     """
-    from shoal.privacy.exact import exact
+    from shoal.privacy.exact import exact_budget
 
     by_epsilon = what_if_table(plan)
     (curve,) = plan.curves.values()
     rows = []
     for band, (name, *cells) in zip(curve.bands, by_epsilon.rows, strict=True):
-        after = in_100(belief(Decimal("0.1"), exact(band.epsilon)).most)
+        after = in_100(belief(Decimal("0.1"), exact_budget(band.epsilon)).most)
         mark = " (this release)" if "(" in name else ""
         rows.append([f"10 → {after} in 100{mark}", *cells])
     columns = ["A guess of 10 in 100 can become", *by_epsilon.columns[1:]]

@@ -29,6 +29,7 @@ from shoal.errors import (
     setting,
 )
 from shoal.privacy.exact import Number, exact, exact_budget, exact_text, whole_number
+from shoal.privacy.notebook import promise_sentences, summary_html
 
 __all__ = [
     "ApproxDP",
@@ -105,6 +106,10 @@ class Guarantee:
             "Keep them apart, or convert with MetricDP.as_local(domain), PureDP.as_replace_one(), "
             "PureDP.as_approx().",
         )
+
+    def _repr_html_(self) -> str:
+        """Return the promise in words, for notebooks."""
+        return summary_html(repr(self), sentences=promise_sentences(self))
 
     def __repr__(self) -> str:
         given = {f.name: f.default for f in fields(self) if getattr(self, f.name) != f.default}

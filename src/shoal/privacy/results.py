@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from shoal.privacy.guarantees import Guarantee
+from shoal.privacy.notebook import promise_sentences, summary_html
 
 __all__ = ["Leaf", "Protected", "Public", "Released", "Result"]
 
@@ -60,3 +61,11 @@ class Result:
     settings: Mapping[str, Public] = field(default_factory=dict)
     released: Mapping[str, Released] = field(default_factory=dict)
     protected: Mapping[str, Protected] = field(default_factory=dict)
+
+    def _repr_html_(self) -> str:
+        """Return settings and released values for notebooks; of protected ones, their names."""
+        leaves = {**self.settings, **self.released}
+        shown = {name: leaf.value for name, leaf in leaves.items()}
+        hidden = ", ".join(self.protected)
+        kept = [f"For the holder of the rows only, and not shown: {hidden}."] if hidden else []
+        return summary_html(self.kind, shown, [*promise_sentences(self.guarantee), *kept])

@@ -18,7 +18,13 @@ BOX = Box(age=(0, 110))
 
 @pytest.mark.parametrize(
     ("words", "meant"),
-    [(None, None), ("8", range(8, 9)), ("2-12", range(2, 13)), (" 2 - 4 ", range(2, 5))],
+    [
+        (None, None),
+        ("8", range(8, 9)),
+        ("2-12", range(2, 13)),
+        (" 2 - 4 ", range(2, 5)),
+        ("auto", range(2, 13)),
+    ],
 )
 def test_groups_are_a_number_or_a_range(words, meant):
     assert parse_groups(words) == meant
@@ -109,9 +115,14 @@ def test_k_prototypes_are_built_with_what_was_asked():
     assert options.work["domain"] == options.schema.to_dict()
 
 
+def test_k_prototypes_choose_within_a_range():
+    options = Options("prototypes", "1", None, range(2, 5), schema=Schema.of_box(BOX))
+    assert METHODS["prototypes"].build(options).n_clusters == range(2, 5)
+
+
 @pytest.mark.parametrize(
     "more",
-    [{"delta": "1e-9"}, {"choose": "gap"}, {"n_clusters": None}, {"n_clusters": range(2, 5)}],
+    [{"delta": "1e-9"}, {"choose": "gap"}, {"n_clusters": None}],
 )
 def test_options_that_k_prototypes_cannot_take_are_refused(more):
     given = {"n_clusters": range(3, 4), "schema": Schema.of_box(BOX)} | more

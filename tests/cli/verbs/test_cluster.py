@@ -403,8 +403,24 @@ def test_a_table_with_categories_gets_profiles(tmp_path):
     assert (tmp_path / "groups" / "report-simulation.html").exists()
 
 
-def test_a_range_of_numbers_of_groups_is_refused_for_categories(tmp_path):
-    columns = "{level: {values: [basic, higher]}}"
-    answer = run_mixed(tmp_path, ["level", "basic"], columns, "-k", "2-4", "--epsilon", "1")
-    assert answer.exit_code == 2
-    assert "one number of groups" in answer.output + answer.stderr
+def test_the_number_of_groups_of_a_table_with_categories_is_chosen(tmp_path):
+    lines = [f"{20 + 50 * (i % 2)},{'basic' if i % 2 else 'higher'}" for i in range(400)]
+    columns = "{age: {low: 0, high: 100}, level: {values: [basic, higher]}}"
+    options = ("-k", "2-3", "--epsilon", "2", "--seed", "1", "--json")
+    answer = run_mixed(tmp_path, ["age,level", *lines], columns, *options)
+    assert answer.exit_code == 0, answer.output
+    assert len(json.loads(answer.stdout)["groups"]) == 2
+
+
+def test_labels_and_units_of_the_domain_file_are_on_the_page_and_in_the_folder(folder):
+    labelled = VISITS.replace(
+        "low: 0, high: 110", "low: 0, high: 110, label: Age then, unit: years"
+    )
+    (folder / "labelled.yaml").write_text(labelled)
+    done = run("visits.csv", "-k", "2", "--epsilon", "1", "--domain", "labelled.yaml")
+    assert done.exit_code == 0, done.output
+    assert "Age then, years" in (folder / "model" / "report.html").read_text()
+    assert shoal.load_model("model").domain.labels == {"age": "Age then"}
+    again = CliRunner().invoke(app, ["report", "model", "-o", "again.html"])
+    assert again.exit_code == 0, again.output
+    assert "Age then, years" in (folder / "again.html").read_text()

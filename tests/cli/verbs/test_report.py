@@ -70,3 +70,17 @@ def test_a_page_is_an_html_file():
     shown = run("model", "-o", "page.pdf")
     assert shown.exit_code == 2
     assert "--output page.html" in shown.output
+
+
+def test_groups_may_be_named(place):
+    shown = run("model", "-o", "page.html", "--name", "Early", "--name", "Late")
+    assert shown.exit_code == 0, shown.output
+    html = (place / "page.html").read_text()
+    assert ">Early</a>" in html
+    assert ">Late</a>" in html
+
+
+def test_every_group_is_named_or_none():
+    shown = run("model", "-o", "page.html", "--name", "Early")
+    assert shown.exit_code == 2
+    assert "2 groups and 1 names" in shown.output

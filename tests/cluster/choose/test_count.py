@@ -11,7 +11,7 @@ from shoal.privacy import PureDP, Unprotected
 rng = np.random.default_rng(8)
 PLACES = np.array([[0.2, 0.2], [0.8, 0.2], [0.2, 0.8], [0.8, 0.8], [0.5, 0.5]])
 X = np.clip(rng.normal(0, 0.03, (5_000, 2)) + np.repeat(PLACES, 1_000, axis=0), 0, 1)
-rules = pytest.mark.parametrize("by", ["elbow", "silhouette", "gap"])
+rules = pytest.mark.parametrize("by", ["simulation", "elbow", "silhouette", "gap"])
 
 
 @rules

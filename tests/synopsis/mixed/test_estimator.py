@@ -141,3 +141,20 @@ def test_measured_cells_are_within_their_noise():
         made = MixedSynopsis(epsilon=1, domain=schema, random_state=seed).fit(rows)
         table = made.table("level", "town")
         assert np.abs(table.counts - true).mean() <= 1.5 * table.deviation
+
+
+def test_a_simulated_release_of_its_own_rows_is_like_the_release():
+    made = MixedSynopsis(epsilon=1, domain=SCHEMA, random_state=1).fit(people(4000))
+    rng = np.random.default_rng(2)
+    again = made.simulate(*made.synthetic_rows(4000, rng), rng)
+    assert again.pairs_ == made.pairs_
+    for one, other in zip(made.model_.one_ways, again.model_.one_ways, strict=True):
+        assert np.abs(one - other).max() < 8 * max(made.one_way_deviations_)
+
+
+def test_a_synopsis_of_an_older_version_knows_its_noise_about():
+    made = MixedSynopsis(epsilon=1, domain=SCHEMA, random_state=1).fit(people(4000))
+    content = {k: v for k, v in made.to_dict().items() if k != "one_way_deviations"}
+    older = MixedSynopsis.of_dict(content, SCHEMA)
+    assert older.one_way_deviations_[0] < 3 * made.one_way_deviations_[0]
+    assert made.one_way_deviations_[0] < 3 * older.one_way_deviations_[0]

@@ -34,6 +34,7 @@ __all__ = [
 ]
 
 MOST_CLUSTERS = 10_000
+USUAL_GROUPS = range(2, 13)  # what -k auto chooses among
 _HINTS: Hints = {
     NotFinite: "Fill those values, remove the rows, or leave them out with --drop.",
 }
@@ -235,7 +236,7 @@ def flags_of(method: str) -> Flags:
 
 
 def parse_groups(text: str | None) -> range | None:
-    """Parse the number of groups: ``8``, or ``2-12`` to choose from.
+    """Parse the number of groups: ``8``, or ``2-12`` or ``auto``, the same, to choose from.
 
     Parameters
     ----------
@@ -244,10 +245,12 @@ def parse_groups(text: str | None) -> range | None:
     """
     if text is None:
         return None
+    if text.strip().lower() == "auto":
+        return USUAL_GROUPS
     match = re.fullmatch(r"\s*(\d{1,9})\s*(?:-\s*(\d{1,9})\s*)?", text)
     if match is None:
         raise InvalidSetting(
-            "-k must be a whole number or a range.",
+            "-k must be a whole number, a range or auto.",
             "E.g. -k 8, or -k 2-12 to choose.",
             setting="-k",
         )
@@ -308,7 +311,7 @@ def build_kmeans(method: str, options: Options) -> Any:
     return PrivateKMeans(
         options.n_clusters[0] if one else options.n_clusters,
         method=cast("Any", method),
-        choose=cast("Any", options.choose or "elbow"),
+        choose=cast("Any", options.choose or "simulation"),
         **options.common,
     )
 
@@ -329,20 +332,24 @@ def build_prototypes(options: Options) -> Any:
             "--variant, --cells, --selector, --level and --wavelet are for --method wave.",
             "Leave them out; --method wave is for numbers.",
         )
-    if options.delta is not None or options.choose is not None:
+    if options.delta is not None or options.choose not in (None, "simulation"):
         raise InvalidSetting(
-            "Groups in a table with categories take no --delta and no --choose.", "Leave them out."
+            "Groups in a table with categories take no --delta, and no --choose but simulation.",
+            "Leave them out.",
         )
-    if options.n_clusters is None or len(options.n_clusters) != 1:
+    if options.n_clusters is None:
         raise InvalidSetting(
-            "A table with categories needs one number of groups.", "E.g. -k 6.", setting="-k"
+            "The number of groups is missing.",
+            "E.g. -k 6, or -k 2-12 to choose among them.",
+            setting="-k",
         )
     common = options.common
     if options.box is not None:
         common["domain"] = Schema.of_box(
             options.box, entity=options.entity, max_rows_per_person=options.max_rows_per_person
         )
-    return PrivateKPrototypes(options.n_clusters[0], **common)
+    one = len(options.n_clusters) == 1
+    return PrivateKPrototypes(options.n_clusters[0] if one else options.n_clusters, **common)
 
 
 def build_wave(options: Options) -> Any:

@@ -14,7 +14,7 @@ from shoal.pages.page import Line
 
 __all__ = ["report"]
 
-_FLAGS = Flags({"path": "--output"})
+_FLAGS = Flags({"path": "--output", "names": "--name"})
 
 
 def report(
@@ -42,6 +42,15 @@ def report(
     ] = False,
     title: Title = None,
     publisher: Publisher = None,
+    name: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--name",
+            help="A name of your own for a group; once for each, in the order of their numbers. "
+            "Default: titles of what stands out.",
+            show_default=False,
+        ),
+    ] = None,
     ledger: Annotated[
         Path | None,
         typer.Option(
@@ -63,6 +72,7 @@ def report(
         shoal report model
         shoal report model -o page.html --title "Six groups of students" --publisher "The school"
         shoal report model --overwrite --ledger students.ledger
+        shoal report model -o page.html --name Early --name Late
     """
     from shoal.pages.report import load_subject
     from shoal.pages.report import report as write_report
@@ -80,6 +90,7 @@ def report(
             output or folder / _page_name(subject),
             title=title,
             publisher=publisher,
+            names=name or None,
             ledger=None if ledger is None else existing_ledger(ledger),
             overwrite=overwrite,
             files=files,

@@ -6,13 +6,15 @@ DBSCAN, OPTICS and HDBSCAN, ``preference`` the exemplars of affinity propagation
 names, and the guarantee of what was read.
 
 Words: the *curve* is what a rule looks at; an *elbow* or *knee* is where it bends most; the *gap*
-is how far the inertia is below that of evenly spread points; the *reach* of a point is the radius
-within which it has enough weight; the *bulk* is the typical range of reaches.
+is how far the inertia is below that of evenly spread points, or of simulated plain groups; the
+*reach* of a point is the radius within which it has enough weight; the *bulk* is the typical range
+of reaches.
 """
 
+from shoal.cluster.choose.cost_curve import CostCurve
 from shoal.cluster.choose.count import k
 from shoal.cluster.choose.density import min_points, radius
 from shoal.cluster.choose.result import Choice
 from shoal.cluster.choose.similarity import preference
 
-__all__ = ["Choice", "k", "min_points", "preference", "radius"]
+__all__ = ["Choice", "CostCurve", "k", "min_points", "preference", "radius"]

@@ -6,19 +6,29 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from shoal.cluster.choose.cost_curve import CostCurve
 from shoal.cluster.choose.result import Choice
+from shoal.cluster.choose.simulation import (
+    CellRelease,
+    PointSample,
+    Release,
+    count_with_most_gain,
+    simulate_gains,
+)
 from shoal.cluster.choose.weighted_points import Cloud, Weights, cloud_of
 from shoal.cluster.kmeans.settings import cluster_numbers
 from shoal.domain.box import Matrix
 from shoal.errors import InvalidSetting
 from shoal.privacy import Guarantee
+from shoal.synopsis.base import Synopsis
+from shoal.synopsis.mixed import MixedSynopsis
 
 __all__ = [
     "k",
     "silhouettes",
 ]
 
-Rule = Literal["elbow", "silhouette", "gap"]
+Rule = Literal["simulation", "elbow", "silhouette", "gap"]
 Counts = tuple[int, ...]
 Verdict = tuple[int, dict[float, float]]
 ACROSS = "Number of clusters"
@@ -31,7 +41,7 @@ _CHUNK = 256  # rows of the distance matrix held at a time
 def k(
     points: Any,
     weights: ArrayLike | None = None,
-    by: Rule = "elbow",
+    by: Rule | None = None,
     *,
     among: Sequence[int] = range(2, 21),
     guarantee: Guarantee | None = None,
@@ -42,22 +52,25 @@ def k(
     Parameters
     ----------
     points
-        A fitted synopsis, or a model learnt from reports, at no further cost; or an array of
-        points, e.g. rows, where the choice depends on them and nothing is promised.
+        A fitted synopsis, of numbers or of a mixed table, or a model learnt from reports, at no
+        further cost; or an array of points, e.g. rows, where the choice depends on them and nothing
+        is promised.
     weights
         How many rows each point stands for, 1 if left out.
     guarantee
         The guarantee under which an array of points was released, if it was.
     by
-        "elbow": where the logarithm of the inertia, over that of k, lies farthest below the line
-        between its ends. "silhouette": where points are nearest to their own cluster beside the
-        next. "gap": the first number at which the inertia is as far below that of evenly spread
-        points as it gets.
+        "simulation": where costs stop falling faster than they would if the groups found were all,
+        by simulated releases with the noise of this one; the usual rule for a synopsis, and the
+        only one for a mixed table. "elbow", the usual one for points and reports: where the
+        logarithm of the inertia, over that of k, lies farthest below the line between its ends.
+        "silhouette": where points are nearest to their own cluster beside the next. "gap": the
+        first number at which the inertia is as far below that of evenly spread points as it gets.
     among
         The numbers to choose among. An elbow lies between the ends, so begin below and end above
         what you expect.
     random_state
-        The seed of the runs of k-means.
+        The seed of the runs of k-means and of simulations.
 
     Returns
     -------
@@ -81,13 +94,48 @@ def k(
     number of clusters in a data set via the gap statistic, JRSS B 2001.
     """
     counts = cluster_numbers(among)
-    if by not in _RULES:
-        known = ", ".join(map(repr, _RULES))
-        raise InvalidSetting.of("by", f"must be one of {known}", "elbow", by)
+    by = by or ("simulation" if isinstance(points, Synopsis | MixedSynopsis) else "elbow")
+    _check_rule(by, points)
+    rng = np.random.default_rng(random_state)
+    if isinstance(points, MixedSynopsis):
+        from shoal.cluster.prototypes.number_of_groups import choose_groups
+
+        return choose_groups(points, counts, rng)
     cloud, promise = cloud_of(points, weights, guarantee)
-    value, curve = _RULES[by](cloud, counts, np.random.default_rng(random_state))
+    if by == "simulation":
+        return _simulation(_release_of(points, cloud, rng), counts, promise, rng)
+    value, curve = _RULES[by](cloud, counts, rng)
     settings = {"n_clusters": value}
     return Choice(value, by, curve, promise, settings, value, ACROSS, _UPWARDS[by])
+
+
+def _check_rule(by: str, points: Any) -> None:
+    known = ("simulation",) if isinstance(points, MixedSynopsis) else ("simulation", *_RULES)
+    if by not in known:
+        listed = ", ".join(map(repr, known))
+        raise InvalidSetting.of("by", f"must be one of {listed}", known[0], by)
+
+
+def _release_of(points: Any, cloud: Cloud, rng: np.random.Generator) -> Release:
+    if isinstance(points, Synopsis) and CellRelease.serves(points):
+        return CellRelease(points)
+    return PointSample(cloud, rng)
+
+
+def _simulation(
+    release: Release, counts: Counts, promise: Guarantee, rng: np.random.Generator
+) -> Choice[int]:
+    """Choose the number up to which clusters gain more than those of plain groups would."""
+    gains, fits = simulate_gains(release, counts, rng)
+    value, heights = count_with_most_gain(gains), tuple(gains.gaps.tolist())
+    deviations = tuple(release.deviation(fit) for fit in fits)
+    costs = CostCurve(
+        counts, tuple(fit.cost for fit in fits), deviations, heights, value, "simulation"
+    )
+    return Choice(
+        value, "simulation", dict(zip(counts, heights, strict=True)), promise,
+        {"n_clusters": value}, value, ACROSS, "Gap", costs,
+    )  # fmt: skip
 
 
 def _elbow(cloud: Cloud, counts: Counts, rng: np.random.Generator) -> Verdict:

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Generic, TypeVar
 
+from shoal.cluster.choose.cost_curve import CostCurve
 from shoal.figures import Figure, count_curve
 from shoal.privacy import Guarantee
 
@@ -34,6 +35,9 @@ class Choice(Generic[Value]):
         The name of the curve's horizontal axis.
     upwards
         The name of its vertical axis.
+    costs
+        The cost of each number of clusters with the noise in it, where the rule "simulation" chose;
+        else None.
 
     Examples
     --------
@@ -52,6 +56,7 @@ class Choice(Generic[Value]):
     at: float = 0
     across: str = ""
     upwards: str = ""
+    costs: CostCurve | None = None
 
     def plot(self) -> Figure:
         """Draw the curve, with the choice marked."""

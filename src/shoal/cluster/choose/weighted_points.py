@@ -19,7 +19,7 @@ __all__ = ["Cloud", "Weights", "cloud_of", "weighted_points"]
 
 Weights = NDArray[np.float64]
 MOST_POINTS = 5_000  # largest number of points whose pairs are all compared
-_LEAST = 1e-6  # of the whole inertia, below which inertia counts as none
+LEAST_INERTIA = 1e-6  # of the whole inertia, below which inertia counts as none
 
 
 @dataclass(frozen=True, eq=False)
@@ -87,7 +87,7 @@ class Cloud:
         """The least inertia, so that points in few places have a finite logarithm."""
         middle = np.average(self.points, axis=0, weights=self.weights)
         whole = self.weights @ ((self.points - middle) ** 2).sum(axis=1)
-        return max(_LEAST * float(whole), np.finfo(float).tiny)
+        return max(LEAST_INERTIA * float(whole), np.finfo(float).tiny)
 
     def sample(self, rng: np.random.Generator) -> "Cloud":
         """Draw few enough points by weight to compare all pairs, if there are more.

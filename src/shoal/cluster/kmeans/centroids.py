@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from sklearn.base import TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
+from shoal.cluster.choose.cost_curve import CostCurve
 from shoal.cluster.intervals.result import Intervals
 from shoal.cluster.kmeans.kernels import Cube, Distances, Labels, LeastSquares, Nearest
 from shoal.cluster.model_folder import save_model
@@ -47,6 +48,7 @@ class CentroidClusterer(TransformerMixin, PrivateEstimator):  # type: ignore[mis
     rows_told_: bool
     size_reach_: NDArray[np.float64]
     synopsis_: Any
+    cost_curve_: CostCurve | None = None
     guarantee_: Any
     _intervals: tuple[Matrix, Intervals] | None = None
 
@@ -112,8 +114,9 @@ class CentroidClusterer(TransformerMixin, PrivateEstimator):  # type: ignore[mis
         names = ("cluster_centers_", "cluster_weights_", "expected_error_", "groups_told_",
                  "size_reach_", *_SCALARS)  # fmt: skip
         released = {name: Released(getattr(self, name)) for name in names}
-        if self.synopsis_ is not None:
-            released["synopsis_"] = Released(self.synopsis_)
+        for name in ("synopsis_", "cost_curve_"):
+            if getattr(self, name) is not None:
+                released[name] = Released(getattr(self, name))
         return Result("private k-means", self.guarantee_, settings, released)
 
     def save(self, folder: str | Path, overwrite: bool = False) -> Path:
@@ -129,9 +132,9 @@ class CentroidClusterer(TransformerMixin, PrivateEstimator):  # type: ignore[mis
 
     def _document(self) -> dict[str, Any]:
         """Settings and released numbers, as JSON has them."""
-        return {"settings": self._settings()} | {
-            "released": {name: int(getattr(self, name)) for name in _SCALARS}
-        }
+        released = {name: int(getattr(self, name)) for name in _SCALARS}
+        curve = {} if self.cost_curve_ is None else {"cost_curve": self.cost_curve_.to_dict()}
+        return {"settings": self._settings(), "released": released} | curve
 
     def _tables(self) -> dict[str, Any]:
         """By file name: the centres, and the synopsis if there is one."""
@@ -161,6 +164,8 @@ class CentroidClusterer(TransformerMixin, PrivateEstimator):  # type: ignore[mis
         for name in _SCALARS:
             setattr(model, name, int(released[name]))
         model.rows_told_ = bool(model.rows_told_)
+        curve = document.get("cost_curve")  # older versions, and single numbers, have none
+        model.cost_curve_ = None if curve is None else CostCurve.of(curve)
         model.synopsis_ = synopsis_of(tables) if {CELLS, DOCUMENT} <= tables.keys() else None
         model.n_features_in_ = domain.d
         model.feature_names_in_ = np.array(domain.names, dtype=object)

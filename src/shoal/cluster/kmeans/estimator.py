@@ -103,7 +103,8 @@ class PrivateKMeans(CentroidClusterer):
         Take steps towards noisy means where they will pay. Without, centres are those of the
         cells. "lloyd" and "hybrid" have their own steps.
     choose
-        How to choose among several numbers of clusters: "elbow", "silhouette" or "gap", at no cost.
+        How to choose among several numbers of clusters, at no cost: "simulation", "elbow",
+        "silhouette" or "gap", as in ``shoal.choose.k``.
     spark_kmeans
         Whose k-means clusters the cells: "sklearn", on this machine, or "mllib", the Spark
         session's, for more cells than this machine holds. It finds poorer optima.
@@ -130,6 +131,9 @@ class PrivateKMeans(CentroidClusterer):
         in each cluster, in one of 1,000 releases of a table of nobody for all clusters together.
         Where none can be told, ``fit`` warns with ``shoal.errors.NoGroupsTold``: the release is
         paid for, and stays.
+    cost_curve_
+        The cost of each number of clusters that was tried, with the noise in it: a
+        ``choose.CostCurve``. None for a single number, and for rules other than "simulation".
     guarantee_
         What was promised to each person.
 
@@ -160,7 +164,7 @@ class PrivateKMeans(CentroidClusterer):
         method: Method | Synopsis = "auto",
         init: Any = None,
         refine: bool = True,
-        choose: Literal["elbow", "silhouette", "gap"] = "elbow",
+        choose: Literal["simulation", "elbow", "silhouette", "gap"] = "simulation",
         spark_kmeans: Clusterer = "sklearn",
         n_public: int | None = None,
         nonfinite: Literal["refuse", "drop"] = "refuse",
@@ -212,6 +216,7 @@ class PrivateKMeans(CentroidClusterer):
         check_delta(spending.budget)
         rng, d, counts = spending.rng, spending.box.d, cluster_numbers(self.n_clusters)
         auto = self.method == "auto"
+        self.cost_curve_ = None
 
         # 1. How many rows there are: every rule below reads this number. The first pass measures
         #    them from the middle of the box too.
@@ -356,10 +361,12 @@ class PrivateKMeans(CentroidClusterer):
         return synopsis.set_params(epsilon=spending.budget.epsilon, domain=box)  # type: ignore[no-any-return]
 
     def _choose_k(self, synopsis: Synopsis, rng: Randomness) -> int:
-        counts = cluster_numbers(self.n_clusters)
+        counts, self.cost_curve_ = cluster_numbers(self.n_clusters), None
         if len(counts) == 1:
             return counts[0]
-        return choices.k(synopsis, by=self.choose, among=counts, random_state=rng.seed()).value
+        choice = choices.k(synopsis, by=self.choose, among=counts, random_state=rng.seed())
+        self.cost_curve_ = choice.costs
+        return choice.value
 
     def _keep(self, clusters: Clusters, n_rows: int, row_noise: NoiseSum | None) -> Self:
         """Publish centres and sizes, these and the number of rows made one."""

@@ -1,14 +1,15 @@
 """k-means of weighted points that were released: free, and never at a loss for points."""
 
 import warnings
-from typing import Literal
+from functools import cache
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import norm, qmc
 from sklearn.cluster import KMeans
 from sklearn.exceptions import ConvergenceWarning
-from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
+from threadpoolctl import ThreadpoolController  # type: ignore[import-untyped]
 
 from shoal.domain.box import Matrix
 from shoal.engine.mllib import mllib_centers
@@ -61,15 +62,39 @@ def weighted_centers(
     return centers
 
 
-def weighted_kmeans(points: Matrix, weights: Weights, k: int, seed: int, n_init: int) -> KMeans:
+def weighted_kmeans(
+    points: Matrix,
+    weights: Weights,
+    k: int,
+    seed: int,
+    n_init: int,
+    start: Matrix | None = None,
+) -> KMeans:
     """scikit-learn's, fitted, without a word if some of ``k`` centres coincide.
 
     Whether they do depends on the noise: where warnings are errors, a fit must not fail of it.
+
+    Parameters
+    ----------
+    points, weights, k
+        What is clustered, into how many.
+    seed, n_init
+        The seed of its starts, and how many of them.
+    start
+        Centres to begin at instead; ``n_init`` is then 1.
     """
-    kmeans = KMeans(k, n_init=n_init, random_state=seed)
-    with threadpool_limits(1 if len(points) * k < _FEW else None), warnings.catch_warnings():
+    init: Any = "k-means++" if start is None else start
+    kmeans = KMeans(k, init=init, n_init=n_init, random_state=seed)
+    threads = 1 if len(points) * k < _FEW else None
+    with _thread_pools().limit(limits=threads), warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
         return kmeans.fit(points, sample_weight=weights)
+
+
+@cache
+def _thread_pools() -> ThreadpoolController:
+    """Return the libraries that run threads; to look for them takes longer than a small k-means."""
+    return ThreadpoolController()
 
 
 def pad_points(points: Matrix, weights: Weights, k: int) -> tuple[Matrix, Weights]:

@@ -13,9 +13,12 @@ from numpy.typing import NDArray
 from sklearn.base import TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
+from shoal.cluster.choose.cost_curve import CostCurve
+from shoal.cluster.kmeans.settings import cluster_numbers
 from shoal.cluster.model_folder import save_model
 from shoal.cluster.prototypes.measure import Assignment, measure
 from shoal.cluster.prototypes.mixed_cost import MixedRows, Prototypes
+from shoal.cluster.prototypes.number_of_groups import choose_groups
 from shoal.cluster.prototypes.plan import ROWS, SMALL_GROUPS_EACH, Plan, make_plan
 from shoal.cluster.prototypes.profiles import (
     RATE,
@@ -60,7 +63,8 @@ class PrivateKPrototypes(TransformerMixin, MixedEstimator):  # type: ignore[misc
     Parameters
     ----------
     n_clusters
-        How many groups; choose it without looking at the rows.
+        How many groups, or several numbers to choose among, e.g. ``range(2, 13)``: at no further
+        cost, by ``shoal.choose.k`` on the released tables.
     epsilon
         The budget of one ``fit``, short for ``privacy=PureDP(epsilon)``; the publisher's to defend.
     privacy
@@ -93,6 +97,9 @@ class PrivateKPrototypes(TransformerMixin, MixedEstimator):  # type: ignore[misc
         the sizes of groups are measured and shares come from the model.
     n_rows_, n_clusters_
         The noisy or public number of rows; how many groups.
+    cost_curve_
+        The cost of each number of groups that was tried, with the noise in it: a
+        ``choose.CostCurve``. None for a single number.
     guarantee_
         What was promised to each person.
 
@@ -114,9 +121,11 @@ class PrivateKPrototypes(TransformerMixin, MixedEstimator):  # type: ignore[misc
     of tables); Hardt, Talwar, On the geometry of differential privacy, STOC 2010 (the noise).
     """
 
+    cost_curve_: CostCurve | None = None
+
     def __init__(
         self,
-        n_clusters: int = 8,
+        n_clusters: int | Sequence[int] = 8,
         *,
         epsilon: Any = None,
         privacy: PureDP | None = None,
@@ -156,7 +165,7 @@ class PrivateKPrototypes(TransformerMixin, MixedEstimator):  # type: ignore[misc
 
     def spend(self, spending: Spending) -> Self:
         """Do the work of ``fit`` on somebody's page, for this share of its budget."""
-        k, columns, rng = self._checked_settings(), self.columns, spending.rng.compute
+        candidates, columns, rng = self._checked_settings(), self.columns, spending.rng.compute
         domain = self.domain
         assert isinstance(domain, Schema)
 
@@ -164,11 +173,13 @@ class PrivateKPrototypes(TransformerMixin, MixedEstimator):  # type: ignore[misc
         counts = read_counts(spending, columns)
         n_rows, spare = self._count_rows(spending)  # [P1]
         spending = replace(spending, n_rows=n_rows)
-        plan = make_plan(columns, n_rows, spending.epsilon, k, spare)  # [P2]
+        plan = make_plan(columns, n_rows, spending.epsilon, candidates[-1], spare)  # [P2]
 
         # 2. A tree of noisy tables, and synthetic rows of it: searching there is free.
         synopsis = MixedSynopsis(domain=domain, n_public=self.n_public)
         self.synopsis_ = synopsis.spend_counts(spending.share(plan.model), counts)  # [P3]
+        self.synopsis_.guarantee_ = spending.budget.simulated(spending.rng.noise.simulation)
+        k = self._choose_k(candidates, rng)
         numbers, codes = self.synopsis_.synthetic_rows(max(self.n_synthetic, k), rng)
         rows = MixedRows(columns, numbers, codes)
 
@@ -225,13 +236,22 @@ class PrivateKPrototypes(TransformerMixin, MixedEstimator):  # type: ignore[misc
             return known, ROWS
         return spending.share(ROWS).count_rows(), Fraction(0)
 
-    def _checked_settings(self) -> int:
-        """Return the number of groups; refuse settings before a row is read."""
-        k = whole_number(self.n_clusters)
-        if k is None or not 1 <= k <= _MOST_CLUSTERS:
+    def _choose_k(self, counts: Sequence[int], rng: np.random.Generator) -> int:
+        """Choose the number of groups on the released tables, if several were given."""
+        self.cost_curve_ = None
+        if len(counts) == 1:
+            return counts[0]
+        choice = choose_groups(self.synopsis_, counts, rng)
+        self.cost_curve_ = choice.costs
+        return choice.value
+
+    def _checked_settings(self) -> tuple[int, ...]:
+        """Return the numbers of groups; refuse settings before a row is read."""
+        counts = cluster_numbers(self.n_clusters)
+        if counts[-1] > _MOST_CLUSTERS:
             raise InvalidSetting.of(
                 "n_clusters",
-                f"must be a whole number from 1 to {_MOST_CLUSTERS}",
+                f"must be a whole number from 1 to {_MOST_CLUSTERS}, or several",
                 6,
                 self.n_clusters,
             )
@@ -241,7 +261,7 @@ class PrivateKPrototypes(TransformerMixin, MixedEstimator):  # type: ignore[misc
                 raise InvalidSetting.of(
                     name, "must be a whole number of 1 or more", example, getattr(self, name)
                 )
-        return k
+        return counts
 
     # For the holder of rows.
 
@@ -329,6 +349,8 @@ class PrivateKPrototypes(TransformerMixin, MixedEstimator):  # type: ignore[misc
                  "n_clusters_", "level_")  # fmt: skip
         released = {name: Released(getattr(self, name)) for name in names}
         released["synopsis_"] = Released(self.synopsis_.to_dict())
+        if self.cost_curve_ is not None:
+            released["cost_curve_"] = Released(self.cost_curve_)
         return Result("private k-prototypes", self.guarantee_, settings, released)
 
     def save(self, folder: str | Path, overwrite: bool = False) -> Path:
@@ -347,6 +369,8 @@ class PrivateKPrototypes(TransformerMixin, MixedEstimator):  # type: ignore[misc
     def _settings(self) -> dict[str, Any]:
         names = ("n_clusters", "n_init", "n_public", "n_synthetic", "nonfinite")
         params = {name: getattr(self, name) for name in names}
+        if isinstance(self.n_clusters, range | tuple):
+            params["n_clusters"] = list(self.n_clusters)
         return dict(sorted((params | promise_to_settings(self)).items()))
 
     def _document(self) -> dict[str, Any]:
@@ -367,8 +391,10 @@ class PrivateKPrototypes(TransformerMixin, MixedEstimator):  # type: ignore[misc
         return model
 
     def _release_name(self, rows: Rows) -> str:
-        k = self._checked_settings()
-        return f"{k} {'group' if k == 1 else 'groups'}"
+        counts = self._checked_settings()
+        if len(counts) > 1:
+            return f"{counts[0]} to {counts[-1]} groups"
+        return f"{counts[0]} {'group' if counts[0] == 1 else 'groups'}"
 
 
 def _without_people(domain: Schema) -> Schema:

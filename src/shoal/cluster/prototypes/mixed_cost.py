@@ -47,6 +47,18 @@ class Prototypes:
         """
         return Prototypes(self.numbers[places], self.codes[places])
 
+    def joined(self, others: "Prototypes") -> "Prototypes":
+        """Return these and others after them.
+
+        Parameters
+        ----------
+        others
+            The others.
+        """
+        return Prototypes(
+            np.vstack([self.numbers, others.numbers]), np.vstack([self.codes, others.codes])
+        )
+
 
 @dataclass(frozen=True, eq=False)
 class MixedRows:
@@ -78,6 +90,16 @@ class MixedRows:
             Which.
         """
         return MixedRows(self.columns, self.numbers[places], self.codes[places])
+
+    def prototypes_at(self, places: Any) -> Prototypes:
+        """Return some rows as prototypes.
+
+        Parameters
+        ----------
+        places
+            Which rows.
+        """
+        return Prototypes(self.numbers[places], self.codes[places])
 
     @cached_property
     def points(self) -> Floats:

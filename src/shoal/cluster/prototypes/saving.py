@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from shoal.cluster.choose.cost_curve import CostCurve
 from shoal.cluster.prototypes.mixed_cost import Prototypes
 from shoal.cluster.prototypes.profiles import GroupIntervals, Profiles
 from shoal.domain import Schema
@@ -31,9 +32,9 @@ def document(model: Any) -> dict[str, Any]:
         A fitted ``PrivateKPrototypes``.
     """
     names = ("n_rows_", "n_clusters_", "level_")
-    return {"settings": model._settings()} | {
-        "released": {name: getattr(model, name) for name in names}
-    }
+    released = {name: getattr(model, name) for name in names}
+    curve = {} if model.cost_curve_ is None else {"cost_curve": model.cost_curve_.to_dict()}
+    return {"settings": model._settings(), "released": released} | curve
 
 
 def tables(model: Any) -> dict[str, Any]:
@@ -75,7 +76,11 @@ def restore(kind: Any, content: Mapping[str, Any], parts: Mapping[str, Any]) -> 
     no_box: Any = None  # the schema takes its place, and says whose the rows are
     without_people = content["settings"] | {"entity": None, "max_rows_per_person": None}
     settings = promise_from_settings(without_people, no_box)
+    if isinstance(settings["n_clusters"], list):
+        settings["n_clusters"] = tuple(settings["n_clusters"])
     model = kind(**settings | {"domain": domain})
+    curve = content.get("cost_curve")  # older versions, and single numbers, have none
+    model.cost_curve_ = None if curve is None else CostCurve.of(curve)
     released, parts_released = content["released"], parts[RELEASED]
     k, p, q = released["n_clusters_"], len(model.columns.numbers), len(model.columns.categories)
     prototypes = parts_released["prototypes"]

@@ -9,7 +9,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from shoal.cluster.prototypes.mixed_cost import MixedRows, Prototypes
 
-__all__ = ["find_prototypes"]
+__all__ = ["find_prototypes", "improve_prototypes"]
 
 Floats = NDArray[np.float64]
 _CANDIDATES = 3  # of greedy k-means++
@@ -43,6 +43,19 @@ def find_prototypes(
             best, least = prototypes, cost
     assert best is not None
     return best
+
+
+def improve_prototypes(rows: MixedRows, prototypes: Prototypes) -> Prototypes:
+    """Return prototypes moved to the means and modes of their rows until nothing gets cheaper.
+
+    Parameters
+    ----------
+    rows
+        The rows.
+    prototypes
+        Where to begin.
+    """
+    return _lloyd(rows, prototypes)[0]
 
 
 def _lloyd(rows: MixedRows, prototypes: Prototypes) -> tuple[Prototypes, float]:

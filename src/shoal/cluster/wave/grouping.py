@@ -58,11 +58,13 @@ Rule = Literal["threshold", "posterior"]
 # All constants of the automatic selector: docs/decisions/wave-selector.md.
 AUTO_CELLS = 3.0  # times (n epsilon / 10)^(1/d): cells along an axis, finer than single counts bear
 _SIGMA = 0.7  # width of the filter in cells, where rows are many
+_ROWS = 1.0  # rows in a cube as wide as the filter, at least: fewer are peaks by chance
 _SIGMAS = (0.0, 0.5, 0.7, 1.0, 1.5, 2.0)  # what smooth="auto" chooses from
 _FRINGE_SCALES = (1.0, 1.4, 2.0, 2.8)  # times the scale of the peaks
 _CLEAR, _COARSE_CUT = 4.0, 2.5  # standard errors
 # Standard errors less than the luckiest of all cells would need, since few cells start a cluster.
 _FEWER_STARTS = 1.4
+_WIDEST = 8.0  # times the usual width
 # The range of the cut, times the significance that the largest of as many chance passes reaches.
 _LEAST, _MOST = 0.85, 1.4
 
@@ -298,7 +300,11 @@ def _clear_peaks(tree: PeakTree) -> int:
 
 
 def suggested_sigma(grid: NoisyGrid) -> float:
-    """Suggest the filter's width: 0.7 cells where they hold about 1/epsilon rows, else more.
+    """Suggest the filter's width: wide enough to outweigh noise, and chance among the rows.
+
+    Noise asks for 0.7 cells where they hold about 1/epsilon rows, and for more where they hold
+    fewer. Rows lie by chance as well, whatever the budget: a cube as wide as the filter is to hold
+    one row on average.
 
     Parameters
     ----------
@@ -313,14 +319,14 @@ def suggested_sigma(grid: NoisyGrid) -> float:
     --------
     >>> few, many = np.full((8, 8), 0.1), np.full((8, 8), 10.0)
     >>> [round(suggested_sigma(NoisyGrid(rows, variance=2.0)), 1) for rows in (few, many)]
-    [2.3, 0.7]
+    [3.2, 0.7]
     """
-    if grid.variance == 0:
-        return _SIGMA
-    epsilon = math.sqrt(2 / grid.variance)  # that of Laplace noise as strong
-    rows = max(float(grid.values.mean()), 1e-6)
-    finer = math.pow(10 / (rows * epsilon), 1 / grid.values.ndim) / AUTO_CELLS
-    return _SIGMA * min(max(finer, 1.0), 8.0)
+    rows, d = max(float(grid.values.mean()), 1e-6), grid.values.ndim
+    wide = max(math.pow(_ROWS / rows, 1 / d) / _SIGMA, 1.0)
+    if grid.variance > 0:
+        epsilon = math.sqrt(2 / grid.variance)  # that of Laplace noise as strong
+        wide = max(wide, math.pow(10 / (rows * epsilon), 1 / d) / AUTO_CELLS)
+    return _SIGMA * min(wide, _WIDEST)
 
 
 def widest_gap(significance: NDArray[np.float64]) -> float:

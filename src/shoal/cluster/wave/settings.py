@@ -43,6 +43,8 @@ SelectorName = Literal["auto", "persistence", "percentile", "density", "mass"]
 Group = TypeVar("Group", bound=Options)
 
 MOST_DENSE = 2**24  # most cells of a full grid; a larger grid is sparse
+_MOST_AUTO = 2**18  # most cells of a grid that the automatic selector divides by itself
+_AUTO_UP_TO = 6  # columns up to which it does: with more, each axis would have too few cells
 _FULL_UP_TO = 4  # columns up to which cells touch by corners unless told otherwise
 _MOST_FULL = 12  # columns: a cell has 3**d - 1 neighbours by corners
 
@@ -101,7 +103,7 @@ class Settings:
         method, selector = _resolve_method(model), _resolve_selector(model)
         _check_choice("connectivity", model.connectivity, (None, "full", "faces"))
         cells = _check_cells(model, box)
-        is_sparse = box.d > 3 or (not isinstance(cells, str) and math.prod(cells) > MOST_DENSE)
+        is_sparse = _is_sparse(model, method, selector, cells, box.d)
         selector = selector or _default_selector(method, is_sparse)
         _check_together(model, method, selector, is_sparse)
         return cls(
@@ -148,7 +150,7 @@ class Settings:
         finer, most = 1.5, 256  # docs/decisions/wave-selector.md
         # Several scales are tried: cells may be finer, but each costs time, so fewer are allowed.
         if isinstance(self.selector, Auto):
-            finer, most = AUTO_CELLS, 128 if box.d <= 2 else 64
+            finer, most = AUTO_CELLS, _most_cells_an_axis(box.d)
         rule = finer * (n_rows * min(epsilon, 4) / 10) ** (1 / box.d)
         fewest = max(_fewest(box), 2**self.level)
         return Grid(box, int(np.clip(round(rule), fewest, max(fewest, most))))
@@ -196,6 +198,21 @@ def _resolve(name: str, value: Any, kinds: Mapping[str, type[Group]]) -> Group:
     classes = ", ".join(kind.__name__ for kind in kinds.values())
     allowed = f"must be one of {shown}, or an instance of {classes}"
     raise InvalidSetting.of(name, allowed, next(iter(kinds)), value)
+
+
+def _is_sparse(
+    model: Any, method: Method, selector: Selector | None, cells: object, d: int
+) -> bool:
+    """Tell whether only cells that stand out are made; public settings alone decide."""
+    if cells != "auto":
+        return d > 3 or math.prod(cells) > MOST_DENSE  # type: ignore[arg-type]
+    by_itself = isinstance(method, Block | Plain) and isinstance(selector, Auto | None)
+    return d > (_AUTO_UP_TO if by_itself and model.level == 0 else 3)
+
+
+def _most_cells_an_axis(d: int) -> int:
+    """Return the most cells along an axis of a grid for the automatic selector."""
+    return min(128 if d <= 2 else 64, math.floor(_MOST_AUTO ** (1 / d) + 1e-9))
 
 
 def _default_selector(method: Method, is_sparse: bool) -> Selector:

@@ -26,6 +26,7 @@ def count_curve(
     title: str,
     across: str = CLUSTERS,
     label: str | None = None,
+    band: Mapping[int, tuple[float, float]] | None = None,
 ) -> "CountCurve":
     """Draw the values by which a rule chose a number of clusters or another setting.
 
@@ -43,6 +44,8 @@ def count_curve(
         What the candidates are, if not numbers of clusters.
     label
         The text at the chosen one.
+    band
+        What noise makes of each value, its low and high end; None draws the curve alone.
 
     Examples
     --------
@@ -58,6 +61,8 @@ def count_curve(
     caption = label or f"{chosen} chosen"
     data = {"value": value, "points": points, "chosen": _whole_if_possible(chosen)}
     data |= {"across": across, "label": caption}
+    if band is not None:
+        data["band"] = [[place, *map(float, band[place])] for place in sorted(band)]
     step = -(-len(points) // _MOST_DESCRIBED)
     heights = "; ".join(f"{height:.4g} at {place:.4g}" for place, height in points[::step])
     ends = f"{across} from {points[0][0]:.4g} to {points[-1][0]:.4g} across"
@@ -87,6 +92,7 @@ class CountCurve(Figure):
         svg = Svg(WIDTH, HEIGHT, self.title, self.alt)
         places = [self._place(count, height) for count, height in self.data["points"]]
         self._draw_axes(svg)
+        self._draw_band(svg)
         svg.path(
             "M" + "L".join(f"{px(x)} {px(y)}" for x, y in places),
             "line l1",
@@ -113,6 +119,14 @@ class CountCurve(Figure):
         return figure.update_layout(
             title=self.title, xaxis_title=self.data["across"], yaxis_title=self.data["value"]
         )
+
+    def _draw_band(self, svg: Svg) -> None:
+        lines = self.data.get("band", [])
+        low = [self._place(place, least) for place, least, _ in lines]
+        high = [self._place(place, most) for place, _, most in lines]
+        if lines:
+            edge = "L".join(f"{px(x)} {px(y)}" for x, y in [*low, *reversed(high)])
+            svg.path(f"M{edge}z", "band l1")
 
     def _draw_axes(self, svg: Svg) -> None:
         low, high = self._ends
@@ -143,6 +157,7 @@ class CountCurve(Figure):
     def _ends(self) -> tuple[float, float]:
         """The ends of the vertical axis, which differ even for a level curve."""
         heights = [height for _, height in self.data["points"]]
+        heights += [most for _, _, most in self.data.get("band", [])]
         low, high = min(0.0, *heights), max(heights)
         return low, high if high > low else low + 1
 

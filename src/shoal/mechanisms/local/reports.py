@@ -9,6 +9,7 @@ from numpy.typing import DTypeLike, NDArray
 
 from shoal.errors import NotAReport
 from shoal.privacy import Guarantee, Mechanism
+from shoal.privacy.notebook import promise_sentences, summary_html
 
 __all__ = ["Remap", "Reports", "as_raw_reports", "as_reports"]
 
@@ -78,6 +79,15 @@ class Reports:
 
     def __len__(self) -> int:
         return len(self.values)
+
+    def _repr_html_(self) -> str:
+        """Return how many reports there are, what made them and what they promise."""
+        columns = 1 if self.values.ndim < 2 else self.values.shape[1]
+        facts = {"Reports": f"{len(self):,}", "Numbers in each": columns}
+        facts |= {"Made by": self.mechanism}
+        if self.remap is not None:
+            facts |= {"Then": self.remap}
+        return summary_html("Reports", facts, promise_sentences(self.guarantee))
 
     def __array__(self, dtype: DTypeLike | None = None, copy: bool | None = None) -> NDArray[Any]:
         return np.array(self.values, dtype=dtype, copy=copy)

@@ -39,6 +39,7 @@ _SCORE_STEPS = (
     256  # scores are whole numbers of 1/256 rows, so that a row moves them by 256 exactly
 )
 _FEWEST_BINS, _MOST_BINS = 4, 32
+_ONE_WAY_NOISE = 2.0  # of a table's, by the shares above
 
 
 class MixedEstimator(PrivateEstimator):
@@ -116,6 +117,8 @@ class MixedSynopsis(MixedEstimator):
         The counts after they were made consistent.
     noisy_one_ways_, noisy_tables_
         The counts as they were released.
+    one_way_deviations_, table_deviation_
+        The standard deviation of the noise in a count of each column, and of a table.
     guarantee_
         What was promised to each person.
 
@@ -187,6 +190,7 @@ class MixedSynopsis(MixedEstimator):
         one_ways = _split(flat.astype(np.float64), columns.sizes(self.bins_))
         deviations = _split(blocks.deviations(for_one_ways.epsilon), columns.sizes(self.bins_))
         variances = [float(each[0] ** 2) for each in deviations]
+        self.one_way_deviations_ = tuple(float(each[0]) for each in deviations)
         self.noisy_one_ways_ = tuple(one_ways)
         # 3. Pairs, one after the other, by how far their table is from independence.
         alone = consistent_model(
@@ -329,6 +333,45 @@ class MixedSynopsis(MixedEstimator):
                 numbers[:, i] = -1 + 2 * (drawn[:, i] + rng.random(n)) / self.bins_
         return numbers, drawn[:, len(columns.numbers) :]
 
+    def simulate(self, numbers: Floats, codes: Integers, rng: np.random.Generator) -> Self:
+        """Return a synopsis of other rows, as if they had been released like these.
+
+        The same pairs are counted, with noise as large. For made-up rows: it protects nobody.
+
+        Parameters
+        ----------
+        numbers
+            Made-up rows: numbers of [-1, 1].
+        codes
+            Their categories.
+        rng
+            Draws the noise.
+        """
+        check_is_fitted(self)
+        columns, sizes = self.columns, self.columns.sizes(self.bins_)
+        binned = [
+            column.bins_of(np.trunc(numbers[:, i] * LATTICE).astype(np.int64), self.bins_)
+            for i, column in enumerate(columns.numbers)
+        ] + [codes[:, i] for i in range(len(columns.categories))]
+        times = self.n_rows_ / max(1, len(numbers))
+        one_ways = [
+            np.bincount(own, minlength=size) * times + _laplace(deviation, (size,), rng)
+            for own, size, deviation in zip(binned, sizes, self.one_way_deviations_, strict=True)
+        ]
+        tables = [
+            np.histogram2d(binned[i], binned[j], bins=(range(sizes[i] + 1), range(sizes[j] + 1)))[0]
+            * times + _laplace(self.table_deviation_, (sizes[i], sizes[j]), rng)
+            for i, j in self.pairs_
+        ]  # fmt: skip
+        other = type(self)(domain=self.domain)
+        other.n_rows_, other.bins_, other.pairs_ = self.n_rows_, self.bins_, self.pairs_
+        other.model_ = consistent_model(
+            one_ways, np.square(self.one_way_deviations_).tolist(), self.pairs_, tables,
+            self.table_deviation_**2, (float(self.n_rows_), math.inf),
+        )  # fmt: skip
+        other.n_features_in_ = columns.d
+        return other
+
     def _column(self, name: str) -> int:
         names = self.columns.names
         if name not in names:
@@ -375,6 +418,7 @@ class MixedSynopsis(MixedEstimator):
             "bins": self.bins_,
             "pairs": [list(pair) for pair in self.pairs_],
             "table_deviation": self.table_deviation_,
+            "one_way_deviations": list(self.one_way_deviations_),
             "noisy_one_ways": [counts.tolist() for counts in self.noisy_one_ways_],
             "noisy_tables": [table.tolist() for table in self.noisy_tables_],
             "one_ways": [counts.tolist() for counts in self.model_.one_ways],
@@ -398,6 +442,9 @@ class MixedSynopsis(MixedEstimator):
         synopsis.n_rows_, synopsis.bins_ = int(content["n_rows"]), int(content["bins"])
         synopsis.pairs_ = tuple((int(i), int(j)) for i, j in content["pairs"])
         synopsis.table_deviation_ = float(content["table_deviation"])
+        # Older versions did not write it: columns have about twice the noise of tables.
+        usual = [_ONE_WAY_NOISE * synopsis.table_deviation_] * len(content["one_ways"])
+        synopsis.one_way_deviations_ = tuple(content.get("one_way_deviations", usual))
         synopsis.noisy_one_ways_ = _arrays(content["noisy_one_ways"])
         synopsis.noisy_tables_ = _arrays(content["noisy_tables"])
         synopsis.model_ = TreeModel(
@@ -450,6 +497,10 @@ def read_counts(spending: Spending, columns: MixedColumns) -> ExactCounts:
     """
     kernel = pair_counts(columns)
     return kernel.unpacked(spending.sum(kernel)[0])
+
+
+def _laplace(deviation: float, shape: tuple[int, ...], rng: np.random.Generator) -> Floats:
+    return rng.laplace(0, deviation / math.sqrt(2), shape)
 
 
 def _bins_for(n_rows: int, epsilon: float) -> int:
