@@ -1,11 +1,12 @@
 """Draw the picture of README.md and of the docs' front page: the demo's map, from a seeded run."""
 
 from pathlib import Path
+from typing import Any
 
-from shoal.cli.inputs.demo_results import make_demo
+from shoal.cli.inputs import demo_results
 from shoal.cli.verbs.demo import STUDENTS
 from shoal.data.made_up import MADE_UP
-from shoal.pages.demo import map_pair
+from shoal.pages.demo import MAP, Demo, map_pair
 from shoal.privacy import PureDP
 from shoal.randomness import Randomness
 
@@ -17,7 +18,11 @@ def demo_pictures() -> dict[str, str]:
     """Return the pictures by the name of their file."""
     rng, example = Randomness(SEED), MADE_UP["school"]
     students = example.table(STUDENTS, rng.seed())
-    demo = make_demo(students, example.domain, rng, PureDP(1), seed=SEED)
+    model = demo_results._fitted(example.domain, PureDP(1), students, random_state=SEED)
+    labels, plain = demo_results._plain_groups(example.domain, students, model, rng.seed())
+    rows = demo_results._numbers(students, MAP)
+    attack: Any = None  # not on the map
+    demo = Demo(model, rows, labels, plain[:, :2], {}, (), attack, attack)
     return {"demo-map.svg": map_pair(demo).svg()}
 
 

@@ -103,6 +103,7 @@ def test_a_lazy_frame_fits_like_the_frame(file):
     assert centers(pl.scan_parquet(file)) == centers(TABLE)
 
 
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")  # of ibis, about DuckDB
 def test_an_ibis_plan_that_draws_gives_the_same_rows_at_each_pass(file):
     ibis = pytest.importorskip("ibis")
     table = ibis.duckdb.connect().read_parquet(file)
@@ -112,6 +113,7 @@ def test_an_ibis_plan_that_draws_gives_the_same_rows_at_each_pass(file):
     assert rows_of_pass(source) == first
 
 
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")  # of ibis, about DuckDB
 def test_a_model_is_fitted_to_an_ibis_table(file):
     ibis = pytest.importorskip("ibis")
     table = ibis.duckdb.connect().read_parquet(file)

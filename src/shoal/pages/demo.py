@@ -150,7 +150,7 @@ def map_pair(demo: Demo) -> "Figure":
 
 def _cells(model: Any) -> NDArray[np.int64]:
     counts = model.synopsis_.table(*MAP).counts
-    return np.rint(np.maximum(counts, 0)).astype(np.int64)
+    return np.asarray(np.rint(np.maximum(counts, 0)), dtype=np.int64)
 
 
 def _budgets(demo: Demo) -> "Figure":
@@ -242,14 +242,20 @@ def _attack(demo: Demo) -> "Figure":
 def _attack_text(demo: Demo) -> str:
     from shoal.report.amounts import advantage, in_100
 
-    found, plain = float(demo.attack), float(demo.plain_attack)
     most = in_100(advantage(demo.model.guarantee_.epsilon))
+    asked = demo.attack.members + demo.attack.others
     return (
-        f"Someone who asked of {demo.attack.members + demo.attack.others:,} students whether a "
-        "model had seen them did better than "
-        f"guessing by {100 * found:.0f} in 100 with private k-means, by {100 * plain:.0f} in 100 "
-        f"with plain k-means; the promise allows {most} in 100."
+        f"An attacker who asked of {asked:,} students whether a model had seen them was "
+        f"{_better(float(demo.attack))} with private k-means and "
+        f"{_better(float(demo.plain_attack))} with plain k-means; the promise allows {most} in 100."
     )
+
+
+def _better(advantage: float) -> str:
+    hundredths = round(100 * advantage)
+    if hundredths < 1:
+        return "no better than guessing"
+    return f"better than guessing by {hundredths} in 100"
 
 
 def _attack_values(demo: Demo) -> dict[str, float | None]:

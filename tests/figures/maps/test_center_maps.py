@@ -26,8 +26,12 @@ def test_every_centre_has_its_numbered_mark_in_each_map():
 
 def test_points_are_coloured_by_their_group():
     svg = drawn(LEFT).svg()
-    assert 'class="speck c1"' in svg
-    assert 'class="speck c2"' in svg
+    assert 'class="speck large c1"' in svg
+    assert 'class="speck large c2"' in svg
+
+
+def test_many_points_are_drawn_smaller():
+    assert 'class="speck c1"' in drawn(CenterPanel("Many", points=[[1, 1]] * 301)).svg()
 
 
 def test_the_description_has_axes_finding_and_maps():

@@ -18,6 +18,7 @@ __all__ = ["CenterMaps", "CenterPanel", "center_maps"]
 
 MOST = 4  # panels
 MOST_POINTS = 4_000  # in one panel: more hide each other
+FEW_POINTS = 300  # so few are drawn larger
 _SERIES = 6
 _TOP, _BELOW, _LEFT, _GAP = 50, 62, 46, 26
 
@@ -181,7 +182,8 @@ class CenterMaps(Figure):
                 p for p, g in zip(panel["points"], panel["groups"], strict=True) if g == group
             )
             drawn = (f"M{px(x)} {px(y)}h0" for x, y in (self._place(frame, p) for p in places))
-            svg.path("".join(drawn), f"speck c{group % _SERIES + 1}")
+            size = "speck" if len(panel["points"]) > FEW_POINTS else "speck large"
+            svg.path("".join(drawn), f"{size} c{group % _SERIES + 1}")
         left, right = px(frame.left), px(frame.right)
         svg.path(f"M{left} {px(frame.top)}H{right}V{px(frame.bottom)}H{left}z", "frame")
         for number, center in enumerate(panel["centers"], start=1):
