@@ -125,11 +125,7 @@ def curve_of(
     fits = next(iter(errors.values()))[epsilons[0]]
     least = _LEAST_PEOPLE * len(fits[0])
     typical = {shape: _each(each, _typical) for shape, each in errors.items()}
-    low, middle, high = (
-        {shape: falling(_each(each, lambda fits, q=q: float(np.quantile(fits, q))))
-         for shape, each in typical.items()}
-        for q in (_FEW, 0.5, _MANY)
-    )  # fmt: skip
+    low, middle, high = (_quantiles(typical, share) for share in (_FEW, 0.5, _MANY))
     most = {shape: _from_here_on(_each(each, _most)) for shape, each in errors.items()}
     needed = _range([_least_epsilon(each, within) for each in most.values()])
     bands = [
@@ -181,6 +177,16 @@ def _each(
     by_budget: Mapping[float, _Given], number_of: Callable[[_Given], _Made]
 ) -> dict[float, _Made]:
     return {budget: number_of(each) for budget, each in by_budget.items()}
+
+
+def _quantiles(
+    typical: Mapping[str, Mapping[float, list[float]]], share: float
+) -> dict[str, dict[float, float]]:
+    """A quantile over the fits of each shape and budget, none of which rises with the budget."""
+    return {
+        shape: falling({budget: float(np.quantile(fits, share)) for budget, fits in each.items()})
+        for shape, each in typical.items()
+    }
 
 
 def _typical(fits: Errors) -> list[float]:
