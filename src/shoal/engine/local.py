@@ -208,7 +208,8 @@ class LocalRows:
         """
         batches, screen_batch = self._reading()
         encoded: list[ScreenedBatch] = []
-        keep = encoded.append if self._may_keep_encoded() else _ignore
+        may_keep = self._may_keep_encoded()
+        keep: Callable[[ScreenedBatch], None] = encoded.append if may_keep else _ignore
         tally = yield from self._pass(
             batches, screen_batch, lambda screened: work(screened.block), keep
         )
