@@ -1,12 +1,14 @@
+import gc
 import os
 import signal
 import subprocess
 import sys
+import threading
 from pathlib import Path
 
 import pytest
 
-from shoal.files.scratch import nameless_file, private_file, scratch
+from shoal.files.scratch import _held_place, nameless_file, private_file, scratch
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="needs the locks of POSIX")
 
@@ -124,6 +126,21 @@ def test_many_processes_share_the_place_and_leave_nothing(temporary):
     processes = [subprocess.Popen(asked) for _ in range(4)]
     assert [process.wait() for process in processes] == [0] * 4
     assert list(temporary.iterdir()) == []
+
+
+def test_work_that_is_dropped_while_the_place_is_held_does_not_wait_for_itself(temporary):
+    def drop():
+        work = scratch()
+        work.__enter__()
+        with _held_place():
+            del work
+            gc.collect()
+
+    thread = threading.Thread(target=drop, daemon=True)
+    thread.start()
+    thread.join(20)
+    assert not thread.is_alive()
+    assert not list(temporary.glob("*/run-*"))
 
 
 def test_files_are_their_owners_alone(temporary):

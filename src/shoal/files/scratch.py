@@ -15,6 +15,7 @@ import os
 import shutil
 import stat
 import tempfile
+import threading
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
@@ -27,6 +28,7 @@ __all__ = ["nameless_file", "private_file", "scratch", "sweep_scratch"]
 _MARKER, _LOCK, _RUN = "marker", "lock", "run-"
 _MAGIC = b"shoal scratch 1: rows of unfinished work; shoal removes what is left here\n"
 _TRIES = 100  # another process may remove the empty place each time
+_HERE = threading.local()  # whether this thread holds the place
 _OPEN = os.O_RDWR | os.O_CREAT | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_NOFOLLOW", 0)
 
 
@@ -108,9 +110,11 @@ def _held_place() -> Iterator[Path | None]:
     """The user's place, while no other process changes it; None where there can be none."""
     path = _temporary_folder() / _place_name()
     marker = _held_marker(path)
+    _HERE.holds = marker is not None
     try:
         yield None if marker is None else path
     finally:
+        _HERE.holds = False
         if marker is not None:
             os.close(marker)
 
@@ -201,7 +205,13 @@ def _is_held(folder: Path) -> bool:
 
 
 def _remove_empty_place(path: Path) -> None:
-    """Remove the place with its marker, if no other work goes on there."""
+    """Remove the place with its marker, if no other work goes on there.
+
+    Work that was dropped without its end is tidied up by the garbage collector, also while this
+    very thread holds the place. It would wait for itself; whoever holds the place removes it later.
+    """
+    if getattr(_HERE, "holds", False):
+        return
     with suppress(OSError), _held_place() as place:
         if place == path and os.listdir(path) == [_MARKER]:
             (path / _MARKER).unlink()
