@@ -143,7 +143,8 @@ class Options:
         groups = None if self.n_clusters is None else list(self.n_clusters)
         domain = self.schema if self.box is None else self.box
         assert domain is not None
-        own = {"domain": domain.to_dict(), "groups": groups, "waves": self.waves.settings}
+        own: dict[str, Any] = {"domain": domain.to_dict(), "groups": groups}
+        own["waves"] = self.waves.settings
         if self.init is not None:
             own["init"] = hashlib.sha256(self.init.tobytes()).hexdigest()
         return named | own
