@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from shoal.files.scratch import _held_place, nameless_file, private_file, scratch
+from shoal.files import scratch as scratch_module
+from shoal.files.scratch import nameless_file, private_file, scratch
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="needs the locks of POSIX")
 
@@ -128,15 +129,25 @@ def test_many_processes_share_the_place_and_leave_nothing(temporary):
     assert list(temporary.iterdir()) == []
 
 
-def test_work_that_is_dropped_while_the_place_is_held_does_not_wait_for_itself(temporary):
-    def drop():
-        work = scratch()
-        work.__enter__()
-        with _held_place():
-            del work
-            gc.collect()
+@pytest.mark.parametrize("moment", ["is_still", "_sweep"])
+def test_work_that_is_dropped_while_the_place_is_held_does_not_wait_for_itself(
+    temporary, monkeypatch, moment
+):
+    during = getattr(scratch_module, moment)
+    work = [scratch()]
+    work[0].__enter__()
 
-    thread = threading.Thread(target=drop, daemon=True)
+    def drop_first(*given):
+        work.clear()
+        gc.collect()
+        return during(*given)
+
+    def go_on():
+        monkeypatch.setattr(scratch_module, moment, drop_first)
+        with scratch():
+            pass
+
+    thread = threading.Thread(target=go_on, daemon=True)
     thread.start()
     thread.join(20)
     assert not thread.is_alive()
