@@ -142,7 +142,7 @@ def load_model(folder: str | Path) -> Any:
     try:
         model = kind._restore(document, tables)
         model.guarantee_ = guarantee_of(document["guarantee"])
-        if document["domain"] is not None and "domain" in model.get_params(deep=False):
+        if document["domain"] is not None and "domain" in vars(model):
             model.domain = _with_texts(model.domain, document["domain"])
     except _DAMAGED as error:
         raise UnreadableModel(

@@ -37,8 +37,8 @@ class CostCurve:
     Examples
     --------
     >>> curve = CostCurve((1, 2, 3), (0.9, 0.2, 0.19), (0.01, 0.01, 0.01), (), 2, "elbow")
-    >>> curve.band[2]
-    (0.1804, 0.2196)
+    >>> [round(end, 4) for end in curve.band[2]]
+    [0.1804, 0.2196]
     >>> CostCurve.of(curve.to_dict()) == curve
     True
     """
