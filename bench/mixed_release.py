@@ -5,8 +5,8 @@ share or mean of the group that the released prototypes make, over whole fits of
 its own noise. ``synthetic rows``: how far one- and two-way cells of synthetic rows are from those
 of the table, in standard deviations of their release. ``classifier``: income over 50K predicted on
 the test part of Adult, learnt from the real training rows, from synthetic ones with and without
-income as the target of their tables, and from a table released by ``anonymize`` at k = 10. Tables, numbers of groups, budgets and seeds were
-named here before anything was run.
+income as the target of their tables, and from a table released by ``anonymize`` at k = 10. Tables,
+numbers of groups, budgets and seeds were named here before anything was run.
 """
 
 import os

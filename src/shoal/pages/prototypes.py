@@ -251,7 +251,7 @@ def _table(model: Any, profiles: "Profiles") -> Table:
     """Return all groups side by side: each number and category, here and for everyone."""
     groups = profiles.by_size()
     sizes = [f"{round(float(profiles.sizes[g])):,}" for g in groups]
-    rows = [[f"{unit_of(model).capitalize()}, about", *sizes, f"{model.n_rows_:,}"]]
+    rows = [[f"{unit_of(model).capitalize()}, about", *sizes, f"{_total(profiles):,}"]]
     texts = column_texts(model.domain, [name for name, _ in profiles.numbers])
     for i, text in enumerate(texts):
         width = float(profiles.spans[i][1] - profiles.spans[i][0])
