@@ -143,6 +143,34 @@ def test_work_that_is_dropped_while_the_place_is_held_does_not_wait_for_itself(t
     assert not list(temporary.glob("*/run-*"))
 
 
+def test_work_that_is_dropped_just_after_the_lock_is_taken_does_not_wait_for_itself(
+    temporary, monkeypatch
+):
+    from shoal.files import scratch as module
+
+    works, is_marked = [], module._is_marked
+
+    def drop_and_tell(handle, path):
+        works.clear()
+        gc.collect()
+        return is_marked(handle, path)
+
+    def drop():
+        work = scratch()
+        work.__enter__()
+        works.append(work)
+        del work
+        monkeypatch.setattr(module, "_is_marked", drop_and_tell)
+        with _held_place():
+            pass
+
+    thread = threading.Thread(target=drop, daemon=True)
+    thread.start()
+    thread.join(20)
+    assert not thread.is_alive()
+    assert not list(temporary.glob("*/run-*"))
+
+
 def test_files_are_their_owners_alone(temporary):
     with scratch() as folder:
         private_file(folder / "rows")
