@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from shoal.files.scratch import _held_place, nameless_file, private_file, scratch
+from shoal.files import scratch as scratch_module
+from shoal.files.scratch import nameless_file, private_file, scratch
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="needs the locks of POSIX")
 
@@ -128,43 +129,25 @@ def test_many_processes_share_the_place_and_leave_nothing(temporary):
     assert list(temporary.iterdir()) == []
 
 
-def test_work_that_is_dropped_while_the_place_is_held_does_not_wait_for_itself(temporary):
-    def drop():
-        work = scratch()
-        work.__enter__()
-        with _held_place():
-            del work
-            gc.collect()
-
-    thread = threading.Thread(target=drop, daemon=True)
-    thread.start()
-    thread.join(20)
-    assert not thread.is_alive()
-    assert not list(temporary.glob("*/run-*"))
-
-
-def test_work_that_is_dropped_just_after_the_lock_is_taken_does_not_wait_for_itself(
-    temporary, monkeypatch
+@pytest.mark.parametrize("moment", ["is_still", "_sweep"])
+def test_work_that_is_dropped_while_the_place_is_held_does_not_wait_for_itself(
+    temporary, monkeypatch, moment
 ):
-    from shoal.files import scratch as module
+    during = getattr(scratch_module, moment)
+    work = [scratch()]
+    work[0].__enter__()
 
-    works, is_marked = [], module._is_marked
-
-    def drop_and_tell(handle, path):
-        works.clear()
+    def drop_first(*given):
+        work.clear()
         gc.collect()
-        return is_marked(handle, path)
+        return during(*given)
 
-    def drop():
-        work = scratch()
-        work.__enter__()
-        works.append(work)
-        del work
-        monkeypatch.setattr(module, "_is_marked", drop_and_tell)
-        with _held_place():
+    def go_on():
+        monkeypatch.setattr(scratch_module, moment, drop_first)
+        with scratch():
             pass
 
-    thread = threading.Thread(target=drop, daemon=True)
+    thread = threading.Thread(target=go_on, daemon=True)
     thread.start()
     thread.join(20)
     assert not thread.is_alive()
