@@ -9,6 +9,7 @@ import pytest
 from shoal.audit import replay
 from shoal.audit.loss.mixed_twins import SCHEMA, mixed_twins
 from shoal.cluster import PrivateKPrototypes
+from shoal.synopsis import MixedSynopsis
 
 USUAL = {"age": 40.0, "grade": "middle", "sex": "F", "town": "a", "work": "some"}
 UNIQUE = {"age": 100.0, "grade": "high", "sex": "M", "town": "elsewhere", "work": "all"}
@@ -36,6 +37,14 @@ def test_extreme_pairs_lose_no_more_than_is_claimed(pair, level):
     model = PrivateKPrototypes(
         2, epsilon=1, domain=SCHEMA, n_public=LEVELS[level], n_init=1, n_synthetic=100
     )
+    replayed = replay(model, *pair)
+    assert replayed.verdict == "consistent", replayed.faults
+    assert replayed.worst <= 1 + 1e-9
+
+
+@pytest.mark.parametrize("pair", PAIRS.values(), ids=PAIRS)
+def test_a_synopsis_around_a_target_loses_no_more_than_is_claimed(pair):
+    model = MixedSynopsis(epsilon=1, domain=SCHEMA, target="town", n_public=3000)
     replayed = replay(model, *pair)
     assert replayed.verdict == "consistent", replayed.faults
     assert replayed.worst <= 1 + 1e-9

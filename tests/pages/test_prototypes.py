@@ -55,6 +55,12 @@ def test_all_groups_stand_side_by_side_with_everyone(made):
     assert all(len(row) == 4 for row in table.rows)
 
 
+def test_the_sizes_in_the_table_add_up_to_everyone(made):
+    (table,) = made.tables
+    *sizes, everyone = (int(cell.replace(",", "")) for cell in table.rows[0][1:])
+    assert sum(sizes) == everyone == made.values["rows_about"]
+
+
 def test_groups_are_described_by_what_differs(made):
     rows = [row for card in made.groups.cards for row in card.rows]
     assert "Higher" in {row.label for row in rows if row.is_share}

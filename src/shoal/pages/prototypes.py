@@ -311,7 +311,7 @@ def _limits(model: Any, profiles: "Profiles") -> list[str]:
         *_cautions(model),
         "A group is what lies nearest to its prototype: there may be no gap between two groups.",
         "Other people in the table would have changed the groups too.",
-        "Everyone's values are those of the released columns, so groups may not add up to them "
+        "Everyone's shares are those of the released columns, so groups may not add up to them "
         "exactly.",
     ]
     if has_no_entity(model):

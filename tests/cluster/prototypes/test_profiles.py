@@ -65,6 +65,20 @@ def test_a_group_is_told_by_what_differs_from_everyone():
     assert strengths == sorted(strengths, reverse=True)
 
 
+def test_the_mean_of_everyone_is_right_where_rows_crowd_at_an_edge():
+    columns = {"attempts": {"low": 0, "high": 6}, "sex": {"values": ["F", "M"]}}
+    schema = Schema.of({"version": 1, "columns": columns})
+    rows = {"attempts": [0.0] * 3600 + [1.0] * 400, "sex": ["F", "M"] * 2000}
+    model = PrivateKPrototypes(
+        2, epsilon=2, domain=schema, n_init=2, n_synthetic=400, random_state=5
+    )
+    profiles = model.fit(rows).profiles_
+    assert profiles.measured
+    assert profiles.everyone_means[0] == pytest.approx(0.1, abs=0.03)
+    together = profiles.sizes @ profiles.means / profiles.sizes.sum()
+    assert profiles.everyone_means == pytest.approx(together)
+
+
 def test_names_that_say_nothing_alone_carry_their_column():
     labels = {
         each.label for group in (0, 1) for each in fitted(epsilon=4).profiles_.differences(group)

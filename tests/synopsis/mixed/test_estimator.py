@@ -72,6 +72,29 @@ def test_a_pair_that_was_not_released_is_marked_as_modelled():
     assert all(table.deviation is None for table in modelled)
 
 
+def test_a_target_is_measured_with_every_other_column():
+    made = fitted(target="town")
+    place = made.columns.names.index("town")
+    assert len(made.pairs_) == made.columns.d - 1
+    assert all(place in pair for pair in made.pairs_)
+    assert any(place not in pair for pair in fitted().pairs_)
+
+
+def test_pairs_left_after_those_of_a_target_join_the_rest():
+    made = MixedSynopsis(domain=SCHEMA, target="town")
+    place = made.columns.names.index("town")
+    of_target, of_others = (0, place), (0, 1)
+    assert made._candidates([of_others, of_target]) == [of_target]
+    assert made._candidates([of_others]) == [of_others]
+
+
+def test_an_unknown_target_is_refused_before_anything_is_spent():
+    ledger = Ledger()
+    with pytest.raises(UnknownColumn, match="'height'"):
+        fitted(100, target="height", ledger=ledger)
+    assert not ledger.entries()
+
+
 def test_counts_under_conditions_are_near_the_truth():
     rows, made = people(), fitted()
     true = sum(

@@ -129,7 +129,7 @@ class Profiles:
     shares_low, shares_high
         Their intervals; NaN where shares are modelled.
     everyone_means, everyone_shares
-        The same of all rows.
+        The same of all rows: means are those of the groups together where they were measured.
     spans
         The bounds of each number, in its own units.
     intervals
@@ -351,7 +351,8 @@ def _profiles(
 ) -> Profiles:
     """Put values in the columns' own units beside those of everyone."""
     columns, total = synopsis.columns, synopsis.model_.total
-    everyone = _everyone_means(synopsis)
+    # Middles of bins are off where rows crowd at an edge; measured groups are not.
+    everyone = sizes @ means / max(sizes.sum(), 1.0) if measured else _everyone_means(synopsis)
     p = len(columns.numbers)
     floor = 1 / max(total, 1.0)  # so that a lift is never by nothing
     return Profiles(

@@ -102,6 +102,9 @@ class MixedSynopsis(MixedEstimator):
         The whole promise, where more than epsilon is to be said. Give one of the two.
     domain
         A schema: bounds of numbers, lists of categories and levels, whose each row is.
+    target
+        A column that the others are to explain, named without looking at the rows: its pairs are
+        released before any others. For synthetic rows from which a model of it is to be learnt.
     n_public, nonfinite, ledger, random_state
         As for every private estimator: see ``shoal.synopsis.PrivateEstimator``.
 
@@ -147,6 +150,7 @@ class MixedSynopsis(MixedEstimator):
         epsilon: Any = None,
         privacy: PureDP | None = None,
         domain: Schema | None = None,
+        target: str | None = None,
         n_public: int | None = None,
         nonfinite: Literal["refuse", "drop"] = "refuse",
         ledger: Ledger | None = None,
@@ -155,10 +159,16 @@ class MixedSynopsis(MixedEstimator):
         self.epsilon = epsilon
         self.privacy = privacy
         self.domain = domain
+        self.target = target
         self.n_public = n_public
         self.nonfinite = nonfinite
         self.ledger = ledger
         self.random_state = random_state
+
+    def _row_domain(self, X: Any) -> Any:
+        if self.target is not None:
+            self._column(self.target)  # refuses an unknown name, before a row is read
+        return super()._row_domain(X)
 
     def spend(self, spending: Spending) -> Self:
         """Count every column and pair in one pass, then release a tree of them."""
@@ -225,7 +235,7 @@ class MixedSynopsis(MixedEstimator):
         chosen: list[tuple[int, int]] = []
         trees = list(range(exact.columns.d))
         for number in range(edges):
-            joining = [pair for pair in scores if trees[pair[0]] != trees[pair[1]]]
+            joining = self._candidates([p for p in scores if trees[p[0]] != trees[p[1]]])
             choices = Choices(np.array([scores[pair] for pair in joining], dtype=np.int64))
             drawn = each.release(
                 Exponential(each.budget, _SCORE_STEPS), choices, of=f"pair {number + 1} of {edges}"
@@ -234,6 +244,13 @@ class MixedSynopsis(MixedEstimator):
             chosen.append((first, second))
             trees = [trees[first] if tree == trees[second] else tree for tree in trees]
         return chosen
+
+    def _candidates(self, joining: list[tuple[int, int]]) -> list[tuple[int, int]]:
+        """Return the pairs of the target while there are any, else all of these."""
+        if self.target is None:
+            return joining
+        target = self._column(self.target)
+        return [pair for pair in joining if target in pair] or joining
 
     def _release_tables(
         self, spending: Spending, exact: ExactCounts, edges: int, whole: Fraction
