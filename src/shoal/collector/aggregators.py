@@ -148,12 +148,12 @@ class Aggregator:
                 f"{len(common)} people took part at both; {self.n_least} are needed.",
                 "Wait for more.",
             )
-        shares = [self._words(self._shares[person]) for person in common]
+        shares = [self._vector(self._shares[person]) for person in common]
         opened = noisy_sum(shares, self.cells, self._promise, self._ledger, self._rng)
         self._shares.clear()
         return opened
 
-    def _words(self, share: bytes) -> WordVector:
+    def _vector(self, share: bytes) -> WordVector:
         return words_of_seed(share, self.cells) if len(share) == 32 else words_of_share(share)
 
 
@@ -204,8 +204,8 @@ def noisy_sum(
         The noise.
     """
     total: WordVector = np.zeros(cells, dtype=np.uint64)
-    for words in shares:
-        total += words  # modulo 2^64
+    for share in shares:
+        total += share  # modulo 2^64
     page = Ledger.of(ledger).open(promise, by="Aggregator")
     noise = Geometric(page.budget, sensitivity=1)  # [P1]
     # Drawn around 0 and added modulo 2^64 here: the mechanism would clip the sum.

@@ -130,7 +130,7 @@ def open_sums(
             "With fewer, the campaign opens nothing.",
         )
     cells = _cells(campaign)
-    shares = (_words(c, place, cells) for person, c in _shares(store, place) if person in common)
+    shares = (_vector(c, place, cells) for person, c in _shares(store, place) if person in common)
     promise = PureDP(exact_budget(campaign.document["epsilon"]), neighbours="replace-one")
     sums = noisy_sum(shares, cells, promise, ledger, Randomness(random_state))
     content = {
@@ -155,7 +155,7 @@ def _shares(store: Store, place: int) -> Iterator[tuple[bytes, bytes]]:
             yield who + content[:16], content[16:]
 
 
-def _words(share: bytes, place: int, cells: int) -> WordVector:
+def _vector(share: bytes, place: int, cells: int) -> WordVector:
     return words_of_share(share) if place else words_of_seed(share, cells)
 
 

@@ -243,9 +243,9 @@ def _attack_text(demo: Demo) -> str:
     from shoal.report.amounts import advantage, in_100
 
     most = in_100(advantage(demo.model.guarantee_.epsilon))
-    asked = demo.attack.members + demo.attack.others
+    students = demo.attack.members + demo.attack.others
     return (
-        f"An attacker who asked of {asked:,} students whether a model had seen them was "
+        f"An attacker who asked of {students:,} students whether a model had seen them was "
         f"{_better(float(demo.attack))} with private k-means and "
         f"{_better(float(demo.plain_attack))} with plain k-means; the promise allows {most} in 100."
     )

@@ -219,8 +219,8 @@ def title_columns(columns: Sequence[ColumnText]) -> str:
 
 
 def _as_words(name: str) -> str:
-    words = name.replace("_", " ").strip() or name
-    return words[:1].upper() + words[1:]
+    text = name.replace("_", " ").strip() or name
+    return text[:1].upper() + text[1:]
 
 
 def times_text(here: float, everyone: float, what: str) -> str:

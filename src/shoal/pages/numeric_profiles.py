@@ -21,7 +21,7 @@ __all__ = ["NumericProfiles"]
 
 Floats = NDArray[np.float64]
 TITLE_PARTS = 3
-_TELLING = 0.05  # of a column's range: a smaller difference names no group
+_DIFFERENT = 0.05  # of a column's range: a smaller difference names no group
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,11 +73,11 @@ class NumericProfiles:
             The number of the group, from 0.
         """
         order = self._by_strength(group)
-        telling = [i for i in order if self._is_telling(group, i)]
+        different = [i for i in order if self._is_different(group, i)]
         if np.isnan(self.low[group]).all():
-            parts = [self._title_part(group, i) for i in telling[:1]]
+            parts = [self._title_part(group, i) for i in different[:1]]
             return f"Perhaps {parts[0]}; the rest is unclear" if parts else "Unclear"
-        clear = sorted([i for i in telling if self._is_clear(group, i)][:TITLE_PARTS])
+        clear = sorted([i for i in different if self._is_clear(group, i)][:TITLE_PARTS])
         text = ", ".join(self._title_part(group, i) for i in clear)
         return text[:1].upper() + text[1:] if text else "Like everyone"
 
@@ -111,12 +111,12 @@ class NumericProfiles:
         strength = apart if self.reaches else apart / np.maximum(half, 1e-3)
         return [int(i) for i in np.argsort(-strength, kind="stable")]
 
-    def _is_telling(self, group: int, i: int) -> bool:
-        return bool(abs(self.means[group, i] - self.everyone[i]) >= _TELLING * self._width[i])
+    def _is_different(self, group: int, i: int) -> bool:
+        return bool(abs(self.means[group, i] - self.everyone[i]) >= _DIFFERENT * self._width[i])
 
     def _is_clear(self, group: int, i: int) -> bool:
         if self.reaches:
-            return self._is_telling(group, i)
+            return self._is_different(group, i)
         return not self.low[group, i] <= self.everyone[i] <= self.high[group, i]
 
     def _title_part(self, group: int, i: int) -> str:

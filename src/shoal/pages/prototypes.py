@@ -275,9 +275,9 @@ def _share_rows(model: Any, profiles: "Profiles", groups: Sequence[int]) -> list
         for i, (_, labels) in enumerate(profiles.categories)
         for code in range(len(labels))
     ]
-    kept = sorted((i, code) for _, i, code in sorted(spread, reverse=True)[:TABLE_SHARES])
+    shown = sorted((i, code) for _, i, code in sorted(spread, reverse=True)[:TABLE_SHARES])
     rows = []
-    for i, code in kept:
+    for i, code in shown:
         shares = [f"{100 * float(profiles.shares[i][g, code]):.0f}" for g in groups]
         everyone = f"{100 * float(profiles.everyone_shares[i][code]):.0f}"
         value = profiles.categories[i][1][code]

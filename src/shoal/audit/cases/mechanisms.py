@@ -197,12 +197,12 @@ def _categories() -> Iterator[tuple[str, Case]]:
     corners = [0.0, 0.0], [1.0, 1.0]
     case = Case(Batched(_reports_of(sides)), corners, sides.guarantee, 0.96, about=about)
     yield "residual-sign", case
-    asked = PrototypeReport(
+    mechanism = PrototypeReport(
         (0, 3), ((0,), (1,)), prototypes=((-0.5, 0.0), (0.5, 2.0)), reach=(0.5,), epsilon=1.0
     )
     ends = [-1.0, 0.0], [1.0, 2.0]
     about = "records of different prototypes, far beyond either"
-    case = Case(Batched(_reports_of(asked)), ends, asked.guarantee, 0.93, about=about)
+    case = Case(Batched(_reports_of(mechanism)), ends, mechanism.guarantee, 0.93, about=about)
     yield "prototype-report", case
 
 

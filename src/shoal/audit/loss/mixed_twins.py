@@ -119,9 +119,9 @@ class CategoriesFromRows(BrokenMixed):
     def spend(self, spending: Spending) -> Self:
         """Release counts of the categories that rows have."""
         exact = read_counts(spending, self.columns)
-        seen = np.concatenate(exact.one_ways)
+        exact_counts = np.concatenate(exact.one_ways)
         noise = Geometric(spending.budget, self.columns.d)
-        self.counts_ = spending.release(noise, seen[seen > 0], of="columns")
+        self.counts_ = spending.release(noise, exact_counts[exact_counts > 0], of="columns")
         return self
 
 

@@ -270,8 +270,8 @@ class PrivateKMeans(CentroidClusterer):
             means = take_step(spending, plan, step, rings, radius_guess, errors)
             centers, errors, labelled_by = means.centers, means.errors, None
             if len(centers) > k:
-                told = means.with_told(plan.micro_clusters)
-                centers, errors = join_small_clusters(told, k, rng), None
+                clear = means.with_told(plan.micro_clusters)
+                centers, errors = join_small_clusters(clear, k, rng), None
 
         # 6. Centres that the plan left without a step are cells.
         clusters = Clusters.from_means(means)

@@ -156,8 +156,9 @@ def make_plan(
     even = auto and not plan.steps and not in_view and rows_epsilon < _FEW
     if not even and not (in_view and d > FEW_AXES):
         return plan
-    told = in_view or d <= FEW_AXES  # halves of many columns are more cells than there are rows
-    an_axis = view_cells_an_axis(rows_epsilon, plan.axes) if told else 1
+    # Halves of many columns are more cells than there are rows.
+    splits_axes = in_view or d <= FEW_AXES
+    an_axis = view_cells_an_axis(rows_epsilon, plan.axes) if splits_axes else 1
     return replace(plan, cells_an_axis=an_axis, even=even)
 
 

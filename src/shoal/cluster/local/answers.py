@@ -40,13 +40,13 @@ def tree_of_answers(mechanism: PrototypeReport, reports: Reports) -> TreeModel:
     reports
         Its reports.
     """
-    asked = np.bincount(reports.values[:, 0], minlength=len(mechanism.questions))
+    people_asked = np.bincount(reports.values[:, 0], minlength=len(mechanism.questions))
     answers = [mechanism.answers(reports, i) for i in range(len(mechanism.questions))]
     if len(mechanism.questions[0]) == 1:
         return TreeModel(tuple(_counts(each.value) for each in answers), (), ())
     tables = {
         (pair[0], pair[1]): _PairTable(each.value, _variance(each, n))
-        for pair, each, n in zip(mechanism.questions, answers, asked.tolist(), strict=True)
+        for pair, each, n in zip(mechanism.questions, answers, people_asked.tolist(), strict=True)
     }
     columns = _columns_of(tables, len(mechanism.sizes))
     edges, joint = _dependent_pairs(tables, columns)
@@ -83,16 +83,16 @@ def _dependent_pairs(
     tables: dict[tuple[int, int], _PairTable], columns: list[Floats]
 ) -> tuple[list[tuple[int, int]], list[Floats]]:
     """Return a forest of pairs that depend on each other beyond noise, and their tables."""
-    found = []
+    joined = []
     for (i, j), table in tables.items():
         alone = np.outer(columns[i], columns[j])
         apart = _centered(table.shares - alone)
         freedom = max((apart.shape[0] - 1) * (apart.shape[1] - 1), 1)
         squares, noise = float(np.square(apart).sum()), freedom * table.variance
         if squares - noise > _DEPENDENT * math.sqrt(2 * freedom) * table.variance:
-            found.append((squares - noise, (i, j), alone + apart * (1 - noise / squares)))
+            joined.append((squares - noise, (i, j), alone + apart * (1 - noise / squares)))
     trees, edges, joint = list(range(len(columns))), [], []
-    for _, (i, j), shares in sorted(found, key=lambda each: -each[0]):
+    for _, (i, j), shares in sorted(joined, key=lambda each: -each[0]):
         if trees[i] != trees[j]:
             trees = [trees[i] if tree == trees[j] else tree for tree in trees]
             edges.append((i, j))
@@ -230,7 +230,7 @@ def _shift(
     for j, reach in enumerate(answers.reach):
         values, error = answers.columns[j]
         ways = np.clip((numbers[members, j] - prototypes.numbers[group, j]) / reach, -1, 1)
-        told = np.clip((values[group, 1] - values[group, 0]) / size, -1, 1)
-        apart, noise = float(told - weights @ ways), math.sqrt(2) * error / size
+        share = np.clip((values[group, 1] - values[group, 0]) / size, -1, 1)
+        apart, noise = float(share - weights @ ways), math.sqrt(2) * error / size
         move = apart * apart**2 / max(apart**2 + noise**2, 1e-300)
         numbers[members, j] = np.clip(numbers[members, j] + move * reach, -1.0, 1.0)

@@ -72,8 +72,8 @@ class ScoredPrototypes:
         if against is not None:
             return _clustering(held, against)
         rng = np.random.default_rng(seed)
-        found = find_prototypes(held, len(self._prototypes), rng, _STARTS)
-        return _of_prototypes(held, found)
+        prototypes = find_prototypes(held, len(self._prototypes), rng, _STARTS)
+        return _of_prototypes(held, prototypes)
 
 
 def every_row(domain: Schema) -> Schema:

@@ -56,10 +56,10 @@ class PrototypeReport:
     Examples
     --------
     >>> from shoal.randomness import Randomness
-    >>> asked = PrototypeReport((0, 3), ((0,), (1,)), (2,), epsilon=3.0)
+    >>> mechanism = PrototypeReport((0, 3), ((0,), (1,)), (2,), epsilon=3.0)
     >>> records = np.tile([0.5, 2.0], (5_000, 1))
-    >>> reports = asked.release(records, Randomness(7).noise)
-    >>> [int(asked.answers(reports, question).value.argmax()) for question in (0, 1)]
+    >>> reports = mechanism.release(records, Randomness(7).noise)
+    >>> [int(mechanism.answers(reports, question).value.argmax()) for question in (0, 1)]
     [1, 2]
     """
 
@@ -75,8 +75,8 @@ class PrototypeReport:
     def __post_init__(self) -> None:
         local_budget(self.epsilon)
         d, p = len(self.sizes), self._n_numbers
-        asked = [column for question in self.questions for column in question]
-        if not asked or not all(0 <= column < d for column in asked) or any(self.sizes[:p]):
+        columns = [column for question in self.questions for column in question]
+        if not columns or not all(0 <= column < d for column in columns) or any(self.sizes[:p]):
             raise InvalidSetting(
                 "The questions must name columns by their places, numbers before categories.",
                 "E.g. sizes=(0, 3), questions=((0,), (1,)).",
@@ -147,16 +147,16 @@ class PrototypeReport:
             The noise stream.
         """
         records = self._clipped(as_matrix(value, len(self.sizes)))  # [P1]
-        asked = rng.integers(0, len(self.questions), size=len(records))  # [P2]
+        drawn = rng.integers(0, len(self.questions), size=len(records))  # [P2]
         nearest = self._nearest(records)
         reports = np.zeros(len(records), dtype=np.int64)
         for question in range(len(self.questions)):
-            own = np.flatnonzero(asked == question)
+            own = np.flatnonzero(drawn == question)
             answers = self._answers(question, records[own], nearest[own], rng)  # [P3]
             oracle = self.oracle(question)
             if oracle is not None and own.size:
                 reports[own] = oracle.release(answers, rng).values  # [P4]
-        return Reports.drawn(np.column_stack([asked, reports]), self, rng)
+        return Reports.drawn(np.column_stack([drawn, reports]), self, rng)
 
     def answers(self, reports: Reports, question: int) -> Estimate:
         """Estimate the share of each answer to a question, in the shape of its parts.
