@@ -28,7 +28,7 @@ __all__ = ["nameless_file", "private_file", "scratch", "sweep_scratch"]
 _MARKER, _LOCK, _RUN = "marker", "lock", "run-"
 _MAGIC = b"shoal scratch 1: rows of unfinished work; shoal removes what is left here\n"
 _TRIES = 100  # another process may remove the empty place each time
-_HERE = threading.local()  # whether this thread holds the place
+_HERE = threading.local()  # whether this thread holds the place, or is about to
 _OPEN = os.O_RDWR | os.O_CREAT | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_NOFOLLOW", 0)
 
 
@@ -109,14 +109,15 @@ def _new_folder(stack: ExitStack) -> Path:
 def _held_place() -> Iterator[Path | None]:
     """The user's place, while no other process changes it; None where there can be none."""
     path = _temporary_folder() / _place_name()
-    marker = _held_marker(path)
-    _HERE.holds = marker is not None
+    marker = None
+    _HERE.holds = True  # before it is held: the garbage collector may run at any step
     try:
+        marker = _held_marker(path)
         yield None if marker is None else path
     finally:
-        _HERE.holds = False
         if marker is not None:
             os.close(marker)
+        _HERE.holds = False
 
 
 def _held_marker(path: Path) -> int | None:
