@@ -61,7 +61,8 @@ def test_numbers_are_reported_in_rounds_and_learnt_from(folder, tmp_path):
     assert about["mechanism"]["class"] == "LocalRounds"
     assert len(about["rounds"]) == 3
     assert Ledger(ledger).entries().num_rows == 1
-    assert Ledger(ledger).total() == LocalDP(4)
+    assert about["guarantee"] == LocalDP(4).to_dict()
+    assert "LocalDP" in str(Ledger(ledger).entries().to_pylist()[0])
 
     learnt = run("learn", reports, "-o", tmp_path / "model", "--json")
     assert learnt.exit_code == 0, learnt.output
