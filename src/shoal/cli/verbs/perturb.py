@@ -158,7 +158,6 @@ def perturb(
             "-k",
             "--groups",
             metavar="N",
-            envvar="SHOAL_GROUPS",
             help="How many groups --mechanism rounds asks about.",
             show_default=False,
         ),
