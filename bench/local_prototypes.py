@@ -51,7 +51,8 @@ def people_of(held: MixedRows, n: int) -> np.ndarray:
 def plain_cost(name: str, k: int) -> float | None:
     """The least cost that ``bench/mixed.py`` knows, of 48 plain starts or of private runs."""
     lines = json.loads((RESULTS / "mixed.json").read_text())
-    own = [line["least_cost"] for line in lines if (line["set"], line["k"]) == (name, k)]
+    known = [line for line in lines if "least_cost" in line]
+    own = [line["least_cost"] for line in known if (line["set"], line["k"]) == (name, k)]
     return min(own, default=None)
 
 

@@ -115,3 +115,10 @@ def test_two_aggregators_that_are_not_two_or_not_clear_are_refused(tmp_path, old
     assert old in TWO
     with pytest.raises(InvalidSetting):
         draft(tmp_path, YAML + TWO.replace(old, new))
+
+
+def test_names_of_unknown_fields_are_counted_and_never_quoted(tmp_path):
+    with pytest.raises(InvalidSetting, match="2 fields that are unknown") as caught:
+        draft(tmp_path, YAML + "epsilonn: 2\nZyqvorna: 1\n")
+    assert "Did you mean epsilon?" in caught.value.hint
+    assert "Zyqvorna" not in str(caught.value)

@@ -492,6 +492,26 @@ VERBS = {
                 ]
             ),
         ),
+        (
+            "perturb --mechanism rounds",
+            ("table", "domain"),
+            lambda at: (
+                [
+                    "perturb",
+                    at.table,
+                    "--mechanism",
+                    "rounds",
+                    "-k",
+                    2,
+                    *PRIVATE,
+                    "--clip",
+                    "--domain",
+                    at.domain,
+                    "-o",
+                    at.folder / "rounds.parquet",
+                ]
+            ),
+        ),
     ],
     ("anonymize",): [
         (

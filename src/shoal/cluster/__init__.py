@@ -41,6 +41,7 @@ if TYPE_CHECKING:
     from shoal.cluster.local.distributed_frames import FrameReports
     from shoal.cluster.local.prototypes import LocalPrototypes
     from shoal.cluster.local.rounds import LocalRounds
+    from shoal.cluster.local.rounds_model import RoundsModel
     from shoal.cluster.model_folder import load_model
     from shoal.cluster.prototypes.estimator import PrivateKPrototypes
     from shoal.cluster.prototypes.plain import KPrototypes
@@ -55,6 +56,7 @@ _MODULE_OF = {
     "LocalRounds": "local.rounds",
     "PrivateKMeans": "kmeans.estimator",
     "PrivateKPrototypes": "prototypes.estimator",
+    "RoundsModel": "local.rounds_model",
     "WaveCluster": "wave",
     "cluster_synopsis": "synopsis_clusters",
     "load_model": "model_folder",
@@ -69,6 +71,7 @@ __all__ = [
     "LocalRounds",
     "PrivateKMeans",
     "PrivateKPrototypes",
+    "RoundsModel",
     "WaveCluster",
     "choose",
     "cluster_synopsis",

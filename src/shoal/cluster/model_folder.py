@@ -35,7 +35,8 @@ __all__ = [
 SCHEMA = "shoal.model/1"
 MODEL = "model.json"
 MODELS = dict.fromkeys(
-    ("LocalClusterer", "PrivateKMeans", "PrivateKPrototypes", "WaveCluster"), "shoal.cluster"
+    ("LocalClusterer", "PrivateKMeans", "PrivateKPrototypes", "RoundsModel", "WaveCluster"),
+    "shoal.cluster",
 )
 PAGES = {f"report{mark}.{kind}" for mark in ("", "-simulation") for kind in ("html", "json")}
 # What reading a damaged document may raise.

@@ -6,13 +6,14 @@ is signed.
 
 from collections.abc import Mapping
 from datetime import UTC, datetime
+from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
 from shoal.collector import client
 from shoal.collector.campaign import TEXTS, box_of, check_document, oracle_fields, question_of
 from shoal.documents import read_yaml
-from shoal.errors import InvalidSetting
+from shoal.errors import InvalidSetting, quantity
 from shoal.mechanisms import LocalGrid
 from shoal.mechanisms.local.categories.local_grid import cell_oracle
 
@@ -66,15 +67,21 @@ def draft_campaign(path: str | Path) -> Document:
 
 
 def _check_names(content: Mapping[str, Any]) -> None:
-    unknown = [name for name in content if name not in (*_REQUIRED, *_OPTIONAL, *_DEFAULTS)]
+    """Refuse other fields; theirs may be a row, if the file is a table, so they are counted."""
+    known = (*_REQUIRED, *_DEFAULTS, *_OPTIONAL)
+    unknown = [name for name in content if name not in known]
     missing = [name for name in _REQUIRED if name not in content]
-    if unknown or missing:
-        what = "unknown" if unknown else "missing"
-        names = ", ".join(map(repr, unknown or missing))
-        raise InvalidSetting(
-            f"The campaign's file has a field that is {what}: {names}.",
-            f"Its fields are {', '.join((*_REQUIRED, *_DEFAULTS, *_OPTIONAL))}.",
+    if not (unknown or missing):
+        return
+    message = f"The campaign's file has a field that is missing: {', '.join(map(repr, missing))}."
+    if unknown:
+        message = (
+            "The campaign's file has "
+            f"{quantity(len(unknown), 'field that is', 'fields that are')} unknown."
         )
+    near = [each for name in unknown for each in get_close_matches(str(name), known, n=1)]
+    meant = f"Did you mean {', '.join(dict.fromkeys(near))}? " if near else ""
+    raise InvalidSetting(message, f"{meant}Its fields are {', '.join(known)}.")
 
 
 def _decimal(value: object) -> str:

@@ -27,6 +27,7 @@ BUILDERS = {
     "Plan": "shoal.pages.plan",
     "PrivateKMeans": "shoal.pages.kmeans",
     "PrivateKPrototypes": "shoal.pages.prototypes",
+    "RoundsModel": "shoal.pages.rounds",
     "Synopsis": "shoal.pages.synopsis",
     "WaveCluster": "shoal.pages.wave",
 }

@@ -34,6 +34,7 @@ class Name(StrEnum):
     unary_encoding = "unary-encoding"
     mixed = "mixed"
     local_grid = "local-grid"
+    rounds = "rounds"
 
 
 _CLASSES = {

@@ -24,6 +24,7 @@ __all__ = [
     "origin_of",
     "other_table_error",
     "parse_sidecar",
+    "read_sidecar",
 ]
 
 SCHEMA = "shoal.reports/1"
@@ -81,7 +82,7 @@ def load_reports(
     """
     from shoal.mechanisms import Reports
 
-    sidecar = _read_sidecar(table)
+    sidecar = read_sidecar(table)
     origin = origin_of(table, sidecar)
     values, total = _values(table, origin.mechanism, origin.box.names, rng, progress, most)
     reports = Reports(values, origin.mechanism, origin.remap)
@@ -89,8 +90,14 @@ def load_reports(
     return LoadedReports(reports, total, origin.guarantee, origin.box, protects)
 
 
-def _read_sidecar(table: str) -> dict[str, Any]:
-    """Read the sidecar, and check that it is about these reports."""
+def read_sidecar(table: str) -> dict[str, Any]:
+    """Read the sidecar, and check that it is about these reports.
+
+    Parameters
+    ----------
+    table
+        The path of the reports.
+    """
     from shoal.data import source_of
 
     if table == "-":
@@ -219,7 +226,13 @@ def _check_numeric(sidecar: Mapping[str, Any]) -> None:
     if name in ("Mixed", "RandomizedResponse", "UnaryEncoding"):
         raise NotAReport(
             f"Reports of {name} hold categories; groups are found among numbers.",
-            "Report numeric columns: shoal perturb --columns ... --mechanism local-grid.",
+            "Report numeric columns: shoal perturb --columns ... --mechanism local-grid; or "
+            "columns of both kinds in rounds: --mechanism rounds.",
+        )
+    if name in ("LocalPrototypes", "LocalRounds"):
+        raise NotAReport(
+            "These reports were made in rounds, which are learnt from on one machine.",
+            "Leave out --engine.",
         )
 
 

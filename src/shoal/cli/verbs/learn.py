@@ -9,6 +9,7 @@ import typer
 from shoal.cli.flags import Flags
 from shoal.cli.inputs.clustering import parse_groups
 from shoal.cli.inputs.engine import Engines
+from shoal.cli.inputs.round_reports import is_in_rounds, load_rounds
 from shoal.cli.inputs.table import show_row_count
 from shoal.cli.options import (
     Choose,
@@ -81,20 +82,32 @@ def learn(
     Reads reports that `shoal perturb` wrote, and the file beside them. Nothing is spent: the
     promise is the reports' own, and so are bounds and columns. Writes a folder: `centers.csv`, the
     density that was learnt, `model.json` for `shoal.load_model`, and `report.html`, a page that
-    shows beside the groups what the same learner finds without data.
+    shows beside the groups what the same learner finds without data. Reports of `--mechanism
+    rounds` say themselves how many groups they ask about; of them come `prototypes.csv`, model
+    and page.
 
     **Examples**
 
         shoal perturb trips.csv --mechanism local-grid --epsilon 2 --domain city.yaml --clip
         shoal learn reports.parquet -k 5 -o model
         shoal learn reports.parquet -k 2-8
+        shoal learn rounds.parquet -o model
         shoal learn s3a://trips/noisy.parquet -k 5 --engine spark
     """
     from shoal.cluster.model_folder import check_replaceable
     from shoal.data import atomic_folder
     from shoal.pages.local import page
 
-    n_clusters, engines, say = _n_clusters(groups), Engines(engine, master), Output(json, quiet)
+    engines, say = Engines(engine, master), Output(json, quiet)
+    if not engines.is_distributed and is_in_rounds(reports):
+        _check_round_options(method, choose)
+        with say.progress(3) as progress, FLAGS.shown():
+            shown, files = _learn_rounds(
+                reports, groups, output, overwrite, title, publisher, seed, progress
+            )
+        _print(say, shown, files, output)
+        return
+    n_clusters = _n_clusters(groups)
     rule = choose or "elbow"
     _check_method(method)
     check_replaceable(output)
@@ -113,12 +126,72 @@ def learn(
             publisher=publisher,
         )
         files = [output / name for name in write_groups(learnt.model, shown, part)]
+    _print(say, shown, files, output)
+
+
+def _print(say: Output, shown: "Page", files: list[Path], output: Path) -> None:
+    """Print what the page says, and where it is."""
     say.result(
         {"report": str(files[0]), "files": [str(file) for file in files], **shown.values},
         *shown.lines,
         Line("Page", str(files[0]), is_literal=True),
         Line("Next", f'shoal.load_model("{output}").predict(record) labels one, on its client.'),
     )
+
+
+def _learn_rounds(
+    table: str,
+    groups: str | None,
+    output: Path,
+    overwrite: bool,
+    title: str | None,
+    publisher: str | None,
+    seed: int | None,
+    progress: Progress,
+) -> "tuple[Page, list[Path]]":
+    """Write the folder of what rounds of reports say; return its page and its files."""
+    from shoal.cluster import RoundsModel
+    from shoal.cluster.model_folder import check_replaceable
+    from shoal.data import atomic_folder
+    from shoal.pages.rounds import page
+
+    check_replaceable(output)
+    progress.step("Reading reports")
+    loaded = load_rounds(table, show_row_count(progress))
+    _check_same_number(groups, loaded.transcript.first.n_clusters)
+    with atomic_folder(output, overwrite) as part:
+        progress.step("Finding groups")
+        model = RoundsModel.of(loaded.transcript, loaded.guarantee)
+        progress.step("Finding groups without data")
+        shown = page(
+            model,
+            table=table,
+            protects=loaded.protects,
+            seed=seed,
+            title=title,
+            publisher=publisher,
+        )
+        return shown, [output / name for name in write_groups(model, shown, part)]
+
+
+def _check_same_number(groups: str | None, asked: int) -> None:
+    wanted = parse_groups(groups)
+    if wanted is not None and (len(wanted) != 1 or wanted[0] != asked):
+        raise InvalidSetting(
+            f"These rounds asked about {asked} groups, and say nothing of another number.",
+            f"Leave out -k, or give -k {asked}. Another number takes other reports.",
+            setting="-k",
+        )
+
+
+def _check_round_options(method: str, choose: str | None) -> None:
+    for flag, is_given in (("--method", method != "auto"), ("--choose", choose is not None)):
+        if is_given:
+            raise InvalidSetting(
+                f"Reports made in rounds are learnt in one way, without {flag}.",
+                "Leave it out.",
+                setting=flag,
+            )
 
 
 def learn_groups(

@@ -19,6 +19,7 @@ from shoal.cli.inputs.resume import (
     resumed_lines,
     work_description,
 )
+from shoal.cli.inputs.round_reports import RoundsTask, rounds_task
 from shoal.cli.inputs.table import budget_of, show_row_count
 from shoal.cli.options import Columns, Domain, Engine, Json, LedgerFile, Master, Quiet, Seed, Table
 from shoal.cli.output import Output, Progress, ledger_line
@@ -151,6 +152,16 @@ def perturb(
             "rows.",
         ),
     ] = "auto",
+    groups: Annotated[
+        str | None,
+        typer.Option(
+            "-k",
+            "--groups",
+            metavar="N",
+            help="How many groups --mechanism rounds asks about.",
+            show_default=False,
+        ),
+    ] = None,
     engine: Engine = "local",
     master: Master = None,
     ledger: LedgerFile = None,
@@ -163,6 +174,9 @@ def perturb(
     Only the perturbed columns are written. Beside the reports lies a JSON file that says what
     made them and what each person was promised. Files larger than memory are read in pieces.
 
+    `--mechanism rounds` divides people among rounds, each of which asks about the groups that the
+    rounds before found: numbers, or numbers and categories. Each person is still reported once.
+
     Report a table once and keep the reports: a second run draws new reports, and their budgets
     add up.
 
@@ -172,6 +186,7 @@ def perturb(
         shoal perturb trips.csv --epsilon 2 --domain city.yaml --user rider --ledger trips.ledger
         shoal perturb people.parquet --mechanism mixed --epsilon 4 --domain people.yaml --clip
         shoal perturb trips.csv --mechanism local-grid --epsilon 2 --domain city.yaml --clip
+        shoal perturb people.csv --mechanism rounds -k 4 --epsilon 4 --domain people.yaml
         zcat ages.csv.gz | shoal perturb - --mechanism piecewise --epsilon 1 --domain ages.yaml
 
     where `city.yaml` holds what is public, and `geo` makes epsilon count per kilometre:
@@ -184,10 +199,16 @@ def perturb(
     promised = budget_of(epsilon, "report")
     options = Settings(name, promised, columns, domain, scale, lattice, clip, cells)
     say = Output(json, quiet)
+    task: _Task | RoundsTask
     with FLAGS.shown():
-        task = _Task(options, remap, user, keep_order, ledger, seed)
+        if name is Name.rounds:
+            _check_rounds(remap, keep_order, engines)
+            task = rounds_task(options, groups, user, ledger, seed)
+        else:
+            _check_no_groups(groups)
+            task = _Task(options, remap, user, keep_order, ledger, seed)
     check_format(output)
-    with say.progress(2) as progress, engines.table(table, progress) as source:
+    with say.progress(2) as progress, engines.table(table, progress) as source, FLAGS.shown():
         document = task.run(table, source, output, overwrite, progress)
     files = [output, sidecar_of(output)]
     shown: dict[str, Any] = {"output": files[0], "sidecar": files[1], "resumed": task.resumed}
@@ -200,6 +221,31 @@ def perturb(
         Line("About", files[1], is_literal=True),
         ledger_line(ledger),
     )
+
+
+def _check_rounds(remap: str | None, keep_order: bool, engines: Engines) -> None:
+    """Refuse options that rounds do not have."""
+    given = {
+        "--remap": remap is not None,
+        "--keep-order": keep_order,
+        "--engine spark": engines.is_distributed,
+    }
+    for flag, is_given in given.items():
+        if is_given:
+            raise InvalidSetting(
+                f"{Name.rounds} does not take {flag}.",
+                "Leave it out: rounds are run on this machine, and reports shuffled.",
+                setting=flag.split()[0],
+            )
+
+
+def _check_no_groups(groups: str | None) -> None:
+    if groups is not None:
+        raise InvalidSetting(
+            "-k is for --mechanism rounds; other reports do not depend on it.",
+            "Leave it out, and give it to `shoal learn`.",
+            setting="-k",
+        )
 
 
 class _Task:

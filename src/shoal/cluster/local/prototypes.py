@@ -12,7 +12,7 @@ import math
 from collections.abc import Mapping
 from dataclasses import KW_ONLY, dataclass, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import pyarrow as pa
@@ -101,6 +101,8 @@ class LocalPrototypes(ScoredPrototypes):
     round: int = 0
     synthetic: MixedRows | None = None
     prototype_lines: Floats | None = None
+    reach: tuple[float, ...] = ()
+    n_rounds: ClassVar[int] = len(_SHARES)
 
     def __post_init__(self) -> None:
         for name in ("n_clusters", "n_expected"):
@@ -145,7 +147,7 @@ class LocalPrototypes(ScoredPrototypes):
             common,
             questions=_each_column(self.columns.d),
             prototypes=tuple(map(tuple, self.prototype_lines.tolist())),
-            reach=tuple(self._reach().tolist()),
+            reach=self.reach,
         )  # [P2]
 
     @property
@@ -218,7 +220,10 @@ class LocalPrototypes(ScoredPrototypes):
         records = self._learn(mechanism, own, rng)  # [P3]
         found = find_prototypes(records, self.n_clusters, rng, _STARTS)
         lines = np.hstack([found.numbers, found.codes])
-        return replace(self, round=self.round + 1, synthetic=records, prototype_lines=lines)
+        reach = _reach(records, found)
+        return replace(
+            self, round=self.round + 1, synthetic=records, prototype_lines=lines, reach=reach
+        )
 
     def _learn(
         self, mechanism: PrototypeReport, reports: Reports, rng: np.random.Generator
@@ -260,7 +265,7 @@ class LocalPrototypes(ScoredPrototypes):
         random_state
             The seed of people, noise and search.
         """
-        first = replace(self, round=0, synthetic=None, prototype_lines=None)
+        first = replace(self, round=0, synthetic=None, prototype_lines=None, reach=())
         people = even_rows(every_row(self.domain), self.n_expected, random_state)
         return first.simulate(people, random_state)
 
@@ -284,6 +289,7 @@ class LocalPrototypes(ScoredPrototypes):
         }
         if self.synthetic is not None and self.prototype_lines is not None:
             made["prototypes"] = self.prototype_lines.tolist()
+            made["reach"] = list(self.reach)
             made["synthetic_numbers"] = self.synthetic.numbers.tolist()
             made["synthetic_codes"] = self.synthetic.codes.tolist()
         return made
@@ -308,7 +314,16 @@ class LocalPrototypes(ScoredPrototypes):
         n = len(content["synthetic_numbers"])
         held = MixedRows(state.columns, numbers.reshape(n, -1), codes.reshape(n, -1))
         lines = np.array(content["prototypes"], dtype=np.float64)
-        return replace(state, round=content["round"], synthetic=held, prototype_lines=lines)
+        p = len(state.columns.numbers)
+        reach = content.get("reach")  # older states have it in their records alone
+        reach = reach or _reach(held, Prototypes(lines[:, :p], lines[:, p:].astype(np.int64)))
+        return replace(
+            state,
+            round=content["round"],
+            synthetic=held,
+            prototype_lines=lines,
+            reach=tuple(reach),
+        )
 
     def _questions(self, bins: tuple[int, ...]) -> tuple[tuple[int, ...], ...]:
         """Return all pairs of columns if enough people will answer each; else single columns."""
@@ -322,14 +337,13 @@ class LocalPrototypes(ScoredPrototypes):
         error = math.sqrt(cell_oracle(self.epsilon, largest).variance() / people)
         return pairs if error <= _SURE_PAIR else _each_column(d)
 
-    def _reach(self) -> Floats:
-        """Return how far from prototypes numbers are told apart, by synthetic records."""
-        assert self.synthetic is not None
-        labels = self.synthetic.labels(self._prototypes)
-        apart = np.abs(self.synthetic.numbers - self._prototypes.numbers[labels])
-        if not apart.shape[1]:
-            return np.empty(0)
-        return np.asarray(np.maximum(_REACH * np.quantile(apart, 0.95, axis=0), _LEAST_REACH))
+
+def _reach(records: MixedRows, prototypes: Prototypes) -> tuple[float, ...]:
+    """Return how far from prototypes numbers are told apart, by synthetic records."""
+    apart = np.abs(records.numbers - prototypes.numbers[records.labels(prototypes)])
+    if not apart.shape[1]:
+        return ()
+    return tuple(np.maximum(_REACH * np.quantile(apart, 0.95, axis=0), _LEAST_REACH).tolist())
 
 
 def _each_column(d: int) -> tuple[tuple[int, ...], ...]:

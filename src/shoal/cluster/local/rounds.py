@@ -10,7 +10,7 @@ Each person is in one round, by a draw that does not look at rows, and reports o
 """
 
 from dataclasses import KW_ONLY, dataclass, replace
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -96,6 +96,7 @@ class LocalRounds:
     cells: Any = "auto"
     round: int = 0
     centers: tuple[tuple[float, ...], ...] | None = None
+    n_rounds: ClassVar[int] = len(_SHARES)
 
     def __post_init__(self) -> None:
         for name in ("n_clusters", "n_expected"):

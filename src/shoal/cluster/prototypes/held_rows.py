@@ -6,10 +6,10 @@ import numpy as np
 
 from shoal.cluster.prototypes.mixed_cost import MixedRows
 from shoal.domain import Schema
-from shoal.engine import Block, rows_of
+from shoal.engine import Block, Rows, rows_of
 from shoal.synopsis.mixed.columns import LATTICE, mixed_columns
 
-__all__ = ["hold_rows"]
+__all__ = ["hold_admitted", "hold_rows"]
 
 
 def hold_rows(X: Any, domain: Schema | None) -> MixedRows:
@@ -30,9 +30,22 @@ def hold_rows(X: Any, domain: Schema | None) -> MixedRows:
     >>> rows.numbers.ravel().tolist(), rows.codes.ravel().tolist()
     ([0.0, 1.0], [0, 1])
     """
-    columns, parts = mixed_columns(domain), []
+    _ = mixed_columns(domain)  # refuses what is no schema
     assert domain is not None
-    mapped = rows_of(X, domain).map(_Scaled(domain), columns.names)
+    return hold_admitted(rows_of(X, domain))
+
+
+def hold_admitted(rows: Rows) -> MixedRows:
+    """Return rows of a schema that are open already, in memory.
+
+    Parameters
+    ----------
+    rows
+        The rows.
+    """
+    domain: Any = rows.domain
+    columns, parts = mixed_columns(domain), []
+    mapped = rows.map(_Scaled(domain), columns.names)
     for batch in mapped.batches():
         parts.append(np.column_stack([np.asarray(column) for column in batch.columns]))
     table = np.concatenate(parts) if parts else np.empty((0, columns.d))

@@ -1,0 +1,65 @@
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+import shoal
+from shoal.cluster import LocalPrototypes, LocalRounds, RoundsModel
+from shoal.cluster.local.transcript import AllRounds
+from shoal.data import students, students_schema
+from shoal.domain import Box
+from shoal.errors import NotAReport
+from shoal.privacy import Released
+from shoal.randomness import Randomness
+
+N = 2_000
+
+
+@pytest.fixture(scope="module", params=["numbers", "mixed"])
+def made(request):
+    """A transcript, and rows to label."""
+    noise = Randomness(1).noise
+    if request.param == "numbers":
+        first = LocalRounds(Box.unit(3), n_clusters=3, epsilon=4.0, n_expected=N)
+        rows = np.random.default_rng(0).random((N, 3))
+        return AllRounds(first, 7).release(rows, noise), rows
+    schema = replace(students_schema(), entity=None, max_rows_per_person=None)
+    first = LocalPrototypes(schema, n_clusters=3, epsilon=4.0, n_expected=N)
+    rows = students(N)
+    return AllRounds(first, 7).release(first.records(rows), noise), rows
+
+
+def test_a_model_has_a_line_and_a_share_for_each_group(made):
+    model = RoundsModel.of(made[0])
+    assert model.n_clusters_ == len(model.shares_) == len(model.is_sure_) == 3
+    assert set(np.unique(model.predict(made[1]))) <= {0, 1, 2}
+    assert model.guarantee_ == made[0].first.guarantee
+
+
+def test_a_saved_model_labels_as_before(made, tmp_path):
+    model = RoundsModel.of(made[0], made[0].first.guarantee.simulated(True))
+    loaded = shoal.load_model(model.save(tmp_path / "model"))
+    assert np.array_equal(loaded.predict(made[1]), model.predict(made[1]))
+    assert loaded.guarantee_.simulation
+    assert np.array_equal(loaded.shares_, model.shares_)
+    assert loaded.prototypes_.equals(model.prototypes_)
+    assert loaded.n_reports_ == N
+
+
+def test_the_control_asks_the_same_of_people_spread_evenly(made):
+    model = RoundsModel.of(made[0])
+    control = model.control(500)
+    assert control.n_clusters_ == 3
+    assert control.n_reports_ == 500
+    assert control.prototypes_.equals(model.control(500).prototypes_)
+
+
+def test_all_that_a_result_holds_was_learnt_from_reports(made):
+    result = RoundsModel.of(made[0]).to_result()
+    assert not result.protected
+    assert all(isinstance(leaf, Released) for leaf in result.released.values())
+
+
+def test_no_report_is_no_model(made):
+    with pytest.raises(NotAReport, match="no report"):
+        RoundsModel.of(replace(made[0], reports=made[0].reports[:0]))
