@@ -151,6 +151,16 @@ def test_a_mixed_synopsis_is_clustered_by_synthetic_rows():
     assert labels[2] == -1
 
 
+def test_every_row_of_a_person_has_its_group():
+    columns = {"age": {"low": 0, "high": 100}, "level": {"values": [*"abc"]}}
+    people = {"entity": "id", "max_rows_per_person": 1}
+    schema = Schema.of({"version": 1, "columns": columns, **people})
+    table = {"id": [*range(100)] * 2, "age": [20.0, 80.0] * 100, "level": ["a", "b"] * 100}
+    synopsis = MixedSynopsis(epsilon=5, domain=schema, random_state=1).fit(table)
+    groups = cluster_synopsis(synopsis, DBSCAN(eps=0.5, min_samples=10), max_cells=100)
+    assert len(groups.predict(table)) == 200
+
+
 def test_a_synopsis_without_cells_has_no_groups():
     groups = cluster_synopsis(cells_at(np.empty((0, 2)), []), DBSCAN())
     assert groups.n_clusters == 0

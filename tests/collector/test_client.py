@@ -385,7 +385,8 @@ def test_the_number_of_words_does_not_depend_on_the_record():
 
 
 def test_an_address_without_tls_is_refused_unless_it_is_this_machine():
-    for address in ("http://example.org/", "http://127.0.0.1.example.org/", "ftp://127.0.0.1/"):
+    for address in ("http://example.org/", "http://127.0.0.1.example.org/", "ftp://127.0.0.1/",
+                    "http://localhost:@example.org/", "https://me@example.org/"):  # fmt: skip
         with pytest.raises(Refused, match="TLS"):
             client.http(address)
 
@@ -408,7 +409,9 @@ def test_a_label_is_sent_once_randomised_and_charged(tmp_path):
     server = Server(campaign_document(labels={"epsilon": "0.5"}))
     _, name = client.open_envelope(server.envelope, "campaign", PUBLIC_KEY)
     server.documents["/v1/model"] = envelope_of("model", model_document(name.hex()))
-    person = client_of(server, tmp_path)
+    with pytest.raises(Refused, match="costs more than you allow"):
+        client_of(server, tmp_path).send_label([0.9, 0.8])
+    person = client_of(server, tmp_path, limits=client.Limits("2.5"))
     assert person.take_part([0.9, 0.8]) == "sent"
     assert person.send_label([0.9, 0.8]) == "sent"
     assert person.send_label([0.1, 0.1]) == "sent"
@@ -455,6 +458,11 @@ def test_a_later_round_waits_for_its_question(tmp_path):
         "question": question,
         "before": "0" * 64,
     }
+    cells = {"mechanism": "cell_shares", "epsilon": "2", "columns": GRID["columns"],
+             "cells": [4, 4]}  # fmt: skip
+    server.documents["/v1/round/1"] = envelope_of("round", {**document, "question": cells})
+    with pytest.raises(Refused, match="does not fit"):
+        person.take_part([0.5, 0.5])
     server.documents["/v1/round/1"] = envelope_of("round", document)
     assert person.take_part([0.5, 0.5]) == "sent"
     assert server.bodies[0][20] == 1

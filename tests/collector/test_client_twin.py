@@ -199,7 +199,9 @@ def test_client_and_twin_agree_on_mangled_campaigns(folder):
     shared = {**good, "setting": "two_aggregators", "n_least": 9, "aggregators": both,
               "rounds": [{"share": 2**32, "question": cells}]}  # fmt: skip
     assert verdict(shared) == "taken"
-    documents = {}
+    one = [{**both[0]}, {**both[1], "address": "https://A.org:443/x/"}]
+    assert verdict({**shared, "aggregators": one}) == "refused"
+    documents = {"one host": {**shared, "aggregators": one}}
     for i in range(1_500):
         document = mutated(draw.choice([good, {**good, "rounds": later}, shared]), draw)
         if isinstance(document, dict):

@@ -110,6 +110,10 @@ def test_people_take_part_at_two_servers_and_only_their_noisy_sum_comes_out(tmp_
             person = client.Client(addresses[0], campaign.key, notebook, limits=limits, send=wire)
             assert person.take_part(record) == "sent"
             assert person.take_part([0.5, 0.5]) == "sent"  # the same report, not sent again
+            (entry,) = json.loads((tmp_path / f"notebook-{number}.json").read_text())[
+                "asked"
+            ].values()
+            assert entry["report"] == []  # both shares together are the cell
         assert client.http(f"{addresses[0]}/v1/opening")[0] == 404
         open_both(campaign, stores)
         time.sleep(1.1)  # documents are read anew once a second

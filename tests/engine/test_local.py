@@ -46,6 +46,17 @@ def test_a_kernels_integers_are_added_over_blocks():
     np.testing.assert_array_equal(total, np.floor(X * 1024).astype(np.int64).sum(axis=0))
 
 
+def test_a_kernel_cannot_change_the_rows_that_later_passes_read():
+    def kernel(block: Block):
+        block.numbers[:] = 5.0
+        return np.array(len(block))
+
+    rows = rows_of(X, BOX)
+    with pytest.raises(ValueError, match="read-only"):
+        rows.sum(kernel)
+    assert rows.count(Grid(BOX, 2)).sum() == 1_000
+
+
 def test_a_kernel_of_floats_is_refused_before_a_row_is_read():
     rows = rows_of(np.full((3, 2), np.nan), BOX)
     with pytest.raises(InvalidSetting, match="integers"):

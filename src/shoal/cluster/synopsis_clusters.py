@@ -14,6 +14,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.neighbors import NearestNeighbors
 from sklearn.utils.validation import check_is_fitted
 
+from shoal.cluster.prototypes.evaluation import every_row
 from shoal.cluster.prototypes.held_rows import hold_rows
 from shoal.cluster.prototypes.mixed_cost import MixedRows
 from shoal.domain import Box, Schema
@@ -116,7 +117,7 @@ class SynopsisClusters:
 
     def _row_points(self, X: Any) -> Matrix:
         if isinstance(self.units, Schema):
-            return hold_rows(X, self.units).points
+            return hold_rows(X, every_row(self.units)).points
         rows = check_points(X, self.points.shape[1])
         return rows if self.units is None else self._in_units(self.units.clip(rows))
 

@@ -14,7 +14,8 @@ const DECIMAL = /^(0|[1-9][0-9]?)(\.[0-9]{1,12})?$/;
 const NUMBER = /^-?[0-9]+(\.[0-9]+)?(e[-+]?[0-9]+)?$/;
 const MOMENT = /^[0-9]{4}-[01][0-9]-[0-3][0-9]T[0-2][0-9]:[0-5][0-9]:[0-5][0-9]Z$/;
 const KEY = /^[a-z][a-z0-9_]*$/;
-const TLS = /^(https:\/\/[!-~]+|http:\/\/(127\.0\.0\.1|localhost|\[::1\])([:/][!-~]*)?)$/;
+const TLS = new RegExp("^(https://([A-Za-z0-9.-]+|\\[[0-9A-Fa-f:]+\\])|" +
+  "http://(127\\.0\\.0\\.1|localhost|\\[::1\\]))(:[0-9]{1,5})?(/[!-~]*)?$");
 // The names of every document, so that an unknown one is refused.
 const FIELDS = ["format", "type", "name", "purpose", "operator", "contact", "epsilon", "n_expected",
   "n_clusters", "rounds", "opens", "closes", "epoch_seconds", "setting", "enrolment", "addresses"];
@@ -439,7 +440,8 @@ function checkAggregators(both) {
     need(typeof one.key === "string" && /^[0-9a-f]{64}$/.test(one.key),
       "An aggregator's key is not clear.");
   }
-  need(both[0].address !== both[1].address && both[0].key !== both[1].key,
+  const places = new Set(both.map((one) => new URL(one.address).host)); // however it is written
+  need(places.size === 2 && both[0].key !== both[1].key,
     "The two aggregators are one.");
 }
 
@@ -629,6 +631,8 @@ export class Client {
     const oracle = { name: "randomized_response", size: campaign.n_clusters };
     const question = { mechanism: "category", epsilon, oracle };
     checkQuestion(question, epsilon);
+    need(spentAtMost([campaign.epsilon, epsilon], this.limits.epsilon),
+      "Its label costs more than you allow it.");
     const group = await this.label(record);
     const bodies = await this.notebook.change(async (pages) => {
       const entry = this.entry(pages, place, campaign.name, epsilon);
@@ -660,6 +664,8 @@ export class Client {
     checkNames(later, ["format", "type", "campaign", "round", "question", "before"], "round");
     need(later.campaign === toHex(name) && later.round === number, "The round is another's.");
     checkQuestion(later.question, campaign.epsilon);
+    need(later.question.mechanism !== "cell_shares",
+      "The question does not fit the campaign's setting.");
     return later.question;
   }
 
@@ -684,7 +690,10 @@ export class Client {
       const result = await this.sendUntil(kind, url, body, closes);
       if (result !== "sent") return result;
     }
-    await this.notebook.change((pages) => { pages.asked[place].sent = true; });
+    await this.notebook.change((pages) => {
+      pages.asked[place].sent = true;
+      if (bodies.length > 1) pages.asked[place].report = []; // two shares are the cell itself
+    });
     return "sent";
   }
 

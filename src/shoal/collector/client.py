@@ -38,7 +38,9 @@ _DECIMAL = re.compile(r"(0|[1-9][0-9]?)(\.[0-9]{1,12})?", re.ASCII)
 _NUMBER = re.compile(r"-?[0-9]+(\.[0-9]+)?(e[-+]?[0-9]+)?", re.ASCII)
 _MOMENT = re.compile(r"[0-9]{4}-[01][0-9]-[0-3][0-9]T[0-2][0-9]:[0-5][0-9]:[0-5][0-9]Z", re.ASCII)
 _KEY = re.compile(r"[a-z][a-z0-9_]*", re.ASCII)
-_TLS = re.compile(r"https://[!-~]+|http://(127\.0\.0\.1|localhost|\[::1\])([:/][!-~]*)?", re.ASCII)
+_TLS = re.compile(r"(https://([A-Za-z0-9.-]+|\[[0-9A-Fa-f:]+\])|"
+                  r"http://(127\.0\.0\.1|localhost|\[::1\]))(:[0-9]{1,5})?(/[!-~]*)?",
+                  re.ASCII)  # fmt: skip
 # The names of every document, so that an unknown one is refused.
 _FIELDS = {"format", "type", "name", "purpose", "operator", "contact", "epsilon", "n_expected",
            "n_clusters", "rounds", "opens", "closes", "epoch_seconds", "setting", "enrolment",
@@ -57,7 +59,7 @@ _ENTRY = {"name", "epsilon", "token", "sent"}
 
 
 class Refused(Exception):
-    """The client does not take part; the text is for the person, and nothing was sent."""
+    """The client does not take part; the text is for the person."""
 
 
 def need(condition: object, text: str) -> None:
@@ -462,7 +464,7 @@ class Limits(NamedTuple):
     Parameters
     ----------
     epsilon
-        The largest promise of one campaign, a decimal.
+        The largest promise of one campaign, its label included; a decimal.
     ceiling
         The largest sum over all campaigns of this notebook.
     setting
@@ -613,8 +615,17 @@ def _check_aggregators(both: Any) -> None:
         need(secure, "An aggregator's address is not protected by TLS.")
         key = isinstance(one["key"], str) and re.fullmatch(r"[0-9a-f]{64}", one["key"], re.ASCII)
         need(key, "An aggregator's key is not clear.")
-    apart = all(both[0][name] != both[1][name] for name in ("address", "key"))
+    places = {_place(one["address"]) for one in both}
+    apart = len(places) == 2 and both[0]["key"] != both[1]["key"]
     need(apart, "The two aggregators are one.")
+
+
+def _place(address: str) -> tuple[str | None, int]:
+    """Return the host and port behind an address, however it is written."""
+    from urllib.parse import urlsplit
+
+    parts = urlsplit(address)
+    return parts.hostname, parts.port or (443 if parts.scheme == "https" else 80)
 
 
 # ---- keys, rounds and batches
@@ -929,6 +940,8 @@ class Client:
         oracle = {"name": "randomized_response", "size": k}
         question = {"mechanism": "category", "epsilon": epsilon, "oracle": oracle}
         check_question(question, exact(epsilon))
+        cost = exact(campaign["epsilon"]) + exact(epsilon)
+        need(cost <= Fraction(self.limits.epsilon), "Its label costs more than you allow it.")
         with self.notebook.pages() as pages:
             entry = self._entry(pages, place, campaign["name"], epsilon)
             if "report" not in entry:
@@ -953,6 +966,8 @@ class Client:
         own = later["campaign"] == name.hex() and later["round"] == number
         need(own, "The round is another's.")
         check_question(later["question"], exact(campaign["epsilon"]))
+        shared = later["question"]["mechanism"] == "cell_shares"
+        need(not shared, "The question does not fit the campaign's setting.")
         return later["question"]  # type: ignore[no-any-return]
 
     def _entry(self, pages: Document, place: str, name: str, epsilon: str) -> Document:
@@ -977,6 +992,8 @@ class Client:
                 return result
         with self.notebook.pages() as pages:
             pages["asked"][place]["sent"] = True
+            if len(bodies) > 1:  # two shares side by side are the cell itself
+                pages["asked"][place]["report"] = []
         return "sent"
 
     def _send_until(self, url: str, body: bytes, closes: str) -> str:

@@ -109,7 +109,8 @@ def open_sums(
     ledger
         Where the promise is recorded; None keeps no record.
     random_state
-        A seed makes a simulation; None draws real noise.
+        A seed makes a simulation, kept like a real opening: for made-up people only. None draws
+        real noise.
 
     Raises
     ------

@@ -208,8 +208,9 @@ class LocalRows:
         """
         batches, screen_batch = self._reading()
         encoded: list[ScreenedBatch] = []
-        may_keep = self._may_keep_encoded()
-        keep: Callable[[ScreenedBatch], None] = encoded.append if may_keep else _ignore
+        keep: Callable[[ScreenedBatch], None] = _ignore
+        if self._may_keep_encoded():
+            keep, screen_batch = encoded.append, _frozen(screen_batch)
         tally = yield from self._pass(
             batches, screen_batch, lambda screened: work(screened.block), keep
         )
@@ -287,6 +288,18 @@ class LocalRows:
         )
         self._limited = source_of(path), screen_batch
         return self._limited
+
+
+def _frozen(screen_batch: Callable[[Any], ScreenedBatch]) -> Callable[[Any], ScreenedBatch]:
+    """Return a screen whose blocks nobody can write to: later passes do not screen them again."""
+
+    def screened(batch: Any) -> ScreenedBatch:
+        made = screen_batch(batch)
+        for part in (made.block.numbers, made.block.codes):
+            part.flags.writeable = False
+        return made
+
+    return screened
 
 
 def _ignore(*_: object) -> None:

@@ -99,7 +99,8 @@ def report(
     if isinstance(subject, str | os.PathLike):
         subject, files = load_subject(subject)
     if isinstance(subject, Mapping):
-        _write(texts(subject, page), page, overwrite, private=False)
+        held = subject.get("audience") == "curator"
+        _write(texts(subject, page), page, overwrite, private=held)
         return page
     built = build_page(subject, title=title, publisher=publisher, names=names)
     if isinstance(built, Verdicts):
