@@ -173,8 +173,9 @@ def _not_numeric(wrong: Mapping[str, list[str]], n_columns: int) -> NotNumeric:
     columns = [f"{name!r} ({', '.join(kinds)})" for name, kinds in wrong.items()]
     return NotNumeric(
         f"{', '.join(columns[:5])} of {n_columns} columns are not numbers throughout.",
-        "Write numbers like 1234.5, or describe other values as categories: `sex: {values: [F, "
-        "M]}` in a schema.",
+        "Write numbers like 1234.5; or leave such rows out: nonfinite='drop', --drop; or say how "
+        "numbers are written: --numbers 1.234,5; or describe other values as categories: "
+        "`sex: {values: [F, M]}` in a schema.",
     )
 
 

@@ -272,12 +272,12 @@ def advice_lines(advice: Sequence["Advice"]) -> list[Line]:
 def _settings(finished: "RunResult", context: TableContext) -> dict[str, Any]:
     policy, manifest = finished.policy, finished.manifest
     learnt = manifest["learnt"]
-    bounds = f"learnt from the rows: {', '.join(learnt)}" if learnt else "none learnt from rows"
+    bounds = f"; learnt from the rows: {', '.join(learnt)}" if learnt else ""
     settings = {
         "title": context.title or _title(policy),
         "method": "Local recoding" if manifest["cut"] is None else "Top-down specialization",
         "holder": "the holder of the table, and nobody else",
-        "bounds": f"hierarchies and domains stated in the policy; {bounds}",
+        "bounds": f"hierarchies and domains as the policy states them{bounds}",
         "noise": "none: values are grouped, not changed at random",
         "releases": _RELEASES[manifest["people"]["basis"]],
         "evidence": EVIDENCE,

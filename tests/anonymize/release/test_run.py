@@ -343,6 +343,14 @@ def test_an_output_that_exists_is_not_touched_unasked(tmp_path):
     assert json.loads((tmp_path / "out.manifest.json").read_text())["k"]["asked"] == 5
 
 
+def test_the_mapping_of_an_earlier_cut_does_not_stay_beside_a_release_without_one(tmp_path):
+    run_policy(policy(tmp_path), people())
+    (mapping,) = tmp_path.glob("*mapping*")
+    local = policy(tmp_path, search={"recoding": "local"}, output={"overwrite": True})
+    run_policy(local, people())
+    assert not mapping.exists()
+
+
 def test_paths_default_beside_the_table_and_need_a_format(tmp_path):
     paths = run.paths_of(policy(tmp_path, "x.csv.gz", output={"mapping": "m.csv"}))
     assert paths.mapping == tmp_path / "m.csv"

@@ -89,6 +89,28 @@ def test_a_draft_with_k_never_fails_at_the_next_step(tmp_path, monkeypatch):
     assert done.exit_code == 0, done.output
 
 
+def test_scores_that_few_rows_share_are_not_taken_for_people():
+    rng = np.random.default_rng(1)
+    table = {"pupil_id": [f"p{i}" for i in range(800)],
+             "score": [f"{x:.1f}".replace(".", ",") for x in rng.normal(50, 15, 800)],
+             "sex": ["F", "M"] * 400}  # fmt: skip
+    assert draft_policy(Table(table), "pupils.csv").entity is None
+    several = {**table, "pupil_id": [f"p{i % 400}" for i in range(800)]}
+    assert draft_policy(Table(several), "pupils.csv").entity == "pupil_id"
+    assert draft_policy(Table({**table, "pupil_id": ["x"] * 800}), "pupils.csv").entity is None
+
+
+def test_a_dry_run_says_how_many_lines_are_left_to_review(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    run = CliRunner().invoke
+    write_table(pa.table({"sex": ["F", "M"] * 60, "age": [20, 30, 40] * 40}), Path("t.csv"))
+    drafted = run(app, ["anonymize", "init", "t.csv", "-o", "p.yaml", "-k", "5"])
+    assert "--policy p.yaml --dry-run" in drafted.output
+    assert "Each row is taken as one person" in " ".join(drafted.output.split())
+    done = run(app, ["anonymize", "--policy", "p.yaml", "--dry-run"])
+    assert "still carry the mark REVIEW" in " ".join(done.output.split())
+
+
 def test_a_draft_is_no_policy_before_k_is_chosen(draft):
     with pytest.raises(InvalidPolicy, match=r"privacy\.k"):
         Policy.of(yaml.safe_load(draft.text))

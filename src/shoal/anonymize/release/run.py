@@ -148,6 +148,8 @@ def _run_here(
         texts = {paths.manifest: json.dumps(public, indent=1) + "\n"}
         for path, text in (texts | dict(pages(finished) if pages else {})).items():
             _write_text(files.file(path), text, path, private=path == paths.curator)
+    if overwrite and outcome.cut is None:  # a mapping of an earlier cut says nothing of this one
+        paths.mapping.unlink(missing_ok=True)
     return finished
 
 

@@ -235,7 +235,7 @@ def import_object(python: str) -> Any:
     except Exception as error:
         raise InvalidSetting(
             f"--python {python} cannot be loaded ({type(error).__name__}).",
-            "Write module:function; the module must be in this folder or installed.",
+            "Write module:function, without .py; the module must be in this folder or installed.",
             setting="--python",
         ) from None
     return target

@@ -41,6 +41,7 @@ _PERSONAL = (
 )
 _NAMES = {
     "identifier": rf"(^|_)({_PERSONAL})(_|$)",
+    "key": r"(^|_)(id|uid|uuid|key|nr|no|number|person|patient|student|pupil|user|member)(_|$)",
     "sensitive": r"income|salary|wage|diagnos|disease|illness|result|grade|score|religion|debt",
     "postcode": r"post_?code|zip|postal|plz",
 }
@@ -65,11 +66,14 @@ class Draft(NamedTuple):
         The guessed role of each column.
     doubts
         A remark on columns that need review.
+    entity
+        The column that tells people apart, if they have several rows.
     """
 
     text: str
     roles: dict[str, str]
     doubts: dict[str, str]
+    entity: str | None = None
 
 
 def draft_policy(table: AnyTable, path: str, k: int | None = None) -> Draft:
@@ -100,7 +104,7 @@ def draft_policy(table: AnyTable, path: str, k: int | None = None) -> Draft:
         lines.append(f"  {_flow(name)}: {_flow(entry)}\n")
     doubts = {profile.name: _doubt(profile, *entries[profile.name]) for profile in profiles}
     doubts = {name: doubt for name, doubt in doubts.items() if doubt}
-    return Draft("".join([*lines, *_rest(profiles, roles, path, k)]), roles, doubts)
+    return Draft("".join([*lines, *_rest(profiles, path, k)]), roles, doubts, _entity(profiles))
 
 
 def _entry(profile: ColumnProfile) -> tuple[dict[str, Any], str]:
@@ -246,21 +250,26 @@ def _prefixed(profile: ColumnProfile, why: str) -> tuple[dict[str, Any], str]:
     return {"role": "quasi", "hierarchy": {"kind": "prefix", "keep": keep}}, why
 
 
-def _rest(
-    profiles: list[ColumnProfile], roles: dict[str, str], path: str, k: int | None
-) -> Iterator[str]:
-    people = [
-        profile.name
-        for profile in profiles
-        if roles[profile.name] == "identifier"
-        and 1 < profile.different < profile.rows == profile.known
-    ]
+def _entity(profiles: list[ColumnProfile]) -> str | None:
+    """Return the column that tells people apart, where they have several rows.
+
+    By its name only: many values that few rows share may be scores, and people share names. Where
+    such a column is different in each row, a row is a person.
+    """
+    named = [each for each in profiles if _named(each, "key") and each.rows == each.known]
+    if any(each.different == each.rows for each in named):
+        return None
+    return next((each.name for each in named if each.different > 1), None)
+
+
+def _rest(profiles: list[ColumnProfile], path: str, k: int | None) -> Iterator[str]:
+    entity = _entity(profiles)
     k_text = "" if k is None else f" {k}"
     yield "privacy:\n"
     yield f"  k:{k_text}  {REVIEW} how many people share each combination; there is no default.\n"
     yield "  suppression: 0.02\n"
-    if people:
-        yield f"  entity: {_flow(people[0])}  {REVIEW} people have several rows; who is who?\n"
+    if entity is not None:
+        yield f"  entity: {_flow(entity)}  {REVIEW} people have several rows; who is who?\n"
     yield f"output: {_flow({'path': _released(path)})}\n"
 
 

@@ -1,5 +1,6 @@
 """``shoal anonymize``: a table to hand over, in which k people share every combination."""
 
+import shlex
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext
 from pathlib import Path
@@ -96,7 +97,7 @@ def anonymize(
         return
     say, engines, rules = Output(json, quiet), Engines(engine, master), _read(policy)
     if dry_run:
-        _validate(rules, engines, say, explain)
+        _validate(rules, engines, say, explain, _marked(policy))
         return
     about = (title, publisher, population)
     _release(rules, engines, say, explain, about, overwrite=overwrite)
@@ -250,13 +251,26 @@ def init(
     roles = [f"{name}: {role}" for name, role in drafted.roles.items()]
     doubts = [f"{name}: {doubt}." for name, doubt in drafted.doubts.items()]
     say.result(
-        {"policy": str(output), "roles": drafted.roles, "look_twice": drafted.doubts},
+        {
+            "policy": str(output),
+            "roles": drafted.roles,
+            "entity": drafted.entity,
+            "look_twice": drafted.doubts,
+        },
         *labelled_lines("Guessed", roles),
         *labelled_lines("Check", doubts),
         Line("Names", "Column names were taken from the table's first line: check them."),
         Line("Policy", str(output), is_literal=True),
-        Line("Next", "Review every line marked REVIEW, set k, then run it with --dry-run."),
+        Line("People", _people_text(drafted.entity)),
+        Line("Next", f"Review every line marked REVIEW{'' if k else ' and set k'}, then run"),
+        Line("", f"shoal anonymize --policy {shlex.quote(str(output))} --dry-run", is_literal=True),
     )
+
+
+def _people_text(entity: str | None) -> str:
+    if entity is None:
+        return "Each row is taken as one person; if somebody has several, name `entity` there."
+    return f"{entity} is taken to tell people apart, who have several rows."
 
 
 @anonymize_app.command()
@@ -470,7 +484,7 @@ def _source(policy: "Policy") -> str:
     return source if is_uri(source) else str(policy.path(source))
 
 
-def _validate(policy: "Policy", engines: Engines, say: Output, explain: bool) -> None:
+def _validate(policy: "Policy", engines: Engines, say: Output, explain: bool, marked: int) -> None:
     """All that can be said without a search; nothing is written."""
     from shoal.anonymize.frequency_table import count_combinations
     from shoal.anonymize.release.result import paths_of
@@ -497,8 +511,23 @@ def _validate(policy: "Policy", engines: Engines, say: Output, explain: bool) ->
         document,
         Line("Valid", "The policy fits the table. Nothing was written."),
         Line("Read", counted),
+        *([Line("Review", _review_text(marked))] if marked else []),
         *warnings,
         *(explanation_lines(policy, None) if explain else []),
+    )
+
+
+def _marked(path: Path | None) -> int:
+    """Return how many lines of a policy its draft left for review."""
+    from shoal.cli.inputs.policy_draft import REVIEW
+
+    return 0 if path is None else path.read_text(encoding="utf-8").count(REVIEW)
+
+
+def _review_text(marked: int) -> str:
+    return (
+        f"{quantity(marked, 'line')} of the policy still carry the mark REVIEW: what was guessed "
+        "from the table there is published as if it were public."
     )
 
 
