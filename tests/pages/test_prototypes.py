@@ -72,6 +72,12 @@ def test_the_code_on_the_page_states_the_promise(made):
     assert "epsilon='1', domain=schema, random_state=1" in made.settings["code"]
 
 
+def test_the_code_on_the_page_leaves_out_rows_as_the_fit_did():
+    model = fitted(300)
+    model.nonfinite = "drop"
+    assert "nonfinite='drop'" in page(model).settings["code"]
+
+
 def test_a_report_takes_it(made):
     html = render(findings(made.to_result()))
     assert "Pupils" in html

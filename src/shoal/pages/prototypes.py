@@ -108,7 +108,13 @@ def page(
 
 def _code(model: Any) -> str:
     """Return Python code that does the same with a table of one's own."""
-    seed = "" if model.random_state is None else f", random_state={model.random_state!r}"
+    options = {
+        "n_public": model.n_public,
+        "nonfinite": "drop" if model.nonfinite == "drop" else None,
+        "random_state": model.random_state,
+    }
+    given = {name: value for name, value in options.items() if value is not None}
+    more = "".join(f", {name}={value!r}" for name, value in given.items())
     promise = model._promise()
     amount = repr(exact_text(promise.epsilon))
     if promise.neighbours == "add-remove":
@@ -118,7 +124,7 @@ def _code(model: Any) -> str:
     return (
         'import shoal\n\nschema = shoal.Schema.load("domain.yaml")\n'
         f"model = shoal.cluster.PrivateKPrototypes(\n    {model.n_clusters_}, "
-        f"{stated}, domain=schema{seed}\n)\n"
+        f"{stated}, domain=schema{more}\n)\n"
         'model.fit("table.csv").save("groups")'
     )
 
