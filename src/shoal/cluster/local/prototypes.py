@@ -19,17 +19,18 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from shoal.cluster.local.answers import GroupAnswers, bend_records, tree_of_answers
+from shoal.cluster.local.round_reports import draw_rounds, reports_of_round
 from shoal.cluster.prototypes.evaluation import ScoredPrototypes, every_row
 from shoal.cluster.prototypes.held_rows import hold_rows
 from shoal.cluster.prototypes.mixed_cost import MixedRows, Prototypes
 from shoal.cluster.prototypes.no_data import even_rows
 from shoal.cluster.prototypes.search import find_prototypes
 from shoal.domain import Schema
-from shoal.errors import InvalidSetting, NotAReport
+from shoal.errors import InvalidSetting
 from shoal.mechanisms.local.bounded.base import local_budget
 from shoal.mechanisms.local.categories.local_grid import cell_oracle
 from shoal.mechanisms.local.categories.prototype_report import PrototypeReport
-from shoal.mechanisms.local.reports import Reports, as_raw_reports
+from shoal.mechanisms.local.reports import Reports
 from shoal.privacy import LocalDP
 from shoal.privacy.exact import Number, whole_number
 from shoal.randomness import Randomness, Seed
@@ -190,7 +191,7 @@ class LocalPrototypes(ScoredPrototypes):
         rng
             The source of the draw.
         """
-        return np.asarray(np.searchsorted(np.cumsum(_SHARES)[:-1], rng.random(n), "right"))  # [P1]
+        return draw_rounds(n, _SHARES, rng)  # [P1]
 
     def advance(self, reports: Reports, random_state: Seed = None) -> "LocalPrototypes":
         """Return the next state, from all reports of this round.
@@ -209,13 +210,7 @@ class LocalPrototypes(ScoredPrototypes):
         TooFewRows
             If the first round has no reports.
         """
-        own, mechanism = as_raw_reports(reports), self.mechanism
-        if mechanism is None or own.mechanism != mechanism:
-            raise NotAReport(
-                f"These reports were made by a different {type(own.mechanism).__name__} than "
-                f"round {self.round} needs.",
-                "Give reports made by the mechanism of this state.",
-            )
+        own, mechanism = reports_of_round(reports, self.mechanism, self.round)
         rng = Randomness(random_state).compute
         records = self._learn(mechanism, own, rng)  # [P3]
         found = find_prototypes(records, self.n_clusters, rng, _STARTS)

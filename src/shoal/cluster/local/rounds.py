@@ -18,13 +18,14 @@ from numpy.typing import ArrayLike, NDArray
 from shoal.cluster.kmeans.weighted import weighted_centers
 from shoal.cluster.local.methods import grid
 from shoal.cluster.local.methods.gaussian_groups import fit_from_many_starts, unexplained_places
+from shoal.cluster.local.round_reports import draw_rounds, reports_of_round
 from shoal.domain import Box
 from shoal.domain.box import Matrix
-from shoal.errors import InvalidSetting, NotAReport
+from shoal.errors import InvalidSetting
 from shoal.mechanisms.local.categories.local_grid import LocalGrid
 from shoal.mechanisms.local.categories.residual_sign import ResidualSign
 from shoal.mechanisms.local.records import records_of
-from shoal.mechanisms.local.reports import Reports, as_raw_reports
+from shoal.mechanisms.local.reports import Reports
 from shoal.privacy import LocalDP
 from shoal.privacy.exact import Number, whole_number
 from shoal.randomness import Randomness, Seed
@@ -148,7 +149,7 @@ class LocalRounds:
         rng
             The source of the draw.
         """
-        return np.asarray(np.searchsorted(np.cumsum(_SHARES)[:-1], rng.random(n), "right"))  # [P1]
+        return draw_rounds(n, _SHARES, rng)  # [P1]
 
     def advance(self, reports: Reports, random_state: Seed = None) -> "LocalRounds":
         """Return the next state, from all reports of this round.
@@ -165,13 +166,8 @@ class LocalRounds:
         NotAReport
             If the reports were made by another mechanism.
         """
-        own, mechanism = as_raw_reports(reports), self.mechanism
-        if mechanism is None or own.mechanism != mechanism:
-            raise NotAReport(
-                f"These reports were made by a different {type(own.mechanism).__name__} than "
-                f"round {self.round} needs.",
-                "Give reports made by the mechanism of this state.",
-            )
+        mechanism: LocalGrid | ResidualSign
+        own, mechanism = reports_of_round(reports, self.mechanism, self.round)
         rng = Randomness(random_state)
         if isinstance(mechanism, LocalGrid):
             scaled = _candidates(own, self.n_clusters, rng)  # [P3]
