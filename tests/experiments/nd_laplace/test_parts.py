@@ -1,10 +1,10 @@
 import pytest
 
 from shoal.experiments.cells import Cell
-from shoal.experiments.nd_laplace.parts import run
+from shoal.experiments.nd_laplace.run import run
 
 SCORES = {"ami", "ari", "nmi", "mi", "mirkin", "rand", "fm", "silhouette", "chi",
-          "davies_bouldin", "displacement", "aee", "re", "client_ami", "control_ami"}  # fmt: skip
+          "davies_bouldin", "displacement", "aee", "re", "client_ami"}  # fmt: skip
 
 
 def test_noise_is_as_long_as_its_law_says():
@@ -18,6 +18,8 @@ def test_utility_has_every_score_and_rises_with_the_budget():
     common = {"data": "blobs-200-2d", "mechanism": "laplace", "draws": 3}
     low, high = (run(Cell("utility", {**common, "epsilon": e})) for e in (0.1, 9.0))
     assert set(low[0]) >= SCORES
+    labels = {"ami", "ari", "nmi", "mi", "mirkin", "rand", "fm", "client_ami"}
+    assert set(low[0]) >= {f"control_{name}" for name in labels}
     assert max(row["ami"] for row in low) < min(row["ami"] for row in high)
 
 
@@ -35,15 +37,6 @@ def test_each_clusterer_is_held_against_its_own_clusters():
                                                   "AP"}  # fmt: skip
 
 
-def test_a_game_has_rates_with_errors_and_a_curve():
-    settings = {"data": "blobs-200-2d", "mechanism": "laplace", "epsilon": 1.0, "query": "true",
-                "games": 2, "shadows": 2}  # fmt: skip
-    (row,) = run(Cell("privacy", settings))
-    assert row["advantage"] == pytest.approx(row["tpr"] - row["fpr"])
-    assert (row["roc"][0], row["roc"][-1]) == ([0.0, 0.0], [1.0, 1.0])
-    assert row["roc"] == sorted(row["roc"])
-
-
 def test_at_one_promise_laplace_is_scaled_by_the_diameter():
     common = {"data": "blobs-200-2d", "epsilon": 5.0, "draws": 2}
     laplace, piecewise = (
@@ -59,3 +52,23 @@ def test_stages_keep_the_rows_first():
     rows = run(Cell("stages", {"data": "blobs-50-3d", "epsilon": 1.0}))
     assert [row["stage"] for row in rows] == ["data", "noise", "grid remap", "optimal remap"]
     assert len(rows[0]["points"]) == 50
+
+
+def test_forms_that_read_the_rows_have_no_control():
+    settings = {"data": "blobs-50-2d", "mechanism": "piecewise", "epsilon": 1.0, "draws": 1}
+    assert not [name for name in run(Cell("utility", settings))[0] if name.startswith("control")]
+
+
+def test_more_nodes_of_a_grid_move_reports_less():
+    common = {"data": "blobs-200-2d", "epsilon": 5.0, "draws": 3}
+    coarse, fine = (run(Cell("nodes", {**common, "nodes": n})) for n in (2, 24))
+    assert max(row["ami"] for row in coarse) < min(row["ami"] for row in fine)
+
+
+def test_one_cluster_has_no_separation():
+    settings = {"data": "blobs-50-2d", "mechanism": "laplace", "epsilon": 0.05, "draws": 1,
+                "ap": False}  # fmt: skip
+    rows = {row["clusterer"]: row for row in run(Cell("clusterers", settings))}
+    assert "silhouette" in rows["KMeans"]
+    assert all("silhouette" in row for row in rows.values() if row["clusters"] > 1)
+    assert "AP" not in rows

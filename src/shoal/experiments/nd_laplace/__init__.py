@@ -2,9 +2,9 @@
 
 from shoal.experiments.document import Document
 from shoal.experiments.nd_laplace.conclusions import conclude
-from shoal.experiments.nd_laplace.parts import run
 from shoal.experiments.nd_laplace.plan import cells
+from shoal.experiments.nd_laplace.run import run
 
 __all__ = ["DOCUMENT"]
 
-DOCUMENT = Document("nd-laplace", edition=1, cells=cells, run=run, conclude=conclude)
+DOCUMENT = Document("nd-laplace", edition=2, cells=cells, run=run, conclude=conclude)

@@ -1,47 +1,23 @@
 """The figures and tables of the thesis, by their numbers, each beside ours."""
 
 from collections.abc import Sequence
-from dataclasses import replace
-from typing import Any
 
 import numpy as np
 
+from shoal.experiments.nd_laplace.chapter_six import chapter_six, shown
 from shoal.experiments.nd_laplace.data import HEART_COLUMNS
-from shoal.experiments.nd_laplace.mechanisms import AS_WRITTEN, GUARANTEES, OURS
+from shoal.experiments.nd_laplace.later_exhibits import later_exhibits
+from shoal.experiments.nd_laplace.mechanisms import GUARANTEES
 from shoal.experiments.results import Results
 from shoal.experiments.tables import NOT_RUN, table_of
-from shoal.figures import (
-    Figure,
-    count_curve,
-    grouped_bars,
-    noise_map,
-    roc_panels,
-    score_curve,
-    stage_map,
-)
+from shoal.figures import count_curve, noise_map, stage_map
 from shoal.mechanisms import PlanarLaplace
 from shoal.randomness import Randomness
 from shoal.report import Exhibit
 
-__all__ = ["DIMENSIONS", "LENGTHS", "SHAPES", "exhibits"]
+__all__ = ["LENGTHS", "SETTINGS", "STAGES", "exhibits"]
 
-LENGTHS, DIMENSIONS, SHAPES = "Figure 3.8", "Hypothesis 1", "Hypothesis 3"
-BAND = "Bands and whiskers are 2 standard errors; the noise was drawn anew each time."
-# Which table each figure is about, in the order of chapter 6.
-CLUSTERERS = {
-    "seeds-2d": "Figures 6.1, 6.2, 6.3", "heart-2d": "Figures 6.4, 6.5, 6.6",
-    "seeds-3d": "Figures 6.7, 6.8, 6.9", "heart-3d": "Figures 6.10, 6.11, 6.12",
-    "seeds-nd": "Figures 6.13, 6.14, 6.15", "heart-nd": "Figures 6.16, 6.17, 6.18",
-}  # fmt: skip
-MECHANISMS = {
-    "seeds-2d": "Figure 6.19", "heart-2d": "Figure 6.20", "seeds-3d": "Figure 6.21",
-    "heart-3d": "Figure 6.22", "seeds-nd": "Figure 6.23", "heart-nd": "Figure 6.24",
-}  # fmt: skip
-PRIVACY = {
-    "seeds-2d": "Figure 6.25, Table 6.2", "heart-2d": "Figure 6.26, Table 6.1",
-    "seeds-3d": "Figure 6.27, Table 6.3", "heart-3d": "Figure 6.28",
-    "seeds-nd": "Figure 6.29", "heart-nd": "Figure 6.30",
-}  # fmt: skip
+LENGTHS, STAGES, SETTINGS = "Figure 3.8", "Figure 3.14", "Tables 5.1, 5.2, 5.3"
 
 
 def exhibits(results: Results) -> list[Exhibit]:
@@ -62,16 +38,12 @@ def exhibits(results: Results) -> list[Exhibit]:
         _lengths(results),
         _drawing("Figures 3.9, 3.10", "A kd-tree, after Washington", OTHERS),
         Exhibit("Figure 3.13", "The mechanism as a flow chart", lines=[FLOW]),
-        _stages(results, "Figure 3.14", ("data", "noise", "grid remap", "optimal remap")),
+        _stages(results, STAGES, ("data", "noise", "grid remap", "optimal remap")),
         _drawing("Figure 4.1", "Shadow models, after Shokri et al.", OTHERS),
         _attack_setting(),
         _settings_table(results),
-        *(_clusterers(results, data, number) for data, number in CLUSTERERS.items()),
-        *(_mechanisms(results, data, number) for data, number in MECHANISMS.items()),
-        *(_privacy(results, data, number) for data, number in PRIVACY.items()),
-        _dimensions(results),
-        _equal_guarantee(results),
-        _shapes(results),
+        *chapter_six(results),
+        *later_exhibits(results),
         _audits(results),
     ]
 
@@ -95,7 +67,7 @@ def _elbows(results: Results) -> Exhibit:
         )
         for row in results.rows("settings")
     ]
-    return _shown("Figure 2.5", "The elbow, on each table", figures)
+    return shown("Figures 2.5, 31", "The elbow, on each table", figures)
 
 
 def _radii(results: Results) -> Exhibit:
@@ -110,7 +82,7 @@ def _radii(results: Results) -> Exhibit:
         )
         for row in results.rows("settings")
     ]
-    return _shown("Figure 2.6", "The k-distance plot, on each table", figures)
+    return shown("Figures 2.6, 32", "The k-distance plot, on each table", figures)
 
 
 def _noise_around_a_point() -> Exhibit:
@@ -126,7 +98,7 @@ def _noise_around_a_point() -> Exhibit:
         finding="Reports scatter evenly in all directions.",
     )
     number = "Figures 3.1, 3.2, 3.4, 3.5, 3.7"
-    return _shown(number, "Noise drawn around a point", [figure])
+    return shown(number, "Noise drawn around a point", [figure])
 
 
 def _stages(results: Results, number: str, wanted: Sequence[str]) -> Exhibit:
@@ -158,7 +130,21 @@ def _lengths(results: Results) -> Exhibit:
     columns = ["Columns d", "E|u| = d/epsilon", "measured", "sd of one axis", "measured"]
     table = table_of("Length of the noise at epsilon 1", columns, rows)
     line = "Noise grows with dimension: its length as d, each coordinate as the root of d + 1."
-    return Exhibit(LENGTHS, "How noise grows with dimension", tables=[table], lines=[line])
+    lengths = {d: mean for d, mean, _ in results.line("noise", "length", along="d")}
+    figures = []
+    if lengths:
+        most = max(lengths)
+        figures.append(
+            count_curve(
+                lengths,
+                chosen=most,
+                value="Mean length of the noise",
+                across="Columns d",
+                title="Noise at epsilon 1 grows with the number of columns",
+                label=f"{lengths[most]:.3g} at d = {most:g}",
+            )
+        )
+    return Exhibit(LENGTHS, "How noise grows with dimension", figures, [table], [line])
 
 
 def _attack_setting() -> Exhibit:
@@ -174,7 +160,7 @@ def _attack_setting() -> Exhibit:
 def _settings_table(results: Results) -> Exhibit:
     columns = [
         "Table", "k by elbow", "k by silhouette", "AP preference", "AP damping", "OPTICS points",
-        "DBSCAN radius", "clusters: AP / OPTICS / DBSCAN",
+        "DBSCAN radius", "clusters: AP / OPTICS / DBSCAN", "CPU seconds of AP",
     ]  # fmt: skip
     rows = [
         [
@@ -186,193 +172,13 @@ def _settings_table(results: Results) -> Exhibit:
             str(row["min_points"]),
             f"{row['radius']:.3g}",
             f"{row['ap_clusters']} / {row['optics_clusters']} / {row['dbscan_chosen_clusters']}",
+            f"{row['ap_seconds']:.1f}",
         ]
         for row in results.rows("settings")
     ]
     note = "The thesis: k = 4 for seeds and TODO for heart; preference median, damping 0.5."
     table = table_of("Settings by rule, on plain rows", columns, rows, note)
-    return Exhibit("Tables 5.1, 5.2, 5.3", "Settings of the clusterers", tables=[table])
-
-
-BY_THESIS = ("KMeans", "KMeans, k = 4", "AP", "OPTICS", "DBSCAN")
-BY_CHOICE = ("KMeans, k chosen", "DBSCAN, chosen", "AP", "OPTICS")
-ONE_CLUSTER = (
-    "DBSCAN with radius 0.9 and 4 points sees one cluster in most tables, with noise and without; "
-    "two labellings of one cluster agree fully, which says nothing."
-)
-
-
-def _clusterers(results: Results, data: str, number: str) -> Exhibit:
-    figures = [
-        _clusterer_curve(results, data, mechanism, score, names, title)
-        for mechanism in results.distinct("clusterers", "mechanism", data=data)
-        for score, names, title in (
-            ("ami", BY_THESIS, "AMI, the thesis' settings"),
-            ("ari", BY_THESIS, "ARI, the thesis' settings"),
-            ("ami", BY_CHOICE, "AMI, settings chosen on the reports"),
-        )
-        if score == "ari" or _has_any(results, data, names[:2])
-    ]
-    shown = _shown(number, f"Clusterers on {data}", figures)
-    return replace(shown, lines=[ONE_CLUSTER]) if figures else shown
-
-
-def _has_any(results: Results, data: str, names: Sequence[str]) -> bool:
-    return bool(set(names) & set(results.distinct("clusterers", "clusterer", data=data)))
-
-
-def _clusterer_curve(
-    results: Results, data: str, mechanism: str, score: str, names: Sequence[str], title: str
-) -> Figure:
-    equal = {"data": data, "mechanism": mechanism}
-    known = results.distinct("clusterers", "clusterer", **equal)
-    lines = {
-        name: results.line("clusterers", score, clusterer=name, **equal)
-        for name in names
-        if name in known
-    }
-    return score_curve(
-        lines,
-        title=f"{data}, {mechanism} as written: {title}",
-        value=score.upper(),
-        finding=_ranked(lines),
-        band=BAND,
-    )
-
-
-def _ranked(lines: dict[str, Any]) -> str:
-    means = {name: np.mean([point[1] for point in line]) for name, line in lines.items() if line}
-    order = sorted(means, key=lambda name: -means[name])
-    return f"On average over budgets: {', then '.join(order)}"
-
-
-def _mechanisms(results: Results, data: str, number: str) -> Exhibit:
-    figures: list[Figure] = []
-    for title, names in (("as written", AS_WRITTEN), ("in forms that keep a promise", OURS)):
-        present = results.distinct("utility", "mechanism", data=data)
-        bars = {name: _bars(results, data, name) for name in names if name in present}
-        bars = {name: each for name, each in bars.items() if each}
-        if bars:
-            figures.append(
-                grouped_bars(
-                    bars,
-                    title=f"{data}: AMI of k-means, mechanisms {title}",
-                    value="AMI",
-                    across="Budget in raw units (of a record: piecewise on records)",
-                    finding="Budgets of different kinds of promise cannot be compared",
-                    band=BAND,
-                )
-            )
-    title = f"Mechanisms on {data}"
-    if not figures:
-        return Exhibit(number, title, missing=NOT_RUN)
-    return Exhibit(number, title, figures, [_all_scores(results, data)])
-
-
-def _bars(results: Results, data: str, mechanism: str) -> dict[str, tuple[float, float]]:
-    line = results.line("utility", "ami", data=data, mechanism=mechanism)
-    return {f"{epsilon:g}": (mean, error) for epsilon, mean, error in line}
-
-
-_SCORES = ("ami", "ari", "nmi", "mi", "mirkin", "rand", "fm", "silhouette", "chi",
-           "davies_bouldin", "displacement", "aee", "re", "client_ami", "control_ami")  # fmt: skip
-
-
-def _all_scores(results: Results, data: str) -> dict[str, Any]:
-    budgets = sorted(results.distinct("utility", "epsilon", data=data))
-    middle = 1.0 if 1.0 in budgets else budgets[len(budgets) // 2]
-    rows = []
-    for name in results.distinct("utility", "mechanism", data=data):
-        equal = {"data": data, "mechanism": name, "epsilon": middle}
-        means = [results.mean("utility", score, **equal) for score in _SCORES]
-        rows.append([name, *("" if mean is None else f"{mean.mean:.3g}" for mean in means)])
-    columns = ["Mechanism", *_SCORES]
-    note = "client_ami: true rows labelled by the learnt centres; control_ami: the same without any"
-    return table_of(f"All scores at epsilon {middle:g}", columns, rows, f"{note} data.")
-
-
-def _privacy(results: Results, data: str, number: str) -> Exhibit:
-    games = results.rows("privacy", data=data, query="true")
-    if not games:
-        return Exhibit(number, f"Membership on {data}", missing=NOT_RUN)
-    figures = [
-        roc_panels(
-            {_game(row): row["roc"] for row in games[start : start + 4]},
-            notes={_game(row): f"AUC {row['auc']:.2f}" for row in games[start : start + 4]},
-            title=f"{data}: asked by the true record",
-            finding="All curves run along the diagonal" if _flat(games) else "Some leave it",
-        )
-        for start in range(0, len(games), 4)
-    ]
-    rows = [
-        [row["mechanism"], f"{row['epsilon']:g}", row["query"], f"{row['tpr']:.3f}",
-         f"{row['fpr']:.3f}", f"{row['advantage']:+.3f} ± {2 * (row['advantage_error'] or 0):.3f}"]
-        for row in results.rows("privacy", data=data)
-    ]  # fmt: skip
-    columns = ["Mechanism", "epsilon", "asked by", "TPR", "FPR", "TPR - FPR"]
-    note = "No ceiling applies: labels are computed from the true rows and are unprotected."
-    return Exhibit(number, f"Membership on {data}", figures,
-                   [table_of("Rates", columns, rows, note)])  # fmt: skip
-
-
-def _game(row: dict[str, Any]) -> str:
-    """Return a name that fits above a panel."""
-    short = {"laplace-truncated": "grid remap", "laplace-optimal-truncated": "optimal"}
-    name = short.get(row["mechanism"], row["mechanism"])
-    return name if name == "none" else f"{name} {row['epsilon']:g}"
-
-
-def _flat(games: Sequence[dict[str, Any]]) -> bool:
-    return all(abs(row["auc"] - 0.5) < 0.1 for row in games)
-
-
-def _dimensions(results: Results) -> Exhibit:
-    rows = [
-        [row["data"], row["mechanism"], f"{row['epsilon']:g}", row["query"],
-         f"{row['advantage']:+.3f} ± {2 * (row['advantage_error'] or 0):.3f}"]
-        for row in results.rows("dimensions")
-    ]  # fmt: skip
-    columns = ["Table", "Mechanism", "epsilon", "asked by", "TPR - FPR"]
-    table = table_of("Advantage on blobs of 2, 3 and 5 columns", columns, rows)
-    return Exhibit(DIMENSIONS, "Leakage and the number of dimensions (section 6.4)", tables=[table])
-
-
-def _equal_guarantee(results: Results) -> Exhibit:
-    figures = []
-    for data in results.distinct("equal", "data"):
-        lines = {
-            name: results.line("equal", "ami", data=data, mechanism=name)
-            for name in results.distinct("equal", "mechanism", data=data)
-        }
-        figures.append(
-            score_curve(
-                lines,
-                title=f"{data}: AMI at one promise, epsilon for the whole record",
-                value="AMI of reports' labels",
-                finding="At equal promise no form labels single records well at small epsilon",
-                band=BAND,
-            )
-        )
-    return _shown("Section 6.2, at equal guarantee", "The same mechanisms at one promise", figures)
-
-
-def _shapes(results: Results) -> Exhibit:
-    figures = []
-    for mechanism in results.distinct("shapes", "mechanism"):
-        lines = {
-            data: results.line("shapes", "ami", data=data, mechanism=mechanism)
-            for data in results.distinct("shapes", "data")
-        }
-        figures.append(
-            score_curve(
-                lines,
-                title=f"Shapes of data, {mechanism}: AMI of k-means with k = 4",
-                value="AMI",
-                finding=_ranked(lines),
-                band=BAND,
-            )
-        )
-    return _shown(SHAPES, "Circle, line and skewed data", figures)
+    return Exhibit(SETTINGS, "Settings of the clusterers", tables=[table])
 
 
 def _audits(results: Results) -> Exhibit:
@@ -386,7 +192,3 @@ def _audits(results: Results) -> Exhibit:
         table_of("What each mechanism promises", ["Mechanism", "Promise"], promises),
     ]
     return Exhibit("Algorithms 1 to 6", "What the printed algorithms really promise", tables=tables)
-
-
-def _shown(number: str, title: str, figures: Sequence[Figure]) -> Exhibit:
-    return Exhibit(number, title, figures, missing="" if figures else NOT_RUN)

@@ -1,6 +1,6 @@
-"""What each cell of the thesis' experiments does: noise, settings, utility, privacy, shapes."""
+"""What cells about utility do: noise, settings of clusterers, agreement of their labels."""
 
-import warnings
+import time
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
@@ -8,40 +8,23 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.cluster import DBSCAN, OPTICS, AffinityPropagation, KMeans
-from sklearn.ensemble import RandomForestClassifier
 from sklearn.preprocessing import StandardScaler
 
 from shoal import evaluate
-from shoal.audit import membership_inference
-from shoal.audit.twins import twins
 from shoal.cluster import choose
 from shoal.domain import Box
-from shoal.experiments.cells import Cell, Row
+from shoal.experiments.cells import Row
 from shoal.experiments.nd_laplace.data import Data, data_named
-from shoal.experiments.nd_laplace.mechanisms import AS_WRITTEN, mechanism_of, reports_of
-from shoal.mechanisms import NDLaplace
+from shoal.experiments.nd_laplace.mechanisms import AS_WRITTEN, reports_of
+from shoal.mechanisms import NDLaplace, snap
 from shoal.randomness import Randomness
 
-__all__ = ["run"]
+__all__ = ["PARTS", "kmeans_labels", "standardised"]
 
 Matrix = NDArray[np.float64]
 Labels = NDArray[np.int64]
 RADIUS, MIN_POINTS = 0.9, 4  # DBSCAN as an earlier draft sets it
 AMONG = range(2, 9)  # numbers of clusters to choose among
-
-
-def run(cell: Cell) -> list[Row]:
-    """Run one cell.
-
-    Parameters
-    ----------
-    cell
-        The cell.
-    """
-    with warnings.catch_warnings():
-        # Clusterers on noise do not converge or find nothing: that is what is measured.
-        warnings.simplefilter("ignore")
-        return _PARTS[cell.part](**cell.settings)
 
 
 def noise(d: int, epsilon: float, draws: int) -> list[Row]:
@@ -74,11 +57,14 @@ def settings(data: str) -> list[Row]:
         The table.
     """
     table = data_named(data)
-    X = _standardised(table.rows)
+    X = standardised(table.rows)
     elbow = choose.k(X, by="elbow", among=range(2, 11))
     silhouette = choose.k(X, by="silhouette", among=range(2, 11))
     radius, preference = choose.radius(X), choose.preference(X)
     d = X.shape[1]
+    begin = time.process_time()
+    exemplars = _affinity_propagation(X)
+    seconds = time.process_time() - begin
     return [
         {
             "elbow_k": elbow.value,
@@ -95,9 +81,8 @@ def settings(data: str) -> list[Row]:
             "dbscan_chosen_clusters": _count(
                 DBSCAN(eps=radius.value, min_samples=2 * d).fit_predict(X)
             ),
-            "ap_clusters": _count(AffinityPropagation(random_state=0).fit_predict(X))
-            if len(X) <= 1000
-            else None,
+            "ap_clusters": _count(exemplars),
+            "ap_seconds": seconds,
         }
     ]
 
@@ -117,38 +102,35 @@ def utility(data: str, mechanism: str, epsilon: float, draws: int) -> list[Row]:
         How many times the noise is drawn.
     """
     table = data_named(data)
-    truth = _kmeans(_standardised(table.rows), table.k, 0)
+    truth = kmeans_labels(standardised(table.rows), table.k, 0)
     rows = []
     for draw in range(draws):
         reports = reports_of(mechanism, table, epsilon, seed=draw)
         if reports is None:
             return [{"draw": 0, "refused": 1}]
-        labels = _kmeans(_standardised(reports), table.k, draw)
+        labels = kmeans_labels(standardised(reports), table.k, draw)
         scores = _scores(table, truth, reports, labels)
-        control = _control(table, truth, mechanism, epsilon, draw)
-        rows.append({"draw": draw, **scores, "control_ami": control})
+        rows.append({"draw": draw, **scores, **_controls(table, truth, mechanism, epsilon, draw)})
     return rows
 
 
-def _control(table: Data, truth: Labels, mechanism: str, epsilon: float, draw: int) -> float | None:
-    """Return the clients' score if everyone reports the middle of the box; forms that read rows
+def _controls(table: Data, truth: Labels, mechanism: str, epsilon: float, draw: int) -> Row:
+    """Return the label scores if everyone reports the middle of the box; forms that read rows
     have no such control.
     """
     if mechanism in AS_WRITTEN and mechanism != "laplace":
-        return None
+        return {}
     middle = np.tile((table.box.low + table.box.high) / 2, (len(table.rows), 1))
     reports = reports_of(mechanism, replace(table, rows=middle, bounds=table.box), epsilon, draw)
     if reports is None or not np.ptp(reports, axis=0).all():
-        return None
-    centers = _means(reports, _kmeans(_standardised(reports), table.k, draw))
-    return float(evaluate.ami(truth, _nearest(table, centers)))
+        return {}
+    labels = kmeans_labels(standardised(reports), table.k, draw)
+    scores = {f"control_{name}": score for name, score in _label_scores(truth, labels).items()}
+    clients = _nearest(table, _means(reports, labels))
+    return {**scores, "control_client_ami": evaluate.ami(truth, clients)}
 
 
-def _scores(table: Data, truth: Labels, reports: Matrix, labels: Labels) -> Row:
-    """Compare labels of reports, and the centres that they give, with those of the rows."""
-    X = _standardised(reports)
-    true_centers, centers = _means(table.rows, truth), _means(reports, labels)
-    off = evaluate.center_errors(true_centers, centers)
+def _label_scores(truth: Labels, labels: Labels) -> Row:
     return {
         "ami": evaluate.ami(truth, labels),
         "ari": evaluate.ari(truth, labels),
@@ -157,6 +139,16 @@ def _scores(table: Data, truth: Labels, reports: Matrix, labels: Labels) -> Row:
         "mirkin": evaluate.mirkin(truth, labels) / len(truth) ** 2,
         "rand": evaluate.rand_index(truth, labels),
         "fm": evaluate.fowlkes_mallows(truth, labels),
+    }
+
+
+def _scores(table: Data, truth: Labels, reports: Matrix, labels: Labels) -> Row:
+    """Compare labels of reports, and the centres that they give, with those of the rows."""
+    X = standardised(reports)
+    true_centers, centers = _means(table.rows, truth), _means(reports, labels)
+    off = evaluate.center_errors(true_centers, centers)
+    return {
+        **_label_scores(truth, labels),
         "silhouette": evaluate.silhouette(X, labels),
         "chi": evaluate.calinski_harabasz(X, labels),
         "davies_bouldin": evaluate.davies_bouldin(X, labels),
@@ -181,90 +173,57 @@ def clusterers(data: str, mechanism: str, epsilon: float, draws: int, ap: bool) 
     draws
         How many times the noise is drawn.
     ap
-        Whether affinity propagation is run too, and clusterers whose settings are chosen by rule:
-        the thesis leaves the first out on large tables, and the rules are slow there.
+        Whether affinity propagation is run too: the thesis leaves it out on large tables.
     """
     table = data_named(data)
     d = table.rows.shape[1]
     fits: dict[str, Callable[[Matrix], Labels]] = {
-        "KMeans": lambda X: _kmeans(X, table.k, 0),
-        "KMeans, k = 4": lambda X: _kmeans(X, 4, 0),
+        "KMeans": lambda X: kmeans_labels(X, table.k, 0),
+        "KMeans, k = 4": lambda X: kmeans_labels(X, 4, 0),
         "OPTICS": lambda X: OPTICS(min_samples=2 * d).fit_predict(X),
         "DBSCAN": lambda X: DBSCAN(eps=RADIUS, min_samples=MIN_POINTS).fit_predict(X),
+        "KMeans, k chosen": _kmeans_of_chosen_k,
+        "DBSCAN, chosen": _chosen_dbscan,
     }
     if ap:
-        fits["AP"] = lambda X: AffinityPropagation(random_state=0).fit_predict(X)
-        fits["KMeans, k chosen"] = _kmeans_of_chosen_k
-        fits["DBSCAN, chosen"] = _chosen_dbscan
-    truths = {name: fit(_standardised(table.rows)) for name, fit in fits.items()}
+        fits["AP"] = _affinity_propagation
+    truths = {name: fit(standardised(table.rows)) for name, fit in fits.items()}
     rows = []
     for draw in range(draws):
-        X = _standardised(reports_of(mechanism, table, epsilon, seed=draw))
+        X = standardised(reports_of(mechanism, table, epsilon, seed=draw))
         for name, fit in fits.items():
             labels = fit(X)
             row: Row = {"draw": draw, "clusterer": name, "clusters": _count(labels)}
             row |= {"ami": evaluate.ami(truths[name], labels)}
-            rows.append(row | {"ari": evaluate.ari(truths[name], labels)})
+            row |= {"ari": evaluate.ari(truths[name], labels)}
+            rows.append(row | _separation(X, labels))
     return rows
+
+
+def _separation(X: Matrix, labels: Labels) -> Row:
+    """Return how far apart the clusters of reports lie; nothing if there are not several."""
+    if not 2 <= len(set(labels.tolist())) < len(labels):
+        return {}
+    return {
+        "silhouette": evaluate.silhouette(X, labels),
+        "chi": evaluate.calinski_harabasz(X, labels),
+    }
+
+
+def _affinity_propagation(X: Matrix) -> Labels:
+    labels: Labels = AffinityPropagation(random_state=0).fit_predict(X)
+    return labels
 
 
 def _kmeans_of_chosen_k(X: Matrix) -> Labels:
     """Cluster into as many groups as the reports themselves suggest, at no cost."""
-    return _kmeans(X, choose.k(X, by="silhouette", among=AMONG).value, 0)
+    return kmeans_labels(X, choose.k(X, by="silhouette", among=AMONG).value, 0)
 
 
 def _chosen_dbscan(X: Matrix) -> Labels:
     """Cluster with the radius and the least points that reports themselves suggest, at no cost."""
     labels: Labels = DBSCAN(eps=choose.radius(X).value, min_samples=2 * X.shape[1]).fit_predict(X)
     return labels
-
-
-def privacy(
-    data: str, mechanism: str, epsilon: float, query: str, games: int, shadows: int
-) -> list[Row]:
-    """Play the membership game of the thesis: shadow models, random forests, labels by k-means.
-
-    Parameters
-    ----------
-    data
-        The table.
-    mechanism
-        What members pass; "none" for the baseline.
-    epsilon
-        The budget.
-    query
-        "true" or "perturbed": by which record the adversary asks.
-    games
-        How many games, each with its own split, noise and models.
-    shadows
-        Shadow models of a game.
-    """
-    table = data_named(data)
-    made = None
-    if mechanism != "none":
-        made = mechanism_of(mechanism, epsilon, table.rows.shape[1])
-    attack = membership_inference(
-        RandomForestClassifier(60),
-        table.rows,
-        labels=_kmeans(_standardised(table.rows), table.k, 1),
-        mechanism=made,
-        query=query,  # type: ignore[arg-type]
-        shadow="plain",
-        shadows=shadows,
-        repeats=games,
-        random_state=1,
-    )
-    values = {
-        "tpr": attack.tpr,
-        "fpr": attack.fpr,
-        "advantage": attack.advantage,
-        "auc": attack.auc,
-    }
-    row: Row = {"games": games}
-    for name, estimate in values.items():
-        row |= {name: estimate.mean, f"{name}_error": estimate.standard_error}
-    curve = [[float(x), float(y)] for x, y in zip(attack.roc.fpr, attack.roc.tpr, strict=True)]
-    return [{**row, "roc": [[0.0, 0.0], *curve[:: max(len(curve) // 50, 1)], [1.0, 1.0]]}]
 
 
 def equal(data: str, mechanism: str, epsilon: float, draws: int) -> list[Row]:
@@ -286,15 +245,39 @@ def equal(data: str, mechanism: str, epsilon: float, draws: int) -> list[Row]:
     cube = Box.of(list(table.columns), np.full(d, -1.0), np.full(d, 1.0))
     unit = replace(table, rows=table.box.scale(table.rows, -1, 1), bounds=cube)
     rate = epsilon / (2 * np.sqrt(unit.rows.shape[1])) if mechanism == "laplace" else epsilon
-    truth = _kmeans(_standardised(unit.rows), unit.k, 0)
+    truth = kmeans_labels(standardised(unit.rows), unit.k, 0)
     rows = []
     for draw in range(draws):
         reports = reports_of(mechanism, unit, rate, seed=draw)
         assert reports is not None
-        labels = _kmeans(_standardised(reports), unit.k, draw)
-        control = _control(unit, truth, mechanism, rate, draw)
+        labels = kmeans_labels(standardised(reports), unit.k, draw)
         scores = _scores(unit, truth, reports, labels)
-        rows.append({"draw": draw, **scores, "control_ami": control})
+        rows.append({"draw": draw, **scores, **_controls(unit, truth, mechanism, rate, draw)})
+    return rows
+
+
+def nodes(data: str, epsilon: float, nodes: int, draws: int) -> list[Row]:
+    """Cluster reports that were moved to a public grid, by the number of its nodes.
+
+    Parameters
+    ----------
+    data
+        The table.
+    epsilon
+        The budget.
+    nodes
+        Nodes along each axis.
+    draws
+        How many times the noise is drawn.
+    """
+    table = data_named(data)
+    truth = kmeans_labels(standardised(table.rows), table.k, 0)
+    rows = []
+    for draw in range(draws):
+        reports = NDLaplace(epsilon, domain=table.box).release(table.rows, Randomness(draw).noise)
+        moved = np.asarray(snap(table.box, nodes)(reports).values)
+        labels = kmeans_labels(standardised(moved), table.k, draw)
+        rows.append({"draw": draw, "ami": evaluate.ami(truth, labels)})
     return rows
 
 
@@ -326,28 +309,30 @@ def _stage(table: Data, mechanism: str | None, epsilon: float) -> Matrix:
     return table.rows if reports is None else reports
 
 
-def audits(twin: str, draws: int) -> list[Row]:
-    """Audit a broken form: how much it loses at least, where so much is claimed.
+def standardised(rows: Matrix | None) -> Matrix:
+    """Return columns with mean 0 and deviation 1.
 
     Parameters
     ----------
-    twin
-        Its name in ``shoal.audit.twins``.
-    draws
-        Outputs of each side.
+    rows
+        The rows.
     """
-    audit = twins[twin].run(draws=draws)
-    return [
-        {"bound": float(audit.value), "claim": float(audit.claim or 0), "verdict": audit.verdict}
-    ]
-
-
-def _standardised(rows: Matrix | None) -> Matrix:
     scaled: Matrix = StandardScaler().fit_transform(rows)
     return scaled
 
 
-def _kmeans(X: Matrix, k: int, seed: int) -> Labels:
+def kmeans_labels(X: Matrix, k: int, seed: int) -> Labels:
+    """Return the labels of k-means, the best of ten starts.
+
+    Parameters
+    ----------
+    X
+        The rows.
+    k
+        The number of clusters.
+    seed
+        The seed of its starts.
+    """
     labels: Labels = KMeans(k, n_init=10, random_state=seed).fit_predict(X)
     return labels
 
@@ -367,15 +352,13 @@ def _count(labels: Any) -> int:
     return len(set(np.asarray(labels).tolist()) - {-1})
 
 
-_PARTS: dict[str, Callable[..., list[Row]]] = {
+PARTS: dict[str, Callable[..., list[Row]]] = {
     "noise": noise,
     "settings": settings,
     "utility": utility,
     "clusterers": clusterers,
-    "privacy": privacy,
-    "dimensions": privacy,
     "shapes": utility,
     "equal": equal,
+    "nodes": nodes,
     "stages": stages,
-    "audits": audits,
 }

@@ -6,12 +6,13 @@ from shoal.experiments.cells import Cell
 from shoal.experiments.nd_laplace.data import is_here
 from shoal.experiments.nd_laplace.mechanisms import AS_WRITTEN, OURS
 
-__all__ = ["BUDGETS", "PRIVACY_BUDGETS", "SETS", "TWINS", "cells"]
+__all__ = ["BUDGETS", "DRAFT", "PRIVACY_BUDGETS", "SETS", "TWINS", "cells"]
 
 BUDGETS = (0.05, 0.1, 0.5, 1.0, 2.0, 3.0, 5.0, 7.0, 9.0)
 PRIVACY_BUDGETS = (0.1, 0.5, 0.7, 1.0, 1.5, 2.0, 2.5, 3.0, 3.5, 5.0, 7.0, 9.0)
 SETS = ("seeds-2d", "seeds-3d", "seeds-nd", "heart-2d", "heart-3d", "heart-nd")
 BLOBS = tuple(f"blobs-{n}-{d}d" for n in (50, 200) for d in (2, 3, 5))
+DRAFT = "blobs-50-2d"  # the made-up table of an earlier draft
 GAME_BLOBS = ("blobs-2000-2d", "blobs-2000-3d", "blobs-2000-5d")
 SHAPES = ("circle", "line", "skewed")
 TWINS = {  # the broken form behind each mechanism, and how many draws show it
@@ -54,12 +55,15 @@ def _full() -> Iterator[Cell]:
         yield from _utility(data, (*AS_WRITTEN, *OURS), BUDGETS, draws=10)
     for data in SETS:
         yield from _clusterers(data, ("laplace-optimal-truncated", "piecewise"), BUDGETS, draws=10)
+    yield from _clusterers(DRAFT, ("laplace",), BUDGETS, draws=10)
     for data in SETS:
         yield from _privacy("privacy", data, _PRIVATE, PRIVACY_BUDGETS, games=10)
     for data in GAME_BLOBS:
         yield from _privacy("dimensions", data, ("laplace",), (0.5, 1.0, 5.0), games=10)
     for data in SHAPES:
         yield from _utility(data, ("laplace", "bayes"), BUDGETS, draws=10, part="shapes")
+        yield from _privacy("shape games", data, ("laplace",), (0.5, 1.0, 5.0), games=10)
+    yield from _nodes(("seeds-2d", "heart-2d"), (0.5, 1.0, 5.0), draws=10)
     for data in SETS:
         yield from _equal(data, (0.5, 1.0, 2.0, 5.0, 9.0), draws=10)
     yield Cell("stages", {"data": "heart-3d", "epsilon": 0.1})
@@ -92,6 +96,10 @@ def _quick() -> Iterator[Cell]:
         yield from _privacy("dimensions", data, ("laplace",), (1.0,), games=4)
     for data in SHAPES:
         yield from _utility(data, ("laplace",), (0.5, 2.0), draws=4, part="shapes")
+        yield from _privacy("shape games", data, ("laplace",), (1.0,), games=4)
+    yield from _nodes(("seeds-2d",), (1.0,), draws=4)
+    yield from _clusterers(DRAFT, ("laplace",), (0.5, 5.0), draws=3)
+    yield from _utility(DRAFT, ("laplace", "clamp"), (0.5, 5.0), draws=4)
     for data in ("seeds-2d", "blobs-200-3d"):
         yield from _equal(data, (1.0, 5.0), draws=4)
     yield Cell("stages", {"data": "heart-3d", "epsilon": 0.1})
@@ -135,6 +143,14 @@ def _privacy(
             for query in ("true", "perturbed"):
                 settings = {**common, "mechanism": mechanism, "epsilon": epsilon, "query": query}
                 yield Cell(part, settings, games / 2)
+
+
+def _nodes(tables: tuple[str, ...], budgets: tuple[float, ...], draws: int) -> Iterator[Cell]:
+    for data in tables:
+        for epsilon in budgets:
+            for nodes in (4, 8, 12, 24, 48):
+                settings = {"data": data, "epsilon": epsilon, "nodes": nodes, "draws": draws}
+                yield Cell("nodes", settings, draws * 0.1)
 
 
 def _equal(data: str, budgets: tuple[float, ...], draws: int) -> Iterator[Cell]:

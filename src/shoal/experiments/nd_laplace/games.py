@@ -1,0 +1,76 @@
+"""What cells about privacy do: membership games, and audits of broken forms."""
+
+from sklearn.ensemble import RandomForestClassifier
+
+from shoal.audit import membership_inference
+from shoal.audit.twins import twins
+from shoal.experiments.cells import Row
+from shoal.experiments.nd_laplace.data import data_named
+from shoal.experiments.nd_laplace.mechanisms import mechanism_of
+from shoal.experiments.nd_laplace.parts import kmeans_labels, standardised
+
+__all__ = ["audits", "privacy"]
+
+
+def privacy(
+    data: str, mechanism: str, epsilon: float, query: str, games: int, shadows: int
+) -> list[Row]:
+    """Play the membership game of the thesis: shadow models, random forests, labels by k-means.
+
+    Parameters
+    ----------
+    data
+        The table.
+    mechanism
+        What members pass; "none" for the baseline.
+    epsilon
+        The budget.
+    query
+        "true" or "perturbed": by which record the adversary asks.
+    games
+        How many games, each with its own split, noise and models.
+    shadows
+        Shadow models of a game.
+    """
+    table = data_named(data)
+    made = None
+    if mechanism != "none":
+        made = mechanism_of(mechanism, epsilon, table.rows.shape[1])
+    attack = membership_inference(
+        RandomForestClassifier(60),
+        table.rows,
+        labels=kmeans_labels(standardised(table.rows), table.k, 1),
+        mechanism=made,
+        query=query,  # type: ignore[arg-type]
+        shadow="plain",
+        shadows=shadows,
+        repeats=games,
+        random_state=1,
+    )
+    values = {
+        "tpr": attack.tpr,
+        "fpr": attack.fpr,
+        "advantage": attack.advantage,
+        "auc": attack.auc,
+    }
+    row: Row = {"games": games}
+    for name, estimate in values.items():
+        row |= {name: estimate.mean, f"{name}_error": estimate.standard_error}
+    curve = [[float(x), float(y)] for x, y in zip(attack.roc.fpr, attack.roc.tpr, strict=True)]
+    return [{**row, "roc": [[0.0, 0.0], *curve[:: max(len(curve) // 50, 1)], [1.0, 1.0]]}]
+
+
+def audits(twin: str, draws: int) -> list[Row]:
+    """Audit a broken form: how much it loses at least, where so much is claimed.
+
+    Parameters
+    ----------
+    twin
+        Its name in ``shoal.audit.twins``.
+    draws
+        Outputs of each side.
+    """
+    audit = twins[twin].run(draws=draws)
+    return [
+        {"bound": float(audit.value), "claim": float(audit.claim or 0), "verdict": audit.verdict}
+    ]

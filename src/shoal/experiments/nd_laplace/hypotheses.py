@@ -1,0 +1,123 @@
+"""The three hypotheses of the thesis, answered with standard errors."""
+
+import math
+from collections.abc import Iterator
+
+from shoal.experiments.nd_laplace.later_exhibits import DIMENSIONS, SHAPES
+from shoal.experiments.results import Mean, Results, mean_of
+from shoal.experiments.tables import NOT_RUN
+from shoal.report import Claim
+from shoal.report.reproduction import CANNOT_TEST, DOES_NOT_HOLD, HOLDS
+
+__all__ = ["hypotheses"]
+
+OF_THREE = 2.4  # standard errors that three pairs of equal means exceed in one case of twenty
+
+
+def hypotheses(results: Results) -> Iterator[Claim]:
+    """Yield the claims that the thesis means to test and leaves open.
+
+    Parameters
+    ----------
+    results
+        What was measured.
+    """
+    yield _leakage_grows(results)
+    yield _optimal_remap(results)
+    yield _shape_changes_utility(results)
+    yield _shape_changes_leakage(results)
+
+
+def _leakage_grows(results: Results) -> Claim:
+    where, text = "Hypothesis 1", "The adversary's advantage grows with the number of dimensions."
+    by_table = _advantages(results, "dimensions")
+    if len(by_table) < 2:
+        return Claim(where, text, CANNOT_TEST, reason=NOT_RUN)
+    means = list(by_table.values())
+    gap = means[-1] - means[0]
+    verdict = HOLDS if gap.low > 0 else DOES_NOT_HOLD
+    ours = "; ".join(f"{name}: {mean}" for name, mean in by_table.items())
+    reason = f"From the fewest to the most columns the advantage changes by {gap}."
+    return Claim(where, text, verdict, "", ours, reason, DIMENSIONS)
+
+
+def _optimal_remap(results: Results) -> Claim:
+    where = "Hypothesis 2"
+    text = "Optimal remapping improves utility without sacrificing privacy."
+    gaps = []
+    for data in results.distinct("utility", "data"):
+        for epsilon in results.distinct("utility", "epsilon", data=data):
+            both = [
+                results.mean("utility", "ami", data=data, mechanism=name, epsilon=epsilon)
+                for name in ("laplace-optimal-truncated", "laplace")
+            ]
+            gaps += [both[0] - both[1]] if both[0] and both[1] else []
+    audited = results.rows("audits", twin="remap around the true row, inner user")
+    if not gaps or not audited:
+        return Claim(where, text, CANNOT_TEST, reason=NOT_RUN)
+    better = sum(gap.low > 0 for gap in gaps)
+    ours = f"better in {better} of {len(gaps)} settings; loses at least {audited[0]['bound']:.2f}"
+    reason = (
+        "It helps where it looks at the true rows, and that is what it leaks. The free form is "
+    )
+    reason += f"'bayes': {_bayes_gain(results)}."
+    verdict = DOES_NOT_HOLD if audited[0]["verdict"] == "violated" else HOLDS
+    return Claim(where, text, verdict, "epsilon 1", ours, reason, "Algorithms 1 to 6")
+
+
+def _bayes_gain(results: Results) -> str:
+    gaps = []
+    for data in results.distinct("utility", "data"):
+        for epsilon in results.distinct("utility", "epsilon", data=data, mechanism="bayes"):
+            both = [
+                results.mean("utility", "ami", data=data, mechanism=name, epsilon=epsilon)
+                for name in ("bayes", "laplace")
+            ]
+            gaps += [both[0].mean - both[1].mean] if both[0] and both[1] else []
+    gain = mean_of(gaps)
+    return "not run" if gain is None else f"AMI {gain.mean:+.2f} on average over {gain.n} settings"
+
+
+def _shape_changes_utility(results: Results) -> Claim:
+    where, text = "Hypothesis 3", "The shape of the data has an impact on utility."
+    epsilon = max(results.distinct("shapes", "epsilon"), default=0.0)
+    means = {
+        data: results.mean("shapes", "ami", data=data, mechanism="laplace", epsilon=epsilon)
+        for data in results.distinct("shapes", "data")
+    }
+    known = {data: mean for data, mean in means.items() if mean is not None}
+    if len(known) < 2:
+        return Claim(where, text, CANNOT_TEST, reason=NOT_RUN)
+    low, high = (pick(known.values(), key=lambda mean: mean.mean) for pick in (min, max))
+    verdict = HOLDS if (high - low).low > 0 else DOES_NOT_HOLD
+    ours = "; ".join(f"{data} {mean}" for data, mean in known.items())
+    reason = f"AMI at epsilon {epsilon:g}, k = 4; best and worst shape differ by {high - low}."
+    return Claim(where, text, verdict, "", ours, reason, SHAPES)
+
+
+def _shape_changes_leakage(results: Results) -> Claim:
+    where, text = "Hypothesis 3", "The shape of the data has an impact on privacy leakage."
+    means = _advantages(results, "shape games")
+    if len(means) < 2:
+        return Claim(where, text, CANNOT_TEST, reason=NOT_RUN)
+    low, high = (pick(means.values(), key=lambda mean: mean.mean) for pick in (min, max))
+    gap = high - low
+    verdict = HOLDS if gap.mean > OF_THREE * gap.error else DOES_NOT_HOLD
+    ours = "; ".join(f"{data}: {mean}" for data, mean in means.items())
+    reason = (
+        f"TPR - FPR through Laplace noise, over all budgets; most less least: {gap}, where "
+        f"{OF_THREE} standard errors would be clear, since the ends of three are compared."
+    )
+    return Claim(where, text, verdict, "", ours, reason, SHAPES)
+
+
+def _advantages(results: Results, part: str) -> dict[str, Mean]:
+    """Return the advantage on each table through Laplace noise, over all budgets."""
+    means = {}
+    for data in results.distinct(part, "data"):
+        rows = results.rows(part, data=data, mechanism="laplace", query="true")
+        if rows:
+            advantage = sum(row["advantage"] for row in rows) / len(rows)
+            error = math.hypot(*(row["advantage_error"] for row in rows)) / len(rows)
+            means[data] = Mean(advantage, error, len(rows))
+    return means

@@ -1,0 +1,32 @@
+"""Run one cell of the thesis' experiments."""
+
+import warnings
+from collections.abc import Callable
+
+from shoal.experiments.cells import Cell, Row
+from shoal.experiments.nd_laplace.games import audits, privacy
+from shoal.experiments.nd_laplace.parts import PARTS
+
+__all__ = ["run"]
+
+_ALL: dict[str, Callable[..., list[Row]]] = {
+    **PARTS,
+    "privacy": privacy,
+    "dimensions": privacy,
+    "shape games": privacy,
+    "audits": audits,
+}
+
+
+def run(cell: Cell) -> list[Row]:
+    """Run one cell.
+
+    Parameters
+    ----------
+    cell
+        The cell.
+    """
+    with warnings.catch_warnings():
+        # Clusterers on noise do not converge or find nothing: that is what is measured.
+        warnings.simplefilter("ignore")
+        return _ALL[cell.part](**cell.settings)

@@ -1,0 +1,27 @@
+import pytest
+
+from shoal.experiments.cells import Cell
+from shoal.experiments.nd_laplace.run import run
+
+
+def test_a_game_has_rates_with_errors_and_a_curve():
+    settings = {"data": "blobs-200-2d", "mechanism": "laplace", "epsilon": 1.0, "query": "true",
+                "games": 2, "shadows": 2}  # fmt: skip
+    (row,) = run(Cell("privacy", settings))
+    assert row["advantage"] == pytest.approx(row["tpr"] - row["fpr"])
+    assert (row["roc"][0], row["roc"][-1]) == ([0.0, 0.0], [1.0, 1.0])
+    assert row["roc"] == sorted(row["roc"])
+
+
+@pytest.mark.parametrize("part", ["dimensions", "shape games"])
+def test_the_same_game_is_played_on_dimensions_and_shapes(part):
+    settings = {"data": "skewed", "mechanism": "none", "epsilon": 0.0, "query": "true", "games": 2,
+                "shadows": 2}  # fmt: skip
+    (row,) = run(Cell(part, settings))
+    assert -1 <= row["advantage"] <= 1
+
+
+def test_a_broken_form_is_audited_where_so_much_is_claimed():
+    twin = "Piecewise, epsilon on every column, d = 2"
+    (row,) = run(Cell("audits", {"twin": twin, "draws": 40_000}))
+    assert (row["verdict"], row["claim"]) == ("violated", 1.0)

@@ -1,0 +1,7 @@
+from shoal.experiments.nd_laplace.plan import cells
+from shoal.experiments.nd_laplace.run import _ALL
+
+
+def test_every_planned_cell_has_something_to_run():
+    for quick in (True, False):
+        assert {cell.part for cell in cells(quick)} <= set(_ALL)
