@@ -36,7 +36,7 @@ def test_the_share_of_the_coarse_level_reaches_the_synopsis():
 def test_pictures_come_from_releases_with_a_histogram_and_a_table():
     rows = run(Cell("pictures", {"epsilon": 1.0}))
     names = [row["picture"] for row in rows]
-    assert names[:3] == ["uniform", "adaptive", "histogram"]
+    assert names[:4] == ["k-means", "uniform", "adaptive", "histogram"]
     total = Results([{"part": "pictures", **row} for row in rows])
     counted = total.rows("pictures", picture="contingency")
     assert abs(sum(row["released"] for row in counted) - 10_000) < 2_000
@@ -46,3 +46,11 @@ def test_a_run_on_copies_is_timed():
     rows = run(Cell("times", {"rows": 500, "times": 2, "runs": 2}))
     assert len(rows) == 2
     assert all(row["seconds"] > 0 for row in rows)
+
+
+def test_the_sizes_of_cells_reach_the_synopsis():
+    common = {"data": "blobs 2-D", "epsilon": 1.0, "draws": 1, "coarse_rows": 10}
+    first, second = (
+        run(Cell("granularity", {**common, "part_rows": rows}))[0]["ratio"] for rows in (1, 50)
+    )
+    assert first != second

@@ -36,7 +36,51 @@ def test_every_link_of_a_claim_leads_to_a_figure_of_the_page():
     anchors = {exhibit.anchor for exhibit in done.exhibits}
     places = set(PRINTED)
     assert places
-    from shoal.experiments.nd_laplace.conclusions import FIGURES, PLACES
+    from shoal.experiments.nd_laplace.chapter_six import PLACES
+    from shoal.experiments.nd_laplace.conclusions import FIGURES
     from shoal.report.reproduction import anchor_of
 
     assert {anchor_of(number) for number in (*FIGURES.values(), *PLACES.values())} <= anchors
+
+
+def game(part, data, epsilon, advantage, query="true", mechanism="laplace", error=0.01):
+    return {"part": part, "data": data, "mechanism": mechanism, "epsilon": epsilon, "query": query,
+            "games": 10, "advantage": advantage, "advantage_error": error, "tpr": 0.5 + advantage,
+            "tpr_error": error, "fpr": 0.5, "fpr_error": error, "auc": 0.5, "auc_error": error,
+            "roc": [[0, 0], [1, 1]]}  # fmt: skip
+
+
+def claim_on(rows, words):
+    return next(c for c in conclude(Results(rows), False).claims if words in c.text)
+
+
+def test_printed_rates_are_counted_setting_by_setting():
+    near, far = (game("privacy", "seeds-2d", e, a) for e, a in ((0.1, 0.514), (0.5, 0.0)))
+    claim = claim_on([near, far], "Members of seeds-2d")
+    assert claim.verdict == "does not hold"
+    assert claim.ours.endswith("in 1 of 2")
+    assert claim_on([near], "Members of seeds-2d").verdict == "holds"
+
+
+@pytest.mark.parametrize(("last", "verdict"), [(0.3, "holds"), (0.02, "does not hold")])
+def test_leakage_by_shape_must_be_clear_of_three_comparisons(last, verdict):
+    rows = [game("shape games", data, 1.0, a)
+            for data, a in (("circle", 0.0), ("line", 0.01), ("skewed", last))]  # fmt: skip
+    assert claim_on(rows, "privacy leakage").verdict == verdict
+
+
+def test_more_nodes_help_only_if_every_setting_says_so():
+    def rows(gain):
+        return [{"part": "nodes", "data": "seeds-2d", "epsilon": 1.0, "nodes": n, "draw": i,
+                 "ami": 0.3 + (gain if n == 48 else 0) + i / 1000}
+                for n in (4, 48) for i in range(4)]  # fmt: skip
+
+    assert claim_on(rows(0.2), "More cells").verdict == "holds"
+    assert claim_on(rows(-0.2), "More cells").verdict == "does not hold"
+
+
+def test_utility_by_columns_is_counted_over_families():
+    rows = [*utility("seeds-2d", "laplace", {1: 0.5}), *utility("seeds-nd", "laplace", {1: 0.2})]
+    claim = claim_on(rows, "Utility rises")
+    assert (claim.verdict, claim.ours) == ("does not hold",
+                                           "rises in 0, falls in 1 of 1 settings")  # fmt: skip

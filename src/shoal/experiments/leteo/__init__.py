@@ -9,5 +9,5 @@ from shoal.experiments.leteo.run import run
 __all__ = ["DOCUMENT"]
 
 DOCUMENT = Document(
-    "leteo", edition=1, cells=cells, run=run, conclude=conclude, spark_cells=spark_cells
+    "leteo", edition=2, cells=cells, run=run, conclude=conclude, spark_cells=spark_cells
 )

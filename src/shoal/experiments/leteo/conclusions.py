@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from shoal.experiments.leteo.parts import ALPHAS, METHODS, QUASI
+from shoal.experiments.leteo.parts import ALPHAS, COARSE_ROWS, METHODS, PART_ROWS, QUASI
 from shoal.experiments.results import Results
 from shoal.experiments.tables import NOT_RUN, lead_of, table_of
 from shoal.figures import budget_curve, count_curve, figure_of
@@ -13,9 +13,9 @@ from shoal.report.reproduction import CANNOT_TEST, DOES_NOT_HOLD, HOLDS
 
 __all__ = ["conclude"]
 
-TABLES, GAINS, TIMES, ALPHA, COMPARED, SPARK = (
-    "Section 3.3", "Equations 3.1 to 3.5", "Run time", "Section 4.2, alpha", "Section 4, methods",
-    "Section 4.1, k-means||",
+TABLES, GAINS, TIMES, ALPHA, CELLS, COMPARED, SPARK = (
+    "Section 3.3", "Equations 3.1 to 3.5", "Run time", "Section 4.2, alpha",
+    "Section 4.2, granularity", "Section 4, methods", "Section 4.1, k-means||",
 )  # fmt: skip
 
 
@@ -210,9 +210,8 @@ def _printed_synopsis(results: Results) -> Claim:
 def _exhibits(results: Results) -> Iterator[Exhibit]:
     rows = results.rows("pictures")
     drawn = {row["picture"]: row["figure"][0] for row in rows if "figure" in row}
-    yield Exhibit("Figure 1", "k-means of two columns", missing="an illustration of the problem; "
-                  "the methods are compared in numbers below")  # fmt: skip
     for number, title, names in (
+        ("Figure 1", "k-means of two columns", ("k-means",)),
         ("Figure 2", "Synopsis by a uniform grid, with noise", ("uniform",)),
         ("Figure 3", "Two levels, as printed; and a histogram from it", ("adaptive", "histogram")),
     ):
@@ -223,6 +222,7 @@ def _exhibits(results: Results) -> Iterator[Exhibit]:
     yield _gains(results)
     yield _times(results)
     yield _alphas(results)
+    yield _granularity(results)
     yield _methods(results)
     yield _on_spark(results)
 
@@ -299,6 +299,23 @@ def _alphas(results: Results) -> Exhibit:
     columns = ["Set", "epsilon", *(f"alpha {a:g}" for a in ALPHAS)]
     table = table_of("Inertia over plain k-means", columns, rows)
     return Exhibit(ALPHA, "The printed synopsis by the share of its coarse level", tables=[table])
+
+
+def _granularity(results: Results) -> Exhibit:
+    pairs = [(c1, c2) for c1 in COARSE_ROWS for c2 in PART_ROWS]
+    rows = []
+    for data in results.distinct("granularity", "data"):
+        for epsilon in results.distinct("granularity", "epsilon", data=data):
+            equal = {"data": data, "epsilon": epsilon}
+            means = [
+                results.mean("granularity", "ratio", coarse_rows=c1, part_rows=c2, **equal)
+                for c1, c2 in pairs
+            ]
+            rows.append([data, f"{epsilon:g}", *map(str, means)])
+    columns = ["Set", "epsilon", *(f"c1 {c1:g}, c2 {c2:g}" for c1, c2 in pairs)]
+    table = table_of("Inertia over plain k-means", columns, rows)
+    return Exhibit(CELLS, "The printed synopsis by the sizes of its cells",
+                   tables=[table] if rows else [], missing="" if rows else NOT_RUN)  # fmt: skip
 
 
 def _methods(results: Results) -> Exhibit:

@@ -15,13 +15,15 @@ from shoal.domain import Box
 from shoal.evaluate import normalised_inertia, plain_centers
 from shoal.experiments.cells import Cell, Row
 from shoal.experiments.leteo.printed_gains import GAINS, specialize
-from shoal.figures import Figure, bars
+from shoal.figures import CenterPanel, Figure, bars, center_maps
 from shoal.synopsis import AdaptiveGrid, UniformGrid
 
 __all__ = [
     "ALPHAS",
+    "COARSE_ROWS",
     "METHODS",
     "PARTS",
+    "PART_ROWS",
     "QUASI",
     "cells",
     "clustered_table",
@@ -52,6 +54,7 @@ TREES: dict[str, Any] = {
 }
 QUASI = tuple(TREES)
 OTHER = ("sessions_per_week", "minutes_per_session", "maths_sessions_per_week")
+COARSE_ROWS, PART_ROWS = (5, 10, 20), (2.5, 5, 10)  # c1 and c2
 ALPHAS = (0.1, 0.25, 0.5, 0.75, 0.9)
 PRINTED: dict[str, Any] = {"consistency": False, "negative": "zero"}
 METHODS: dict[str, Callable[[], Any]] = {
@@ -100,6 +103,13 @@ def _planned(quick: bool) -> Iterator[Cell]:
             for method in METHODS:
                 settings = {"data": data, "epsilon": epsilon, "method": method, "draws": draws}
                 yield Cell("methods", settings, draws / 3)
+    for data in sets:
+        for epsilon in budgets:
+            for coarse_rows in COARSE_ROWS:
+                for part_rows in PART_ROWS:
+                    settings = {"data": data, "epsilon": epsilon, "draws": draws}
+                    settings |= {"coarse_rows": coarse_rows, "part_rows": part_rows}
+                    yield Cell("granularity", settings, draws / 5)
     yield Cell("pictures", {"epsilon": 1.0})
 
 
@@ -278,6 +288,28 @@ def alpha(data: str, epsilon: float, alpha: float, draws: int) -> list[Row]:
     )
 
 
+def granularity(
+    data: str, epsilon: float, coarse_rows: float, part_rows: float, draws: int
+) -> list[Row]:
+    """Cluster the printed synopsis with cells of other sizes.
+
+    Parameters
+    ----------
+    data
+        The set.
+    epsilon
+        The budget.
+    coarse_rows
+        c1 of the report: it makes coarse cells fewer.
+    part_rows
+        c2 of the report: it makes the parts of a coarse cell fewer.
+    draws
+        How many times the noise is drawn.
+    """
+    made: dict[str, Any] = {"coarse_rows": coarse_rows, "part_rows": part_rows, **PRINTED}
+    return _ratios(data, epsilon, draws, lambda: {"method": AdaptiveGrid(**made), "refine": False})
+
+
 def methods(data: str, epsilon: float, method: str, draws: int) -> list[Row]:
     """Cluster with one of the methods; the ratio is inertia over k-means on the rows.
 
@@ -309,13 +341,36 @@ def pictures(epsilon: float) -> list[Row]:
         "uniform": UniformGrid(epsilon=epsilon, domain=box, random_state=1).fit(table),
         "adaptive": AdaptiveGrid(epsilon=epsilon, domain=box, random_state=1, **PRINTED).fit(table),
     }
-    rows: list[Row] = [
-        {"picture": name, "figure": [grid.plot().to_dict()]} for name, grid in made.items()
-    ]
     X = np.column_stack([np.asarray(table[name], float) for name in OTHER[:2]])
+    rows: list[Row] = [{"picture": "k-means", "figure": [_two_clusterings(X, box).to_dict()]}]
+    rows += [{"picture": name, "figure": [grid.plot().to_dict()]} for name, grid in made.items()]
     points, weights = made["adaptive"].points()
     rows.append({"picture": "histogram", "figure": [_histogram(points, weights, box).to_dict()]})
     return [*rows, *_contingency(points, weights, X, box)]
+
+
+def _two_clusterings(X: Matrix, box: Box) -> Figure:
+    """Return k-means of two columns with three groups, plain and private side by side."""
+    private = PrivateKMeans(3, epsilon=1.0, domain=box, random_state=1).fit(X)
+    plain = box.unscale(plain_centers(box.scale(X), 3))
+    some = X[:2_000]
+    panels = [
+        CenterPanel(title, points=some, groups=_nearest(some, centers, box), centers=centers)
+        for title, centers in (("k-means", plain), ("private, epsilon 1", private.cluster_centers_))
+    ]
+    return center_maps(
+        panels,
+        names=list(box.names),
+        low=box.low,
+        high=box.high,
+        title="k-means with three groups, on the rows and privately",
+        finding="The private centres stand where the plain ones do.",
+    )
+
+
+def _nearest(X: Matrix, centers: Matrix, box: Box) -> NDArray[np.int64]:
+    away = np.linalg.norm(box.scale(X)[:, None] - box.scale(centers)[None], axis=2)
+    return np.asarray(away.argmin(axis=1), dtype=np.int64)
 
 
 def _histogram(points: Matrix, weights: NDArray[Any], box: Box) -> Figure:
@@ -342,6 +397,7 @@ PARTS: dict[str, Callable[..., list[Row]]] = {
     "gains": gains,
     "times": times,
     "alpha": alpha,
+    "granularity": granularity,
     "methods": methods,
     "pictures": pictures,
 }

@@ -32,7 +32,7 @@ PRINTED = {
 FIGURES = {"heart-2d": "Figure 6.20", "seeds-3d": "Figure 6.21", "seeds-nd": "Figure 6.23"}
 # The thesis drew its noise once a budget: a difference of this size is no discrepancy.
 ONE_DRAW = 0.1
-AGREES = {"heart-2d": 0.03}  # where 2,126 rows leave little room
+AGREES = {"heart-2d": 0.05}  # 2,126 rows leave a single draw less room
 TOO_SLOW = 60.0  # CPU seconds of one fit that would make a whole table of them a matter of hours
 
 

@@ -1,0 +1,46 @@
+import pytest
+
+from shoal.experiments.cells import Cell
+from shoal.experiments.results import Results
+from shoal.experiments.wavecluster import DOCUMENT
+from shoal.experiments.wavecluster.conclusions import conclude
+from shoal.experiments.wavecluster.parts import NO_NOISE
+
+
+def claim_with(results, words):
+    return next(c for c in conclude(results, True).claims if words in c.text)
+
+
+def test_a_threshold_drawn_without_lengths_is_found_out():
+    cell = Cell("audits", {"twin": "PrivTHREM without interval lengths", "draws": 1_000})
+    done = DOCUMENT.conclude(
+        Results([{"part": "audits", **cell.settings, **row} for row in DOCUMENT.run(cell)]), True
+    )
+    claim = next(c for c in done.claims if "by its rank" in c.text)
+    assert (claim.verdict, claim.document) == ("does not hold", "epsilon 0.3")
+
+
+@pytest.mark.parametrize(("score", "verdict"), [(0.9, "holds"), (0.3, "does not hold")])
+def test_any_shape_is_found_if_every_set_agrees_with_its_groups(score, verdict):
+    rows = [{"part": "truth", "data": data, "method": NO_NOISE, "epsilon": 0.0, "ari": ari}
+            for data, ari in (("moons", 1.0), ("rings", score))]  # fmt: skip
+    assert claim_with(Results(rows), "arbitrary shapes").verdict == verdict
+
+
+def test_noise_on_points_promises_less_the_wider_the_box_is():
+    drawn = {"part": "pictures", "picture": "input", "points": [[0.0, 0.0], [30.0, 40.0]]}
+    only_points = Results([drawn])
+    from shoal.experiments.wavecluster import conclusions
+
+    claim = conclusions._point_noise(only_points)
+    assert claim.verdict == "does not hold"
+    assert float(claim.ours.split()[1]) == pytest.approx(2 * 50 * 1.04, rel=0.01)
+    assert claim_with(Results([]), "Noise of 1/epsilon").verdict == "cannot be tested here"
+
+
+def test_every_link_of_a_claim_leads_to_a_figure_of_the_page():
+    from shoal.experiments.wavecluster.exhibits import AUDITS, CURVES, KNOWN_GROUPS, SWEEP
+    from shoal.report.reproduction import anchor_of
+
+    anchors = {exhibit.anchor for exhibit in conclude(Results([]), True).exhibits}
+    assert {anchor_of(name) for name in (AUDITS, CURVES, KNOWN_GROUPS, SWEEP)} <= anchors
