@@ -151,11 +151,12 @@ def _draft_advantage(results: Results) -> Exhibit:
             if name != "none"
         }
         title = f"{data}: area under the ROC, asked by the true record"
-        figures.append(
-            score_curve(lines, title=title, value="AUC", finding=ranked(lines),
-                        band="0.5 is guessing, the line without data; one mean over all games.",
-                        control=GUESSING)
-        )  # fmt: skip
+        band = "0.5 is guessing, the line without data; one mean over all games."
+        if lines:
+            figures.append(
+                score_curve(lines, title=title, value="AUC", finding=ranked(lines), band=band,
+                            control=GUESSING)
+            )  # fmt: skip
     return shown("Drafts, figure 5.5", "What the adversary gains at each budget", figures)
 
 
