@@ -158,8 +158,9 @@ def _write(folder: Path, results: Results, reproduction: "Reproduction") -> None
     for name in ("tables", "figures"):
         (folder / name).mkdir(exist_ok=True)
     for part in results.parts:
-        _write_table(folder / "tables" / part, results.rows(part))
-        _write_csv(folder / "tables" / f"{part}-means.csv", results.means(part))
+        stem = part.replace(" ", "-")
+        _write_table(folder / "tables" / stem, results.rows(part))
+        _write_csv(folder / "tables" / f"{stem}-means.csv", results.means(part))
     _write_csv(folder / "tables" / "claims.csv", _claims(reproduction))
     _write_csv(folder / "tables" / "exhibits.csv", _exhibits(reproduction))
     for exhibit in reproduction.exhibits:

@@ -22,7 +22,7 @@ def test_a_threshold_drawn_without_lengths_is_found_out():
 
 @pytest.mark.parametrize(("score", "verdict"), [(0.9, "holds"), (0.3, "does not hold")])
 def test_any_shape_is_found_if_every_set_agrees_with_its_groups(score, verdict):
-    rows = [{"part": "truth", "data": data, "method": NO_NOISE, "epsilon": 0.0, "ari": ari}
+    rows = [{"part": "truth", "data": data, "method": NO_NOISE, "epsilon": 0.0, "best_ari": ari}
             for data, ari in (("moons", 1.0), ("rings", score))]  # fmt: skip
     assert claim_with(Results(rows), "arbitrary shapes").verdict == verdict
 
@@ -44,3 +44,19 @@ def test_every_link_of_a_claim_leads_to_a_figure_of_the_page():
 
     anchors = {exhibit.anchor for exhibit in conclude(Results([]), True).exhibits}
     assert {anchor_of(name) for name in (AUDITS, CURVES, KNOWN_GROUPS, SWEEP)} <= anchors
+
+
+def order_rows(**di2):
+    return [{"part": "order", "data": data, "epsilon": 2.0, "method": method, "draw": i,
+             "di2": value + i / 100}
+            for data in ("moons", "rings") for method, value in di2.items()
+            for i in range(4)]  # fmt: skip
+
+
+def test_a_method_beats_another_only_if_every_set_says_so_clearly():
+    assert claim_with(Results(order_rows(privthrem=0.1, privthr=0.9)),
+                      "PrivTHREM beats").verdict == "holds"  # fmt: skip
+    assert claim_with(Results(order_rows(privthrem=0.9, privthr=0.1)),
+                      "PrivTHREM beats").verdict == "does not hold"  # fmt: skip
+    assert claim_with(Results(order_rows(privthrem=0.2, privthr=0.2)),
+                      "PrivTHREM beats").verdict == "cannot be tested here"  # fmt: skip

@@ -18,7 +18,7 @@ def test_every_method_is_compared_with_the_clusters_without_noise():
     assert means["block"] < means["privqt"]
     done = DOCUMENT.conclude(results, True)
     order = next(claim for claim in done.claims if "is best" in claim.text)
-    assert order.verdict in ("holds", "does not hold")
+    assert order.verdict == "does not hold"  # PrivQT is behind noise on every point here
     assert "of 1 settings" in order.ours
 
 
@@ -38,7 +38,6 @@ def test_known_groups_are_found_without_noise_and_by_the_automatic_rule():
     for method in (NO_NOISE, AUTO):
         (row,) = DOCUMENT.run(Cell("truth", {**common, "method": method}))
         assert row["ari"] > 0.9
-        assert row["clusters"] >= 2
 
 
 def test_every_planned_cell_has_something_to_run():

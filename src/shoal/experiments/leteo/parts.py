@@ -12,7 +12,7 @@ from shoal.anonymize import TopDownSpecialization
 from shoal.cluster import PrivateKMeans
 from shoal.data import blobs, dataset_names, load, students, students_schema
 from shoal.domain import Box
-from shoal.evaluate import normalised_inertia, plain_centers
+from shoal.evaluate import center_errors, normalised_inertia, plain_centers
 from shoal.experiments.cells import Cell, Row
 from shoal.experiments.leteo.printed_gains import GAINS, specialize
 from shoal.figures import CenterPanel, Figure, bars, center_maps
@@ -342,21 +342,27 @@ def pictures(epsilon: float) -> list[Row]:
         "adaptive": AdaptiveGrid(epsilon=epsilon, domain=box, random_state=1, **PRINTED).fit(table),
     }
     X = np.column_stack([np.asarray(table[name], float) for name in OTHER[:2]])
-    rows: list[Row] = [{"picture": "k-means", "figure": [_two_clusterings(X, box).to_dict()]}]
+    rows: list[Row] = [
+        {"picture": "k-means", "figure": [_two_clusterings(X, box, epsilon).to_dict()]}
+    ]
     rows += [{"picture": name, "figure": [grid.plot().to_dict()]} for name, grid in made.items()]
     points, weights = made["adaptive"].points()
     rows.append({"picture": "histogram", "figure": [_histogram(points, weights, box).to_dict()]})
     return [*rows, *_contingency(points, weights, X, box)]
 
 
-def _two_clusterings(X: Matrix, box: Box) -> Figure:
+def _two_clusterings(X: Matrix, box: Box, epsilon: float) -> Figure:
     """Return k-means of two columns with three groups, plain and private side by side."""
-    private = PrivateKMeans(3, epsilon=1.0, domain=box, random_state=1).fit(X)
+    private = PrivateKMeans(3, epsilon=epsilon, domain=box, random_state=1).fit(X)
     plain = box.unscale(plain_centers(box.scale(X), 3))
     some = X[:2_000]
+    off = center_errors(box.scale(plain), box.scale(private.cluster_centers_)).aee
     panels = [
         CenterPanel(title, points=some, groups=_nearest(some, centers, box), centers=centers)
-        for title, centers in (("k-means", plain), ("private, epsilon 1", private.cluster_centers_))
+        for title, centers in (
+            ("k-means", plain),
+            (f"private, epsilon {epsilon:g}", private.cluster_centers_),
+        )
     ]
     return center_maps(
         panels,
@@ -364,7 +370,7 @@ def _two_clusterings(X: Matrix, box: Box) -> Figure:
         low=box.low,
         high=box.high,
         title="k-means with three groups, on the rows and privately",
-        finding="The private centres stand where the plain ones do.",
+        finding=f"Private centres are off by {100 * off:.1f} % of the box's sides on average.",
     )
 
 

@@ -1,5 +1,6 @@
 """The figures and tables of chapter 6 of the thesis: clusterers, mechanisms, membership games."""
 
+import math
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
@@ -14,11 +15,13 @@ from shoal.report import Exhibit
 
 __all__ = [
     "BAND",
+    "BY_THESIS",
     "PLACES",
     "RATES",
     "advantage_of",
     "chapter_six",
     "clusterer_curve",
+    "mean_of_games",
     "ranked",
     "shown",
 ]
@@ -95,14 +98,9 @@ def _clusterers(results: Results, data: str, number: str) -> Exhibit:
             ("ari", BY_THESIS, "ARI, the thesis' settings"),
             ("ami", BY_CHOICE, "AMI, settings chosen on the reports"),
         )
-        if score == "ari" or _has_any(results, data, names[:2])
     ]
     exhibit = shown(number, f"Clusterers on {data}", figures)
     return replace(exhibit, lines=[ONE_CLUSTER]) if figures else exhibit
-
-
-def _has_any(results: Results, data: str, names: Sequence[str]) -> bool:
-    return bool(set(names) & set(results.distinct("clusterers", "clusterer", data=data)))
 
 
 def clusterer_curve(
@@ -214,7 +212,7 @@ def _privacy(results: Results, data: str, number: str) -> Exhibit:
         return Exhibit(number, f"Membership on {data}", missing=NOT_RUN)
     rows = [
         [row["mechanism"], f"{row['epsilon']:g}", row["query"], f"{row['tpr']:.3f}",
-         f"{row['fpr']:.3f}", f"{row['advantage']:+.3f} ± {2 * (row['advantage_error'] or 0):.3f}"]
+         f"{row['fpr']:.3f}", str(mean_of_games(row, "advantage"))]
         for row in results.rows("privacy", data=data)
     ]  # fmt: skip
     columns = ["Mechanism", "epsilon", "asked by", "TPR", "FPR", "TPR - FPR"]
@@ -281,7 +279,21 @@ def advantage_of(
     rows = results.rows("privacy", **equal)
     if not rows:
         return None
-    return Mean(rows[0]["advantage"], rows[0]["advantage_error"], rows[0]["games"])
+    return mean_of_games(rows[0], "advantage")
+
+
+def mean_of_games(row: dict[str, Any], value: str) -> Mean:
+    """Return a value over the games of a cell, with its standard error; one game has none.
+
+    Parameters
+    ----------
+    row
+        What the games gave.
+    value
+        Its name, e.g. "advantage".
+    """
+    error = row[f"{value}_error"]
+    return Mean(row[value], math.nan if error is None else error, row["games"])
 
 
 def _game(row: dict[str, Any]) -> str:

@@ -10,8 +10,8 @@ from shoal.experiments.nd_laplace.later_exhibits import later_exhibits
 from shoal.experiments.nd_laplace.mechanisms import GUARANTEES
 from shoal.experiments.results import Results
 from shoal.experiments.tables import NOT_RUN, table_of
-from shoal.figures import count_curve, noise_map, stage_map
-from shoal.mechanisms import PlanarLaplace
+from shoal.figures import Figure, count_curve, noise_map, stage_map
+from shoal.mechanisms import PlanarLaplace, SphericalLaplace
 from shoal.randomness import Randomness
 from shoal.report import Exhibit
 
@@ -29,12 +29,13 @@ def exhibits(results: Results) -> list[Exhibit]:
         What was measured.
     """
     return [
-        _drawing("Figures 2.1, 2.2, 2.3, 2.4", "Central, local and interactive privacy", OTHERS),
+        Exhibit("Figures 2.1, 2.2", "Central and local privacy", lines=[TRUST]),
+        _drawing("Figures 2.3, 2.4", "Interactive privacy, and a radius of it", OTHERS),
         _elbows(results),
         _radii(results),
         Exhibit("Tables 2.1, 2.2, 2.3", "The literature", lines=[LITERATURE]),
         _noise_around_a_point(),
-        _stages(results, "Figures 3.3, 3.6, 3.11, 3.12", ("noise", "grid remap")),
+        _stages(results, "Figures 3.3, 3.6, 3.11, 3.12", ("noise", "grid remap", "optimal remap")),
         _lengths(results),
         _drawing("Figures 3.9, 3.10", "A kd-tree, after Washington", OTHERS),
         Exhibit("Figure 3.13", "The mechanism as a flow chart", lines=[FLOW]),
@@ -45,11 +46,18 @@ def exhibits(results: Results) -> list[Exhibit]:
         *chapter_six(results),
         *later_exhibits(results),
         _audits(results),
+        _drawing("Appendix, big O notation", "How fast functions grow", TEXTBOOK),
     ]
 
 
+TRUST = (
+    "Central: a trusted holder of the rows releases something with noise, as PrivateKMeans and "
+    "WaveCluster do. Local: each person sends a report, as NDLaplace and LocalGrid make them, and "
+    "LocalClusterer learns from reports alone."
+)
 LITERATURE = "Method by method, with audits, on the page of shoal reproduce literature."
 FLOW = "Its steps, noise, grid remap and optimal remap, are run one by one in figure 3.14."
+TEXTBOOK = "a textbook graph of growing functions, with nothing measured in it"
 OTHERS = "a drawing of an idea by other authors, with nothing measured in it"
 
 
@@ -98,7 +106,19 @@ def _noise_around_a_point() -> Exhibit:
         finding="Reports scatter evenly in all directions.",
     )
     number = "Figures 3.1, 3.2, 3.4, 3.5, 3.7"
-    return shown(number, "Noise drawn around a point", [figure])
+    return shown(number, "Noise drawn around a point", [figure, _noise_in_three_columns()])
+
+
+def _noise_in_three_columns() -> Figure:
+    noise = SphericalLaplace(3).release(np.zeros((2_000, 3)), Randomness(7).noise).values
+    pairs = {"first and second": (0, 1), "first and third": (0, 2), "second and third": (1, 2)}
+    return noise_map(
+        {name: noise[:, pair] for name, pair in pairs.items()},
+        truth=(0, 0),
+        reach=4,
+        title="Noise around one point, three columns by pairs, epsilon 3",
+        finding="Each pair of columns looks alike: no direction is preferred.",
+    )
 
 
 def _stages(results: Results, number: str, wanted: Sequence[str]) -> Exhibit:
@@ -144,6 +164,8 @@ def _lengths(results: Results) -> Exhibit:
                 label=f"{lengths[most]:.3g} at d = {most:g}",
             )
         )
+    if not figures:
+        return Exhibit(LENGTHS, "How noise grows with dimension", missing=NOT_RUN)
     return Exhibit(LENGTHS, "How noise grows with dimension", figures, [table], [line])
 
 
@@ -178,7 +200,8 @@ def _settings_table(results: Results) -> Exhibit:
     ]
     note = "The thesis: k = 4 for seeds and TODO for heart; preference median, damping 0.5."
     table = table_of("Settings by rule, on plain rows", columns, rows, note)
-    return Exhibit(SETTINGS, "Settings of the clusterers", tables=[table])
+    return Exhibit(SETTINGS, "Settings of the clusterers", tables=[table] if rows else [],
+                   missing="" if rows else NOT_RUN)  # fmt: skip
 
 
 def _audits(results: Results) -> Exhibit:

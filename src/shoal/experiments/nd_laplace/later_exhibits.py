@@ -2,7 +2,14 @@
 
 from typing import Any
 
-from shoal.experiments.nd_laplace.chapter_six import BAND, clusterer_curve, ranked, shown
+from shoal.experiments.nd_laplace.chapter_six import (
+    BAND,
+    BY_THESIS,
+    clusterer_curve,
+    mean_of_games,
+    ranked,
+    shown,
+)
 from shoal.experiments.nd_laplace.plan import DRAFT
 from shoal.experiments.results import Results
 from shoal.experiments.tables import NOT_RUN, table_of
@@ -52,17 +59,23 @@ def _dimensions(results: Results) -> Exhibit:
             )
     games = _advantages(results, "dimensions", "Advantage on blobs of 2,000 rows")
     title = "What the number of columns does to utility and to leakage (hypothesis 1)"
-    return Exhibit(DIMENSIONS, title, figures, [games])
+    return _exhibit(DIMENSIONS, title, figures, games)
 
 
 def _advantages(results: Results, part: str, title: str) -> dict[str, Any]:
     rows = [
         [row["data"], row["mechanism"], f"{row['epsilon']:g}", row["query"],
-         f"{row['advantage']:+.3f} ± {2 * (row['advantage_error'] or 0):.3f}"]
+         str(mean_of_games(row, "advantage"))]
         for row in results.rows(part)
     ]  # fmt: skip
     columns = ["Table", "Mechanism", "epsilon", "asked by", "TPR - FPR"]
     return table_of(title, columns, rows)
+
+
+def _exhibit(number: str, title: str, figures: list[Figure], table: dict[str, Any]) -> Exhibit:
+    """Return figures and a table of games; without either it says that nothing was run."""
+    tables = [table] if table["rows"] else []
+    return Exhibit(number, title, figures, tables, missing="" if figures or tables else NOT_RUN)
 
 
 def _equal_guarantee(results: Results) -> Exhibit:
@@ -77,7 +90,7 @@ def _equal_guarantee(results: Results) -> Exhibit:
                 lines,
                 title=f"{data}: AMI at one promise, epsilon for the whole record",
                 value="AMI of reports' labels",
-                finding="At equal promise no form labels single records well at small epsilon",
+                finding=ranked(lines),
                 band=BAND,
             )
         )
@@ -85,7 +98,7 @@ def _equal_guarantee(results: Results) -> Exhibit:
 
 
 def _shapes(results: Results) -> Exhibit:
-    figures = []
+    figures: list[Figure] = []
     for mechanism in results.distinct("shapes", "mechanism"):
         lines = {
             data: results.line("shapes", "ami", data=data, mechanism=mechanism)
@@ -101,14 +114,15 @@ def _shapes(results: Results) -> Exhibit:
             )
         )
     games = _advantages(results, "shape games", "Advantage by the shape of the data")
-    return Exhibit(SHAPES, "Circle, line and skewed data", figures, [games])
+    return _exhibit(SHAPES, "Circle, line and skewed data", figures, games)
 
 
 def _nodes(results: Results) -> Exhibit:
     numbers = sorted(results.distinct("nodes", "nodes"))
     rows = [
         [data, f"{epsilon:g}",
-         *(str(results.mean("nodes", "ami", data=data, epsilon=epsilon, nodes=n)) for n in numbers)]
+         *(str(results.mean("nodes", "ami", data=data, epsilon=epsilon, nodes=n) or "")
+           for n in numbers)]
         for data in results.distinct("nodes", "data")
         for epsilon in results.distinct("nodes", "epsilon", data=data)
     ]  # fmt: skip
@@ -120,7 +134,6 @@ def _nodes(results: Results) -> Exhibit:
 
 
 # Of an earlier draft: a made-up table of 50 rows and two columns.
-_CLUSTERERS = ("KMeans", "KMeans, k = 4", "AP", "OPTICS", "DBSCAN")
 
 
 def _draft_clusterers(results: Results) -> Exhibit:
@@ -128,13 +141,13 @@ def _draft_clusterers(results: Results) -> Exhibit:
     if not results.rows("clusterers", data=DRAFT):
         return Exhibit(number, title, missing=NOT_RUN)
     figures = [
-        clusterer_curve(results, DRAFT, "laplace", score, _CLUSTERERS, score.upper())
+        clusterer_curve(results, DRAFT, "laplace", score, BY_THESIS, score.upper())
         for score in ("ami", "ari", "silhouette")
     ]
     equal = {"data": DRAFT, "mechanism": "laplace"}
     budgets = sorted(results.distinct("clusterers", "epsilon", **equal))
     rows = []
-    for name in _CLUSTERERS:
+    for name in BY_THESIS:
         line = {e: m for e, m, _ in results.line("clusterers", "chi", clusterer=name, **equal)}
         rows.append([name, *(f"{line[e]:.3g}" if e in line else "" for e in budgets)])
     columns = ["Clusterer", *(f"epsilon {e:g}" for e in budgets)]
@@ -146,18 +159,23 @@ def _draft_advantage(results: Results) -> Exhibit:
     figures: list[Figure] = []
     for data in results.distinct("privacy", "data"):
         lines = {
-            name: results.line("privacy", "auc", data=data, mechanism=name, query="true")
+            name: _areas(results, data, name)
             for name in results.distinct("privacy", "mechanism", data=data)
             if name != "none"
         }
         title = f"{data}: area under the ROC, asked by the true record"
-        band = "0.5 is guessing, the line without data; one mean over all games."
+        band = "Bands are 2 standard errors over games. 0.5 is guessing, the line without data."
         if lines:
             figures.append(
                 score_curve(lines, title=title, value="AUC", finding=ranked(lines), band=band,
                             control=GUESSING)
             )  # fmt: skip
     return shown("Drafts, figure 5.5", "What the adversary gains at each budget", figures)
+
+
+def _areas(results: Results, data: str, mechanism: str) -> list[tuple[float, float, float]]:
+    rows = results.rows("privacy", data=data, mechanism=mechanism, query="true")
+    return [(row["epsilon"], row["auc"], row["auc_error"] or 0.0) for row in rows]
 
 
 def _draft_distance(results: Results) -> Exhibit:

@@ -1,12 +1,13 @@
 """The claims of the WaveCluster report, each with its number beside ours."""
 
+import math
 from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 
 from shoal.experiments.results import Mean, Results
-from shoal.experiments.tables import NOT_RUN, lead_of
+from shoal.experiments.tables import NOT_RUN, clear_errors, lead_of, verdict_on
 from shoal.experiments.wavecluster.exhibits import (
     AUDITS,
     CURVES,
@@ -17,7 +18,8 @@ from shoal.experiments.wavecluster.exhibits import (
 )
 from shoal.experiments.wavecluster.parts import (
     ALPHA,
-    BASELINE,
+    ALPHAS,
+    AUTO,
     EPSILON,
     FILES,
     NO_NOISE,
@@ -32,6 +34,8 @@ from shoal.report import Claim, Reproduction
 from shoal.report.reproduction import CANNOT_TEST, DOES_NOT_HOLD, HOLDS
 
 __all__ = ["conclude"]
+
+ROUND = ("s1", "birch1")  # sets whose groups are round, which any clusterer finds
 
 
 def conclude(results: Results, quick: bool) -> Reproduction:
@@ -60,8 +64,9 @@ def conclude(results: Results, quick: bool) -> Reproduction:
             "Dissimilarity (DI2): clusters matched at least cost, those without a partner on "
             "either side pay their size, over the true significant cells; lower is better. The "
             "report charges true clusters only, which makes spurious ones free.",
-            "Noise on every point, the report's first baseline, promises epsilon for each unit of "
-            "distance and not for a whole row: another promise, shown because the report does.",
+            "The report's baseline, noise on every point, promises epsilon for each unit of "
+            "distance and not for a whole row: another promise, shown because the report does. The "
+            "baseline of the paper it follows draws points from an adaptive grid: shown beside it.",
             f"{3 if quick else 12} draws of noise for each setting; all seeded: a simulation.",
         ],
         again=f"shoal reproduce wavecluster{' --quick' if quick else ''}",
@@ -75,10 +80,9 @@ def _claims(results: Results) -> Iterator[Claim]:
     yield _counted_order(results)
     yield _beats(results, "privthrem", "privthr", "Results", "PrivTHREM beats PrivTHR.", EPSILON)
     yield _beats(results, "privthr", "privqt", "Results", "PrivTHR beats PrivQT.", EPSILON)
-    yield _beats(results, "privqt", BASELINE, "Results", "PrivQT is better than a baseline of "
-                 "synthetic points.", EPSILON)  # fmt: skip
-    yield _beats(results, "privqt", POINTS, "Procedure", "PrivQT is better than noise on every "
-                 "point.", EPSILON)  # fmt: skip
+    for method, name in (("privqt", "PrivQT"), ("privthr", "PrivTHR")):
+        text = f"{name} is better than the baseline, noise on every point."
+        yield _beats(results, method, POINTS, "Results", text, EPSILON)
     for method, alpha in ALPHA.items():
         yield _best_alpha(results, method, alpha)
     yield Claim(
@@ -96,15 +100,26 @@ def _claims(results: Results) -> Iterator[Claim]:
 
 def _any_shape(results: Results) -> Claim:
     where, text = "Abstract", "WaveCluster finds clusters of arbitrary shapes."
-    scores = {data: results.mean("truth", "ari", data=data, method=NO_NOISE)
-              for data in results.distinct("truth", "data")}  # fmt: skip
-    known = {data: score.mean for data, score in scores.items() if score is not None}
-    if not known:
+    found = {row["data"]: row for row in results.rows("truth", method=NO_NOISE)
+             if row["data"] not in ROUND}  # fmt: skip
+    if not found:
         return Claim(where, text, CANNOT_TEST, reason=NOT_RUN)
-    ours = "; ".join(f"{data} {score:.2f}" for data, score in known.items())
-    reason = "ARI with the known groups, one grid and percentile a set, no noise; 0.8 everywhere."
-    return Claim(where, text, HOLDS if min(known.values()) >= 0.8 else DOES_NOT_HOLD, "", ours,
-                 reason, KNOWN_GROUPS)  # fmt: skip
+    ours = "; ".join(f"{data} {row['best_ari']:.2f}" for data, row in found.items())
+    reason = (
+        "ARI with the known groups without noise, at the best of five percentiles on one grid a "
+        f"set; 0.8 on every set would hold. Chosen by rule, with noise: {_automatic(results)}."
+    )
+    least = min(row["best_ari"] for row in found.values())
+    return Claim(where, text, HOLDS if least >= 0.8 else DOES_NOT_HOLD, "", ours, reason,
+                 KNOWN_GROUPS)  # fmt: skip
+
+
+def _automatic(results: Results) -> str:
+    most = max(results.distinct("truth", "epsilon"), default=0.0)
+    scores = {data: results.mean("truth", "ari", data=data, method=AUTO, epsilon=most)
+              for data in results.distinct("truth", "data")}  # fmt: skip
+    known = "; ".join(f"{data} {mean.mean:.2f}" for data, mean in scores.items() if mean)
+    return f"{known} at epsilon {most:g}" if known else "not run"
 
 
 def _point_noise(results: Results) -> Claim:
@@ -160,17 +175,13 @@ def _beats(
     for data in results.distinct("order", "data"):
         both = [_di2(results, data, epsilon, method) for method in (first, second)]
         if all(both):
-            gaps[data] = both[0] - both[1]
+            gaps[data] = both[1] - both[0]
     if not gaps:
         return Claim(where, text, CANNOT_TEST, reason=NOT_RUN)
-    wins = sum(gap.mean < 0 for gap in gaps.values())
+    wins = sum(gap.mean > 0 for gap in gaps.values())
     ours = "; ".join(f"{data} {gap}" for data, gap in gaps.items())
-    reason = f"DI2 of the first less that of the second; below 0 in {wins} of {len(gaps)} sets."
-    if wins == len(gaps):
-        return Claim(where, text, HOLDS, "", ours, reason, CURVES)
-    if any(gap.low > 0 for gap in gaps.values()):
-        return Claim(where, text, DOES_NOT_HOLD, "", ours, reason, CURVES)
-    return Claim(where, text, CANNOT_TEST, "", ours, f"{reason} These draws cannot tell.", CURVES)
+    reason = f"DI2 of the second less that of the first; above 0 in {wins} of {len(gaps)} sets."
+    return Claim(where, text, verdict_on(list(gaps.values())), "", ours, reason, CURVES)
 
 
 def _best_alpha(results: Results, method: str, alpha: float) -> Claim:
@@ -186,11 +197,14 @@ def _best_alpha(results: Results, method: str, alpha: float) -> Claim:
             ours.append(f"{data}: best {place:g} (DI2 {mean:.2f}), at {alpha:g} {own}")
     if not gaps:
         return Claim(where, text, CANNOT_TEST, f"{alpha:g}", reason=NOT_RUN)
-    worse = sum(gap.low > 0 for gap in gaps)
+    limit = clear_errors(len(gaps) * len(ALPHAS))
+    worse = sum(gap.mean > limit * gap.error for gap in gaps)
     verdict = DOES_NOT_HOLD if worse else HOLDS
+    if any(math.isnan(gap.error) for gap in gaps):
+        verdict = CANNOT_TEST
     reason = (
-        "Mean DI2 at epsilon 2 among alpha 0.3, 0.5, 0.7, 0.9 and 0.99; the printed share is "
-        f"clearly worse than the best in {worse} of {len(gaps)} sets."
+        f"Mean DI2 at epsilon 2 among alpha {', '.join(f'{a:g}' for a in ALPHAS)}; the printed "
+        f"share is clearly worse than the best in {worse} of {len(gaps)} sets."
     )
     return Claim(where, text, verdict, f"{alpha:g}", "; ".join(ours), reason, SWEEP)
 
@@ -200,6 +214,6 @@ def _broken(results: Results, twin: str, where: str, text: str, reason: str) -> 
     if not rows:
         return Claim(where, text, CANNOT_TEST, reason=NOT_RUN)
     row = rows[0]
-    verdict = DOES_NOT_HOLD if row["verdict"] == "violated" else HOLDS
+    verdict = DOES_NOT_HOLD if row["verdict"] == "violated" else CANNOT_TEST
     return Claim(where, text, verdict, f"epsilon {row['claim']:g}",
                  f"at least {row['bound']:.2f}", reason, AUDITS)  # fmt: skip
