@@ -3,9 +3,9 @@
 Bounds that stand in for public ones are the points' own, 2 % wider on each side: these are test
 sets, nobody's rows. *Held out* are sets that no setting of the first ``WaveCluster`` was chosen on:
 four that are published, and six made up here. Its present selector was tuned on those made up, on
-the known ones and on others. *Set aside* are sets that were named before it was run on any of them: five that
-are published, and ten made up here. *Fresh* are made up, and were named before the present rule was
-run on any of them; it was tuned on none of those set aside either.
+the known ones and on others. *Set aside* are sets that were named before an earlier one was run on
+any of them: five that are published, and ten made up here. *Fresh* are made up, and were named
+before the present one was run on any of them; it was tuned on none of those set aside either.
 """
 
 from collections.abc import Callable, Sequence
