@@ -3,7 +3,7 @@ import math
 import numpy as np
 import pytest
 
-from shoal.cluster.wave.grouping import false_discovery_cut, label_automatically
+from shoal.cluster.wave.grouping import label_automatically, widest_gap
 from shoal.cluster.wave.noise import NoiseLaw, NoisyGrid
 
 
@@ -37,32 +37,26 @@ def test_the_fringe_of_a_cluster_belongs_to_it():
     assert (clustering.labels >= 0).sum() > (clustering.tree.basins >= 0).sum()
 
 
-def test_many_hills_are_told_apart_though_each_rises_little():
+def test_rich_grids_are_read_at_a_coarser_scale():
     """Many rows a hill, little room above the noise in one cell."""
     middles = [(a, b) for a in range(10, 120, 20) for b in range(10, 120, 20)]
     grid = noisy(hills(120, *middles, width=4.5, top=6), step=0.5)
     assert 33 <= label_automatically(grid, 3).labels.max() + 1 <= 39
 
 
-def test_the_cut_lies_between_passes():
+def test_the_cut_avoids_every_pass():
     rng = np.random.default_rng(1)
-    significance = np.concatenate([rng.exponential(0.5, 80), [4.1, 6.0, 12.0]])
-    cut = false_discovery_cut(significance)
-    assert significance[significance < 4].max() < cut < 4.1
-
-
-def test_a_pass_needs_less_where_many_stand_out():
-    chance = np.linspace(0.1, 1.5, 30)
-    alone, many = np.append(chance, 2.8), np.append(chance, [2.8] * 20)
-    assert false_discovery_cut(alone) > 2.8 > false_discovery_cut(many)
+    significance = np.concatenate([rng.exponential(0.5, 80), [3.1, 6.0, 12.0]])
+    cut = widest_gap(significance)
+    chance = math.sqrt(2 * math.log(85))
+    assert 0.85 * chance <= cut <= 1.4 * chance
+    assert np.abs(np.log(significance / cut)).min() > 0.1
 
 
 def test_a_tree_without_passes_can_be_cut():
-    assert false_discovery_cut(np.zeros(0)) == pytest.approx(math.sqrt(2 * math.log(10)))
-
-
-def test_passes_that_all_stand_out_are_all_cut():
-    assert 0 < false_discovery_cut(np.full(5, 7.0)) < 7
+    assert widest_gap(np.zeros(0)) == pytest.approx(
+        math.sqrt(0.85 * 1.4) * math.sqrt(2 * math.log(2))
+    )
 
 
 def test_touching_squares_stay_apart_as_noise_vanishes():

@@ -47,9 +47,9 @@ __all__ = [
     "Rule",
     "Selector",
     "best_sigma",
-    "false_discovery_cut",
     "label_automatically",
     "label_peaks",
+    "widest_gap",
 ]
 
 Integers = NDArray[np.int64]
@@ -57,9 +57,11 @@ Rule = Literal["threshold", "posterior"]
 # All constants of the automatic selector: docs/decisions/wave-selector.md.
 _SIGMAS = (0.0, 0.5, 0.7, 1.0, 1.5, 2.0)  # what smooth="auto" chooses from
 _FRINGE_SCALES = (1.0, 1.4, 2.0, 2.8)  # times the scale of the peaks
-_FALSE_SHARE = 0.1  # of the passes that are cut, chance ones are to be no more
+_CLEAR, _COARSE_CUT = 4.0, 2.5  # standard errors
 # Standard errors less than the luckiest of all cells would need, since few cells start a cluster.
 _FEWER_STARTS = 1.4
+# The range of the cut, times the significance that the largest of as many chance passes reaches.
+_LEAST, _MOST = 0.85, 1.4
 
 
 class Selector(Options):
@@ -256,10 +258,11 @@ def best_sigma(grid: NoisyGrid) -> float:
 def label_automatically(grid: NoisyGrid, min_cells: int) -> Clustering:
     """Label peaks at a scale and a significance that are chosen from the noisy grid.
 
-    Peaks are looked for at the finest scale at which the mean count outweighs sampling and noise.
-    Passes are cut that are more significant than chance explains. Clusters then cover every cell
-    that stands out at this scale or a coarser one, since the fringe of a cluster is too thin to be
-    seen at the scale that tells two clusters apart.
+    Peaks are looked for at the finest scale at which rows outweigh noise and chance, unless twice
+    that scale shows far more of them beyond doubt. Passes are cut at the widest gap in their significance,
+    where the choice matters least. Clusters then cover every cell that stands out at this scale or
+    a coarser one, since the fringe of a cluster is too thin to be seen at the scale that tells two
+    clusters apart.
 
     Parameters
     ----------
@@ -269,51 +272,57 @@ def label_automatically(grid: NoisyGrid, min_cells: int) -> Clustering:
         The fewest cells of a cluster.
     """
     sigma = suggested_sigma(grid)
-    scale = smooth_grid(grid.values, grid.variance, sigma)
+    scale, tree = _whole_tree(grid, sigma)
+    coarse_scale, coarse_tree = _whole_tree(grid, 2 * sigma)
+    coarse = _clear_peaks(coarse_tree) > 1.5 * _clear_peaks(tree) + 2
+    if coarse:
+        sigma, scale, tree = 2 * sigma, coarse_scale, coarse_tree
     floor = _floor(scale, 0.25 * grid.values.mean())
-    # Built from zero: a floor of its own would change the peaks that passes below it belong to.
-    tree = PeakTree.of(scale, 0.0).above(floor, scale)
-    labels = tree.labels(false_discovery_cut(tree.significance))
+    tree = tree.above(floor, scale)
+    labels = tree.labels(_COARSE_CUT if coarse else widest_gap(tree.significance))
     labels = drop_small(_extend_labels(labels, _covered(grid, sigma)), min_cells)
     return Clustering(_drop_insignificant(labels, grid), floor, tree)
 
 
-def false_discovery_cut(significance: NDArray[np.float64]) -> float:
-    r"""Choose the cut above which at most a tenth of the passes are expected to be there by chance.
+def _whole_tree(grid: NoisyGrid, sigma: float) -> tuple[SmoothGrid, PeakTree]:
+    scale = smooth_grid(grid.values, grid.variance, sigma)
+    return scale, PeakTree.of(scale, 0.0)
 
-    A pass of chance reaches z standard errors with a probability of about :math:`e^{-z^2/2}`. One
-    pass that stands out must do so among all of them; where many do, each needs less.
+
+def _clear_peaks(tree: PeakTree) -> int:
+    """Count the peaks that are clearly separate, valleys without rows included."""
+    return 1 + int(np.count_nonzero(tree.significance >= _CLEAR))
+
+
+def widest_gap(significance: NDArray[np.float64]) -> float:
+    r"""Choose the cut in the middle of the widest gap between the passes' significances.
+
+    Only cuts near :math:`\sqrt{2 \ln m}` are considered, which is about the largest of m standard
+    normal numbers: what the most significant of m passes reaches by chance.
 
     Parameters
     ----------
     significance
         Of each pass, in standard errors.
 
-    References
-    ----------
-    Benjamini, Hochberg, *Controlling the false discovery rate*, JRSS B 57, 1995.
-
     Examples
     --------
-    >>> chance = np.linspace(0.1, 1.5, 40)
-    >>> round(false_discovery_cut(np.append(chance, 9.0)), 2)
-    5.25
-    >>> round(false_discovery_cut(np.append(chance, [2.6] * 20)), 2)
-    2.05
+    >>> passes = np.concatenate([np.linspace(0.1, 1.6, 40), [2.2, 9.0]])
+    >>> round(widest_gap(passes), 1)
+    3.0
     """
-    falling = np.append(np.sort(significance)[::-1], 0.0)
-    m = max(significance.size, 1)
-    needed = np.sqrt(2 * np.log(m / (_FALSE_SHARE * np.arange(1, m + 1))))
-    enough = np.flatnonzero(falling[:m] >= needed)
-    if not enough.size:
-        return float(needed[0])
-    return float(falling[enough[-1]] + falling[enough[-1] + 1]) / 2
+    chance = math.sqrt(2 * math.log(significance.size + 2))
+    low, high = _LEAST * chance, _MOST * chance
+    within = significance[(significance > low) & (significance < high)]
+    logs = np.log(np.sort(np.concatenate([[low, high], within])))
+    widest = int(np.argmax(np.diff(logs)))
+    return float(np.exp((logs[widest] + logs[widest + 1]) / 2))
 
 
 def _floor(scale: SmoothGrid, least: float) -> float:
-    """Return the height above which neither noise nor few rows explain a cell."""
-    sampling = 2 * scale.shrink * max(least, 0.0)
-    return max(float(least), 3 * math.sqrt(scale.noise_variance + sampling))
+    """Return the height that cells of the least density reach by noise and chance."""
+    least = max(float(least), 0.0)
+    return max(least, 3 * math.sqrt(scale.noise_variance + scale.shrink * least))
 
 
 def _covered(grid: NoisyGrid, sigma: float) -> NDArray[np.bool_]:
