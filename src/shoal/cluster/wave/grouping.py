@@ -259,10 +259,10 @@ def label_automatically(grid: NoisyGrid, min_cells: int) -> Clustering:
     """Label peaks at a scale and a significance that are chosen from the noisy grid.
 
     Peaks are looked for at the finest scale at which rows outweigh noise and chance, unless twice
-    that scale shows far more of them beyond doubt. Passes are cut at the widest gap in their significance,
-    where the choice matters least. Clusters then cover every cell that stands out at this scale or
-    a coarser one, since the fringe of a cluster is too thin to be seen at the scale that tells two
-    clusters apart.
+    that scale shows far more of them beyond doubt. Passes are cut at the widest gap in their
+    significance, where the choice matters least. Clusters then cover every cell that stands out at
+    this scale or a coarser one, since the fringe of a cluster is too thin to be seen at the scale
+    that tells two clusters apart.
 
     Parameters
     ----------
