@@ -5,9 +5,10 @@ beside noise on the blocks. *truth*: adjusted Rand index against known groups, p
 group of their own. *selectors*: the same on sets that no setting was chosen on, the automatic
 rule beside every fixed selector. *aside*: the same on sets named before the present rule was run on
 any of them, in two columns and in three to five, beside HDBSCAN without a promise and beside the
-rule on as many rows that are spread evenly (no data). *speed*: CPU time, beside a pass of binning
-and scikit-learn's DBSCAN and HDBSCAN in the same run. Means over the draws with standard errors;
-``results/wave-*``.
+rule on as many rows that are spread evenly (no data). *fresh*: the same on newer sets of two
+columns. Both also tell what each set gains from one budget to the next, draw by draw. *speed*: CPU
+time, beside a pass of binning and scikit-learn's DBSCAN and HDBSCAN in the same run. Means over the
+draws with standard errors; ``results/wave-*``.
 """
 
 import argparse
@@ -21,6 +22,7 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")  # before NumPy: CPU time, not wai
 
 import numpy as np
 from clustering.shapes import (
+    FRESH,
     HELD_OUT,
     KNOWN,
     MORE_COLUMNS,
@@ -31,6 +33,7 @@ from clustering.shapes import (
     shape,
 )
 from measure import cpu_seconds, show, write
+from numpy.typing import NDArray
 from sklearn.base import clone
 from sklearn.cluster import DBSCAN, HDBSCAN
 from sklearn.datasets import make_moons
@@ -119,21 +122,37 @@ def selectors(draws: int) -> list[dict[str, Any]]:
 
 def aside(draws: int) -> list[dict[str, Any]]:
     """A line for each kind of set, way and budget: the mean over the sets, and each set's."""
-    lines = []
-    for kind, names in (("two columns", SET_ASIDE), ("more columns", MORE_COLUMNS)):
-        sets = [shape(name) for name in names]
-        scores = {each.name: [_hdbscan(each)] * 2 for each in sets}
-        lines.append({"sets": kind, "way": "HDBSCAN, no promise"} | _means(scores))
-        # Grids of more columns take long, and vary little.
-        few = kind == "two columns"
-        ways, times = (("auto", "persistence"), draws) if few else (("auto",), 2)
+    # Grids of more columns take long, and vary little.
+    return [
+        *_budgets("two columns", SET_ASIDE, ("auto", "persistence"), draws),
+        *_budgets("more columns", MORE_COLUMNS, ("auto",), 2),
+    ]
+
+
+def fresh(draws: int) -> list[dict[str, Any]]:
+    """The same on the newest sets."""
+    return list(_budgets("two columns", FRESH, ("auto", "persistence"), draws))
+
+
+def _budgets(
+    kind: str, names: Sequence[str], ways: Sequence[str], draws: int
+) -> Iterator[dict[str, Any]]:
+    """Lines of HDBSCAN, of each way at each budget and its gains, and of rows without groups."""
+    sets = [shape(name) for name in names]
+    peer = {each.name: [_hdbscan(each)] * 2 for each in sets}
+    yield {"sets": kind, "way": "HDBSCAN, no promise"} | _means(peer)
+    for way in ways:
+        before: dict[str, list[float]] = {}
         for epsilon in (0.5, 1, 2, 4):
-            for way in ways:
-                scores = {each.name: _indices(each, epsilon, way, times) for each in sets}
-                lines.append({"sets": kind, "way": way, "epsilon": epsilon} | _means(scores))
-        nothing = {each.name: _no_data(each) for each in sets}
-        lines.append({"sets": kind, "way": "no data", "epsilon": 1} | _means(nothing))
-    return lines
+            scores = {each.name: _indices(each, epsilon, way, draws) for each in sets}
+            yield {"sets": kind, "way": way, "epsilon": epsilon} | _means(scores)
+            if before:
+                gains = {name: np.subtract(scores[name], before[name]) for name in scores}
+                line = {"sets": kind, "way": f"{way}, gained", "epsilon": epsilon}
+                yield line | {name: _pair(each) for name, each in gains.items()}
+            before = scores
+    nothing = {each.name: _no_data(each) for each in sets}
+    yield {"sets": kind, "way": "no data", "epsilon": 1} | _means(nothing)
 
 
 def _hdbscan(each: Shape) -> float:
@@ -162,7 +181,7 @@ def _means(scores: dict[str, list[float]]) -> dict[str, Any]:
     return mean | {name: round(float(np.mean(each)), 2) for name, each in scores.items()}
 
 
-def _pair(scores: Sequence[float]) -> str:
+def _pair(scores: Sequence[float] | NDArray[np.float64]) -> str:
     error = np.std(scores, ddof=1) / np.sqrt(len(scores))
     return f"{np.mean(scores):.2f} +- {error:.2f}"
 
@@ -268,14 +287,17 @@ def main() -> None:
     """All tables, or some."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--quick", action="store_true", help="three draws, fewer rows; not kept")
-    parser.add_argument("--only", nargs="*", help="published, truth, selectors, aside, speed")
+    parser.add_argument(
+        "--only", nargs="*", help="published, truth, selectors, aside, fresh, speed"
+    )
     asked = parser.parse_args()
     draws = 3 if asked.quick else DRAWS
     tables: dict[str, Callable[[], list[dict[str, Any]]]] = {
         "published": lambda: published(draws),
         "truth": lambda: truth(draws),
         "selectors": lambda: selectors(draws),
-        "aside": lambda: aside(min(draws, 5)),
+        "aside": lambda: aside(min(draws, 16)),
+        "fresh": lambda: fresh(min(draws, 16)),
         "speed": lambda: speed(asked.quick),
     }
     for name in asked.only or tables:

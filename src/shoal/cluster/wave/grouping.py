@@ -14,6 +14,7 @@ from scipy import ndimage
 
 from shoal.cluster.options import Options
 from shoal.cluster.wave.noise import NoiseLaw, NoisyGrid
+from shoal.cluster.wave.scale import suggested_sigma
 from shoal.cluster.wave.segmentation import (
     Clustering,
     Connectivity,
@@ -37,7 +38,6 @@ from shoal.domain import SparseCounts
 from shoal.errors import ConflictingSettings, setting
 
 __all__ = [
-    "AUTO_CELLS",
     "SELECTORS",
     "Auto",
     "Density",
@@ -49,16 +49,12 @@ __all__ = [
     "best_sigma",
     "label_automatically",
     "label_peaks",
-    "suggested_sigma",
     "widest_gap",
 ]
 
 Integers = NDArray[np.int64]
 Rule = Literal["threshold", "posterior"]
 # All constants of the automatic selector: docs/decisions/wave-selector.md.
-AUTO_CELLS = 3.0  # times (n epsilon / 10)^(1/d): cells along an axis, finer than single counts bear
-_SIGMA = 0.7  # width of the filter in cells, where rows are many
-_MANY_COLUMNS = 4  # from which on chance among the rows, not noise, limits the filter
 _SIGMAS = (0.0, 0.5, 0.7, 1.0, 1.5, 2.0)  # what smooth="auto" chooses from
 _FRINGE_SCALES = (1.0, 1.4, 2.0, 2.8)  # times the scale of the peaks
 _CLEAR, _COARSE_CUT = 4.0, 2.5  # standard errors
@@ -262,11 +258,11 @@ def best_sigma(grid: NoisyGrid) -> float:
 def label_automatically(grid: NoisyGrid, min_cells: int) -> Clustering:
     """Label peaks at a scale and a significance that are chosen from the noisy grid.
 
-    Peaks are looked for at the finest scale at which rows outweigh noise, unless twice that scale
-    shows far more of them beyond doubt. Passes are cut at the widest gap in their significance,
-    where the choice matters least. Clusters then cover every cell that stands out at this scale or
-    a coarser one, since the fringe of a cluster is too thin to be seen at the scale that tells two
-    clusters apart.
+    Peaks are looked for at the finest scale at which rows outweigh noise and chance, unless twice
+    that scale shows far more of them beyond doubt. Passes are cut at the widest gap in their
+    significance, where the choice matters least. Clusters then cover every cell that stands out at
+    this scale or a coarser one, since the fringe of a cluster is too thin to be seen at the scale
+    that tells two clusters apart.
 
     Parameters
     ----------
@@ -298,35 +294,6 @@ def _clear_peaks(tree: PeakTree) -> int:
     return 1 + int(np.count_nonzero(tree.significance >= _CLEAR))
 
 
-def suggested_sigma(grid: NoisyGrid) -> float:
-    """Suggest the filter's width: 0.7 cells where they hold about 1/epsilon rows, else more.
-
-    From four columns on nearly all cells are empty, so a cube as wide as the filter is to hold one
-    row on average: single rows would be peaks.
-
-    Parameters
-    ----------
-    grid
-        Released coefficients.
-
-    Returns
-    -------
-    A width in cells.
-
-    Examples
-    --------
-    >>> few, many = np.full((8, 8), 0.1), np.full((8, 8), 10.0)
-    >>> [round(suggested_sigma(NoisyGrid(rows, variance=2.0)), 1) for rows in (few, many)]
-    [2.3, 0.7]
-    """
-    rows, d = max(float(grid.values.mean()), 1e-6), grid.values.ndim
-    wide = 1.0 if d < _MANY_COLUMNS else math.pow(1 / rows, 1 / d) / _SIGMA
-    if grid.variance > 0:
-        epsilon = math.sqrt(2 / grid.variance)  # that of Laplace noise as strong
-        wide = max(wide, math.pow(10 / (rows * epsilon), 1 / d) / AUTO_CELLS)
-    return _SIGMA * min(max(wide, 1.0), 8.0)
-
-
 def widest_gap(significance: NDArray[np.float64]) -> float:
     r"""Choose the cut in the middle of the widest gap between the passes' significances.
 
@@ -353,7 +320,9 @@ def widest_gap(significance: NDArray[np.float64]) -> float:
 
 
 def _floor(scale: SmoothGrid, least: float) -> float:
-    return max(float(least), 3 * math.sqrt(scale.noise_variance), 0.0)
+    """Return the height that cells of the least density reach by noise and chance."""
+    least = max(float(least), 0.0)
+    return max(least, 3 * math.sqrt(scale.noise_variance + scale.shrink * least))
 
 
 def _covered(grid: NoisyGrid, sigma: float) -> NDArray[np.bool_]:

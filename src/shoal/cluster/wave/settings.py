@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 
 from shoal.cluster.options import Options
 from shoal.cluster.wave.grouping import (
-    AUTO_CELLS,
     SELECTORS,
     Auto,
     Density,
@@ -29,6 +28,7 @@ from shoal.cluster.wave.release_methods import (
     PrivTHREM,
     ThresholdMethod,
 )
+from shoal.cluster.wave.scale import cells_an_axis
 from shoal.cluster.wave.segmentation import Connectivity
 from shoal.cluster.wave.transform import filter_length
 from shoal.domain import Box, Grid
@@ -147,11 +147,11 @@ class Settings:
         """
         if not isinstance(self.cells, str):
             return Grid(box, self.cells)
-        finer, most = 1.5, 256  # docs/decisions/wave-selector.md
-        # Several scales are tried: cells may be finer, but each costs time, so fewer are allowed.
+        # Both rules: docs/decisions/wave-selector.md.
         if isinstance(self.selector, Auto):
-            finer, most = AUTO_CELLS, _most_cells_an_axis(box.d)
-        rule = finer * (n_rows * min(epsilon, 4) / 10) ** (1 / box.d)
+            rule, most = cells_an_axis(n_rows, epsilon, box.d), _most_cells_an_axis(box.d)
+        else:
+            rule, most = 1.5 * (n_rows * min(epsilon, 4) / 10) ** (1 / box.d), 256
         fewest = max(_fewest(box), 2**self.level)
         return Grid(box, int(np.clip(round(rule), fewest, max(fewest, most))))
 
