@@ -21,6 +21,7 @@ from typing import Any
 os.environ.setdefault("OMP_NUM_THREADS", "1")  # before NumPy: CPU time, not waiting threads
 
 import numpy as np
+from clustering.later_shapes import LATER
 from clustering.shapes import (
     FRESH,
     HELD_OUT,
@@ -132,6 +133,11 @@ def aside(draws: int) -> list[dict[str, Any]]:
 def fresh(draws: int) -> list[dict[str, Any]]:
     """The same on the newest sets."""
     return list(_budgets("two columns", FRESH, ("auto", "persistence"), draws))
+
+
+def later(draws: int) -> list[dict[str, Any]]:
+    """The same on sets that were named when the rule was fixed."""
+    return list(_budgets("two columns", LATER, ("auto",), draws))
 
 
 def _budgets(
@@ -288,7 +294,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--quick", action="store_true", help="three draws, fewer rows; not kept")
     parser.add_argument(
-        "--only", nargs="*", help="published, truth, selectors, aside, fresh, speed"
+        "--only", nargs="*", help="published, truth, selectors, aside, fresh, later, speed"
     )
     asked = parser.parse_args()
     draws = 3 if asked.quick else DRAWS
@@ -298,6 +304,7 @@ def main() -> None:
         "selectors": lambda: selectors(draws),
         "aside": lambda: aside(min(draws, 16)),
         "fresh": lambda: fresh(min(draws, 16)),
+        "later": lambda: later(min(draws, 16)),
         "speed": lambda: speed(asked.quick),
     }
     for name in asked.only or tables:

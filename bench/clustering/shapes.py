@@ -13,6 +13,7 @@ from functools import cache
 from typing import Any, NamedTuple
 
 import numpy as np
+from clustering import later_shapes
 from clustering.data import Rows, stored
 from numpy.typing import NDArray
 from sklearn.datasets import make_circles, make_moons
@@ -64,7 +65,8 @@ def compared() -> list[Compared]:
 @cache
 def shape(name: str) -> Shape:
     """The set of this name."""
-    rows, labels = MADE[name]() if name in MADE else _published(name)
+    made = {**MADE, **later_shapes.MADE}
+    rows, labels = made[name]() if name in made else _published(name)
     margin = 0.02 * np.ptp(rows, axis=0)
     names = [f"x{i}" for i in range(rows.shape[1])] if rows.shape[1] > 2 else ["x", "y"]
     box = Box.of(names, rows.min(axis=0) - margin, rows.max(axis=0) + margin)
