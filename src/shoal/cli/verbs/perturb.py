@@ -31,6 +31,7 @@ from shoal.errors import (
     NotFinite,
     OutsideDomain,
     RunChanged,
+    TooLarge,
 )
 from shoal.pages.page import Line
 from shoal.pages.reports import report_lines, sidecar
@@ -61,6 +62,8 @@ FLAGS = Flags(
         NotFinite: "Fill those values, or remove the rows.",
         (InvalidDomain, "restriction too tight"): _CLAMP,
         (InvalidDomain, "degrees"): _GEO,
+        (TooLarge, "cells"): "Leave --remap out, or use --remap clamp: the noise is small against "
+        "the bounds, so that reports are good guesses as they are.",
         (DimensionMismatch, "too many columns"): "Choose fewer with --columns, or use "
         "--mechanism nd-laplace.",
         (DimensionMismatch, "columns"): "Choose as many with --columns, or use "
@@ -128,7 +131,9 @@ def perturb(
         typer.Option(
             envvar="SHOAL_REMAP",
             help="Applied to the reports at no cost: `clamp` moves them into the bounds, "
-            "`snap:N` to the nearest of N nodes along each axis.",
+            "`snap:N` to the nearest of N nodes along each axis, `bayes` to the best guess of "
+            "their rows, given what all reports say (Laplace noise only). Groups are learnt from "
+            "reports without one.",
             show_default=False,
         ),
     ] = None,
@@ -184,6 +189,7 @@ def perturb(
 
         shoal perturb trips.csv --epsilon 2 --domain city.yaml -o noisy.parquet
         shoal perturb trips.csv --epsilon 2 --domain city.yaml --user rider --ledger trips.ledger
+        shoal perturb trips.csv --epsilon 0.5 --domain city.yaml --remap bayes -o guesses.csv
         shoal perturb people.parquet --mechanism mixed --epsilon 4 --domain people.yaml --clip
         shoal perturb trips.csv --mechanism local-grid --epsilon 2 --domain city.yaml --clip
         shoal perturb people.csv --mechanism rounds -k 4 --epsilon 4 --domain people.yaml
@@ -263,8 +269,9 @@ class _Task:
         from shoal.perturb.tables import check_token
         from shoal.randomness import Randomness
 
-        self.mechanism, self.domain, entity = build(options)
-        self.remap = remap_of(remap, self.domain)
+        plan = build(options)
+        self.mechanism, self.domain, entity = plan
+        self.remap = remap_of(remap, options.name, plan)
         self.user = user or entity
         check_token(self.user, columns_of(self.domain))
         self.keep_order = keep_order
