@@ -108,8 +108,9 @@ class Streamed:
         own = noise.child("reports", noise.bytes(16).hex())
         is_empty = rows.size() == 0
         shuffle = not (is_empty or self.keep_order)
-        learns = needs_all_reports(self.remap) and not is_empty
-        learner = LearntRemap(self.remap, self.mechanism, own.child("sample")) if learns else None
+        learner = None
+        if needs_all_reports(self.remap) and not is_empty:
+            learner = LearntRemap(self.remap, self.mechanism, own.child("sample"))
         return Drawn(self._mapped(rows, own), own if shuffle else None, learner)
 
     def _mapped(self, rows: Rows, noise: NoiseStream) -> Mapped:

@@ -17,7 +17,7 @@ __all__ = ["Name", "Plan", "Settings", "build", "columns_of", "mechanism_name", 
 
 
 class Name(StrEnum):
-    """The names of the mechanisms on the command line."""
+    """The names of the mechanisms on the command line; ``auto`` is resolved before one is built."""
 
     nd_laplace = "nd-laplace"
     planar_laplace = "planar-laplace"
@@ -35,6 +35,7 @@ class Name(StrEnum):
     mixed = "mixed"
     local_grid = "local-grid"
     rounds = "rounds"
+    auto = "auto"
 
 
 _CLASSES = {
@@ -80,6 +81,8 @@ class Settings:
         Whether rows outside the bounds are moved to them.
     cells
         Cells along each axis of a local grid.
+    n_clusters
+        How many groups will be looked for, if a local grid is to know.
     """
 
     name: Name
@@ -90,6 +93,7 @@ class Settings:
     lattice: str
     clip: bool
     cells: str = "auto"
+    n_clusters: int | None = None
 
 
 class Plan(NamedTuple):
@@ -273,6 +277,7 @@ def _arguments(settings: Settings, kind: Any, domain: "Box | Schema") -> dict[st
         "clip": moves or None,
         "scale": _scale(settings.scale),
         "cells": _cells(settings.cells),
+        "n_clusters": settings.n_clusters,
     }
     options["lattice"] = (
         None if settings.lattice == "auto" else _number(settings.lattice, "--lattice")
