@@ -69,6 +69,6 @@ def test_a_frame_without_rows_has_no_reports_to_learn_from(spark):
 
 def test_a_lattice_too_fine_is_refused_before_anything_is_spent(frame):
     perturb = Perturb(NDLaplace(1_000.0, domain=BOX), remap=bayes_remap("em"), ledger=Ledger())
-    with pytest.raises(TooLarge, check=lambda error: error.reason == "cells"):
+    with pytest.raises(TooLarge, check=lambda error: error.reason == "lattice"):
         perturb.fit(frame)
     assert perturb.ledger.totals() == []

@@ -66,7 +66,10 @@ FLAGS = Flags(
         NotFinite: "Fill those values, or remove the rows.",
         (InvalidDomain, "restriction too tight"): _CLAMP,
         (InvalidDomain, "degrees"): _GEO,
-        (TooLarge, "cells"): "Leave --remap out, or use --remap clamp: the noise is small against "
+        (
+            TooLarge,
+            "lattice",
+        ): "Leave --remap out, or use --remap clamp: the noise is small against "
         "the bounds, so that reports are good guesses as they are.",
         (DimensionMismatch, "too many columns"): "Choose fewer with --columns, or use "
         "--mechanism nd-laplace.",

@@ -264,7 +264,7 @@ def _lattice_atoms(mechanism: NDLaplace, values: Matrix) -> Matrix:
         raise TooLarge(
             f"A lattice fine enough for this epsilon has more than {_MOST_ATOMS} points.",
             "The noise is small against the box, so use the reports as they are; or give a prior.",
-            reason="cells",
+            reason="lattice",
         )
     axes = [np.linspace(a, b, int(m)) for a, b, m in zip(low, high, nodes, strict=True)]
     points = np.stack(np.meshgrid(*axes, indexing="ij"), axis=-1).reshape(-1, len(axes))
