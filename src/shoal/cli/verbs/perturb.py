@@ -59,6 +59,10 @@ _GEO = (
     "Write `geo: {latitude: ..., longitude: ...}` in the domain's file and give --epsilon per "
     "kilometre; or give --scale if degrees are really meant."
 )
+_NO_GUESS = (
+    "Leave --remap out, or use --remap clamp: the noise is small against the bounds, so that "
+    "reports are good guesses as they are."
+)
 FLAGS = Flags(
     names={"entity": "--user"},
     hints={
@@ -66,11 +70,7 @@ FLAGS = Flags(
         NotFinite: "Fill those values, or remove the rows.",
         (InvalidDomain, "restriction too tight"): _CLAMP,
         (InvalidDomain, "degrees"): _GEO,
-        (
-            TooLarge,
-            "lattice",
-        ): "Leave --remap out, or use --remap clamp: the noise is small against "
-        "the bounds, so that reports are good guesses as they are.",
+        (TooLarge, "lattice"): _NO_GUESS,
         (DimensionMismatch, "too many columns"): "Choose fewer with --columns, or use "
         "--mechanism nd-laplace.",
         (DimensionMismatch, "columns"): "Choose as many with --columns, or use "
