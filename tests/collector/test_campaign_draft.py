@@ -122,3 +122,24 @@ def test_names_of_unknown_fields_are_counted_and_never_quoted(tmp_path):
         draft(tmp_path, YAML + "epsilonn: 2\nZyqvorna: 1\n")
     assert "Did you mean epsilon?" in caught.value.hint
     assert "Zyqvorna" not in str(caught.value)
+
+
+MORE = "".join(f"  - {{name: c{i}, low: 0, high: 1}}\n" for i in range(2))
+
+
+@pytest.mark.parametrize(
+    ("more", "words", "rounds"),
+    [
+        ("", "", 1),
+        ("", "rounds: auto\n", 1),
+        (MORE, "", 3),
+        (MORE, "rounds: auto\n", 3),
+        (MORE, "rounds: 1\n", 1),
+        (MORE, TWO, 1),
+    ],
+)
+def test_four_columns_are_asked_in_rounds_unless_the_author_says_otherwise(
+    tmp_path, more, words, rounds
+):
+    start = YAML.index("epsilon")
+    assert len(draft(tmp_path, YAML[:start] + more + YAML[start:] + words)["rounds"]) == rounds

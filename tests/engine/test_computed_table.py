@@ -116,3 +116,17 @@ def test_all_lines_at_once_are_an_arrow_table_in_order_or_shuffled():
     mixed = mapped.shuffled(Randomness(7).noise).frame()
     assert not mixed.equals(mapped.frame())
     assert mixed.sort_by("a").equals(mapped.frame().sort_by("a"))
+
+
+def test_a_stored_table_is_computed_once_and_goes_with_its_block():
+    seen = []
+
+    def kernel(block):
+        seen.append(len(block))
+        return doubled(block)
+
+    with rows_of(X, BOX).map(kernel, ["a", "b"]).stored() as path:
+        for _ in range(2):
+            np.testing.assert_array_equal(pq.read_table(path)["b"].to_numpy(), X[:, 1] * 2)
+    assert sum(seen) == 100
+    assert not path.exists()

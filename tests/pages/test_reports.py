@@ -4,7 +4,7 @@ import pytest
 
 from shoal.domain import Box
 from shoal.mechanisms import NDLaplace, Piecewise, clamp
-from shoal.pages.reports import report_lines, sidecar
+from shoal.pages.reports import coarse_note, report_lines, sidecar
 
 BOX = Box(x=(0, 3), y=(0, 4))
 
@@ -65,3 +65,13 @@ def test_a_simulation_promises_nothing(file):
     document, guarantee = about(file, Piecewise(2.0, domain=BOX), simulation=True)
     shown = " ".join(line.text for line in report_lines(document, guarantee))
     assert "Nothing. With real noise" in shown
+
+
+@pytest.mark.parametrize(("columns", "in_rounds"), [(3, False), (4, True), (6, True)])
+def test_few_columns_need_no_note(columns, in_rounds):
+    assert coarse_note(columns, in_rounds) is None
+
+
+@pytest.mark.parametrize(("columns", "in_rounds"), [(4, False), (8, False), (8, True)])
+def test_many_columns_are_said_to_be_coarse(columns, in_rounds):
+    assert f"In {columns} columns" in coarse_note(columns, in_rounds)

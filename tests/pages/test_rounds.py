@@ -45,8 +45,10 @@ def test_groups_that_may_be_noise_are_marked():
     assert any("larger epsilon" in text for text in shown.limits)
 
 
-def test_more_columns_than_were_measured_are_named():
-    assert any("5 columns" in text for text in page(model_of(5)).limits)
+@pytest.mark.parametrize("columns", [5, 7])
+def test_many_columns_are_said_to_be_coarse(columns):
+    said = any(f"In {columns} columns" in text for text in page(model_of(columns)).limits)
+    assert said == (columns == 7)
 
 
 def test_the_page_of_a_model_is_written(model, tmp_path):

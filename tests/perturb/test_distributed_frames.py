@@ -5,14 +5,12 @@ import pyarrow as pa
 import pytest
 
 from shoal.domain import Box
-from shoal.engine import rows_of
 from shoal.errors import ConflictingSettings, TooLarge
 from shoal.mechanisms import NDLaplace, bayes_remap, clamp
 from shoal.mechanisms.local.laplace.remaps import Then
 from shoal.mechanisms.local.reports import Reports
-from shoal.perturb import Perturb, Streamed, distributed_frames
+from shoal.perturb import Perturb
 from shoal.privacy import Ledger
-from shoal.randomness import Randomness
 
 BOX = Box(x=(0, 4), y=(0, 4))
 LAPLACE = NDLaplace(2.0, domain=BOX)
@@ -46,17 +44,6 @@ def test_a_remap_moves_a_frames_reports_as_it_moves_those_of_an_array(frame, rem
     assert np.abs(moved - plain).max() > 0.1
 
 
-def test_a_prior_is_learnt_from_a_sample_of_very_many_reports(frame, monkeypatch):
-    monkeypatch.setattr(distributed_frames, "SAMPLE", 50)
-    learnt = []
-    monkeypatch.setattr(
-        distributed_frames, "with_learnt_prior", lambda _, reports: learnt.append(reports) or TOWNS
-    )
-    moved, _ = drawn(frame, bayes_remap("em"))
-    assert len(learnt[0].values) == 50
-    assert len(moved) == 300
-
-
 def test_in_many_columns_reports_are_the_places_to_learn_from(spark):
     box = Box.unit(5)
     table = pa.table(np.random.default_rng(2).random((5, 200)).tolist(), names=list(box.names))
@@ -82,15 +69,6 @@ def test_a_frame_without_rows_has_no_reports_to_learn_from(spark):
 
 def test_a_lattice_too_fine_is_refused_before_anything_is_spent(frame):
     perturb = Perturb(NDLaplace(1_000.0, domain=BOX), remap=bayes_remap("em"), ledger=Ledger())
-    with pytest.raises(TooLarge, check=lambda error: error.reason == "cells"):
+    with pytest.raises(TooLarge, check=lambda error: error.reason == "lattice"):
         perturb.fit(frame)
     assert perturb.ledger.totals() == []
-
-
-@pytest.mark.parametrize("remap", [bayes_remap("em"), CHAIN], ids=["em", "chain"])
-def test_blocks_drawn_one_by_one_teach_no_prior_each_of_its_own(remap):
-    reports, ledger = Streamed(LAPLACE, remap), Ledger()
-    page = ledger.open(reports.guarantee, by="test")
-    with pytest.raises(ConflictingSettings, match="all reports together"):
-        page.release(reports, rows_of(X, BOX), Randomness(7).noise, of="reports")
-    assert ledger.totals() == []

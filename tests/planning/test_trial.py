@@ -1,6 +1,7 @@
 import numpy as np
 import pytest
 
+from shoal.cluster import LocalRounds
 from shoal.planning.made_up import draw_table
 from shoal.planning.trial import (
     Trial,
@@ -51,3 +52,17 @@ def test_a_centre_that_was_not_released_counts_by_the_nearest_one():
 def test_wide_tables_are_shorter():
     assert rows_to_make(10**6, 5) > rows_to_make(10**6, 6)
     assert rows_to_make(100, 6) == 100
+
+
+def test_four_columns_are_reported_in_rounds(monkeypatch):
+    rng = np.random.default_rng(0)
+    middles = rng.uniform(0.2, 0.8, (2, 4))
+    rows = np.clip(middles[np.arange(4_000) % 2] + rng.normal(0, 0.03, (4_000, 4)), 0, 1)
+    asked = []
+    original = LocalRounds.simulate
+    monkeypatch.setattr(
+        LocalRounds, "simulate", lambda *given: asked.append(given[0]) or original(*given)
+    )
+    errors = local_errors(Trial(rows, 4_000, middles), 4.0, 1)
+    assert [rounds.domain.d for rounds in asked] == [4]
+    assert errors.mean() < 0.1

@@ -245,6 +245,17 @@ class Output:
         elif not self.quiet:
             write_text(render_text(*parts))
 
+    def note(self, text: str) -> None:
+        """Print what should be known before the work begins, on standard error, unless quiet.
+
+        Parameters
+        ----------
+        text
+            The sentence.
+        """
+        if not self.quiet:
+            write_text(render_text(Line("Note", text), stderr=True), sys.stderr)
+
     @contextmanager
     def progress(self, steps: int) -> Iterator["Progress"]:
         """Show a bar over named steps, on a terminal only; it vanishes at the end.

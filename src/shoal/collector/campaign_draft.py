@@ -21,7 +21,7 @@ __all__ = ["draft_campaign", "first_question"]
 
 Document = dict[str, Any]
 _DEFAULTS = {
-    "rounds": 1,
+    "rounds": "auto",
     "epoch_seconds": 3600,
     "setting": "local",
     "enrolment": "token",
@@ -133,14 +133,25 @@ def _domain_fields(fields: Mapping[str, Any]) -> Document:
 
 
 def _rounds(document: Document, fields: Mapping[str, Any]) -> list[Document]:
-    shares = _SHARES.get(fields["rounds"])
+    asked = fields["rounds"]
+    shares = _SHARES.get(_auto_rounds(document) if asked == "auto" else asked)
     if shares is None or (len(shares) > 1 and "columns" not in document):
         raise InvalidSetting(
-            "rounds must be 1, or 3 for columns of numbers.", "Write rounds: 1.", setting="rounds"
+            "rounds must be 1, 3 for columns of numbers, or auto.",
+            "Write rounds: 1, or leave it out.",
+            setting="rounds",
         )
     first = first_question(document, fields.get("cells", "auto"), shares[0])
     later = [{"share": share, "question": "later"} for share in shares[1:]]
     return [{"share": shares[0], "question": first}, *later]
+
+
+def _auto_rounds(document: Document) -> int:
+    """Return three rounds where they find groups better: docs/decisions/local-auto.md."""
+    from shoal.cluster.local.rounds import ROUNDS_FROM
+
+    is_wide = len(document.get("columns", ())) >= ROUNDS_FROM
+    return 3 if is_wide and document["setting"] == "local" else 1
 
 
 def first_question(document: Document, cells: Any, share: int) -> Document:

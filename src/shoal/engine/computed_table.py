@@ -1,6 +1,7 @@
 """The table that ``rows.map`` computes, streamed to a file, an array or batches, or shuffled."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from itertools import chain
 from pathlib import Path
@@ -66,6 +67,12 @@ class LocalMapped:
     def frame(self) -> pa.Table:
         """Compute the whole table, as an Arrow table."""
         return pa.Table.from_batches(self.batches(), self._schema())
+
+    @contextmanager
+    def stored(self) -> Iterator[Path]:
+        """Compute the table once; yield the Parquet file that holds it while the block lasts."""
+        with scratch() as folder:
+            yield self.write(folder / "table.parquet")
 
     def like_input(self, squeeze: bool = False) -> NDArray[Any]:
         """Compute an array with a line for each row.

@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, Protocol, overload, runtime_checkable
@@ -189,6 +190,9 @@ class Mapped(Protocol):
 
     def frame(self) -> Any:
         """Compute the whole table: an Arrow table, or a frame if the rows are in one."""
+
+    def stored(self) -> AbstractContextManager[Any]:
+        """Compute the table once and store it; yield what ``rows_of`` reads it from again."""
 
     def like_input(self, squeeze: bool = False) -> Any:
         """Compute a line for each row, in the form the rows came in.

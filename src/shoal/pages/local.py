@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shoal.cluster.intervals.result import Intervals
+from shoal.cluster.local.rounds import ROUNDS_FROM
 from shoal.cluster.totals import whole_shares
 from shoal.errors import InvalidSetting, quantity, setting
 from shoal.evaluate import ami, normalised_inertia
@@ -76,7 +77,6 @@ COARSE = (
     "A collection in rounds (shoal.cluster.LocalRounds) asks again about the centres found, and "
     "comes nearer; or report fewer columns."
 )
-MANY_COLUMNS = 4  # from here on rounds beat one report of a cell: docs/methods/local-grid.md
 LINE_COLUMNS = 8  # columns that fit a line of a terminal
 PAGE_COLUMNS = 12  # columns that fit a page
 _POINTS = 20_000  # drawn from the density, to compare centres on
@@ -462,7 +462,7 @@ def _limits(groups: LocalGroups, n_clusters: Sequence[int], choose: str) -> list
         )
     if groups.model.method_ == "plain":
         limits.append(PLAIN)
-    if isinstance(groups.model.mechanism, LocalGrid) and groups.box.d >= MANY_COLUMNS:
+    if isinstance(groups.model.mechanism, LocalGrid) and groups.box.d >= ROUNDS_FROM:
         limits.append(COARSE.format(quantity(groups.box.d, "column")))
     if groups.used < groups.total:
         limits.append(

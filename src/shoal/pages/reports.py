@@ -11,8 +11,18 @@ if TYPE_CHECKING:
     from shoal.domain import Box, Schema
     from shoal.privacy import Guarantee
 
-__all__ = ["report_lines", "sidecar"]
+__all__ = ["coarse_note", "report_lines", "sidecar"]
 
+MANY_FOR_ROUNDS = 7  # columns: docs/methods/local-grid.md
+COARSE_GRID = (
+    "In {} columns the cells of one grid are coarse, so that groups learnt from these reports stay "
+    "off however many people report; in eight they are hardly found. Rounds (--mechanism rounds "
+    "-k N) come nearer, and so do fewer columns."
+)
+COARSE_ROUNDS = (
+    "In {} columns the cells of the first round are wide: groups are found well from epsilon 4 on "
+    "and poorly at 1. Fewer columns come nearer."
+)
 _ORDERS = {
     "shuffled": "random; nothing shows where a row stood in the table.",
     "kept": "the table's own: report i is row i, and a row's place is not hidden.",
@@ -73,6 +83,23 @@ def sidecar(
         "file": dict(file),
         "versions": {part: version(part) for part in _VERSIONED},
     }
+
+
+def coarse_note(columns: int, in_rounds: bool = False) -> str | None:
+    """Return what to know before reports of so many numbers are made; None if nothing.
+
+    Parameters
+    ----------
+    columns
+        How many numbers a record has.
+    in_rounds
+        Whether reports are made in rounds, and not all of one grid.
+    """
+    from shoal.cluster.local.rounds import ROUNDS_FROM
+
+    if in_rounds:
+        return None if columns < MANY_FOR_ROUNDS else COARSE_ROUNDS.format(columns)
+    return None if columns < ROUNDS_FROM else COARSE_GRID.format(columns)
 
 
 def report_lines(sidecar: Mapping[str, Any], guarantee: "Guarantee") -> list[Line]:

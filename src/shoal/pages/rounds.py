@@ -15,6 +15,7 @@ from shoal.pages.cluster_parts import (
 from shoal.pages.groups import column_texts, replace_titles
 from shoal.pages.local import CLIENTS, NOTHING_SPENT
 from shoal.pages.page import Fact, Line, Page, Table, bounds_text, name_list
+from shoal.pages.reports import coarse_note
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -24,16 +25,11 @@ if TYPE_CHECKING:
 __all__ = ["page"]
 
 EVIDENCE = "proofs beside the code: shoal/cluster/local/transcript.proof.md and those it names"
-COARSE = (
-    "Rounds were measured in three and four columns of numbers; in {} the first round's cells are "
-    "so wide that groups are found poorly or not at all."
-)
 NOT_TRIED = (
     "Whether noise alone would look like these groups was not tried; compare them with those found "
     "without data."
 )
 _CONTROL_PEOPLE = 50_000
-_MOST_MEASURED = 4  # columns of numbers: docs/methods/local-grid.md
 _COLUMNS = 12  # that fit a page
 
 
@@ -139,8 +135,8 @@ def _limits(model: "RoundsModel", protects: str) -> list[str]:
             f"{quantity(unsure, 'group has', 'groups have')} no more people than noise alone would "
             "show. Collect more reports, look for fewer groups, or use a larger epsilon."
         )
-    if isinstance(model.domain, Box) and model.domain.d > _MOST_MEASURED:
-        limits.append(COARSE.format(quantity(model.domain.d, "column")))
+    if isinstance(model.domain, Box) and (note := coarse_note(model.domain.d, in_rounds=True)):
+        limits.append(note)
     limits.append(
         "The number of groups was fixed before the rounds, since they ask about so many; another "
         "number takes other reports."

@@ -1,23 +1,14 @@
 """Reports of a table on a cluster, drawn and stored where its rows are."""
 
-from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-
 from shoal.domain import Box, Categories, Schema
-from shoal.domain.box import Matrix
-from shoal.engine import Block, Rows, rows_of
-from shoal.engine.entry import unbounded_box
+from shoal.engine import Rows, rows_of
 from shoal.engine.table import FrameTable
 from shoal.errors import ConflictingSettings, DimensionMismatch, UnknownBounds, setting
-from shoal.mechanisms.local.laplace.remaps import with_learnt_prior
-from shoal.mechanisms.local.reports import Remap, Reports
 from shoal.perturb.shape import Category, Cell, Mixture, Names, Numbers, Shape
 
-__all__ = ["SAMPLE", "check_for_frame", "remap_frame", "rows_of_frame"]
-
-SAMPLE = 200_000  # reports that come to this machine: docs/decisions/remaps.md
+__all__ = ["check_for_frame", "rows_of_frame"]
 
 
 def rows_of_frame(table: FrameTable, shape: Shape) -> Rows:
@@ -51,39 +42,6 @@ def check_for_frame(user: str | None) -> None:
             "Let each person have one row: Streamed(mechanism) on rows_of(frame, domain, "
             f"entity={user!r}, max_rows_per_person=1).",
         )
-
-
-def remap_frame(reports: Any, mechanism: Any, remap: Remap, rng: np.random.Generator) -> Any:
-    """Apply a remap to a frame of reports, its prior learnt from a sample of them.
-
-    Parameters
-    ----------
-    reports
-        A frame of reports that is already computed.
-    mechanism
-        What drew them.
-    remap
-        Learns from at most 200,000 reports here; then each report is moved on the cluster.
-    rng
-        Draws the sample.
-    """
-    rows = rows_of(reports, unbounded_box(reports.columns))
-    if not rows.size():
-        return reports
-    one_by_one = with_learnt_prior(remap, Reports(rows.take(SAMPLE, rng), mechanism))
-    return rows.map(_Remapped(one_by_one, mechanism), reports.columns).frame()
-
-
-@dataclass(frozen=True, eq=False)
-class _Remapped:
-    """A kernel that remaps reports one by one."""
-
-    remap: Remap
-    mechanism: Any
-
-    def __call__(self, block: Block) -> Matrix:
-        """Return as many columns as came."""
-        return self.remap(Reports(block.numbers, self.mechanism)).values
 
 
 def _domain(columns: Names, shape: Shape) -> Box | Schema:

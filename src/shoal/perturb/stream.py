@@ -1,6 +1,7 @@
 """Run a local mechanism over rows of any number: charged once, drawn a block at a time."""
 
 from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -13,10 +14,11 @@ from numpy.typing import NDArray
 from shoal.domain import Box
 from shoal.engine import Block, Rows
 from shoal.engine.rows import Mapped
-from shoal.errors import ConflictingSettings, InvalidSetting, RepeatedStream
+from shoal.errors import InvalidSetting, RepeatedStream
 from shoal.mechanisms.local.laplace.remaps import needs_all_reports
 from shoal.mechanisms.local.reports import Remap, Reports, as_reports
 from shoal.perturb.draft import Draft
+from shoal.perturb.learnt_remap import LearntRemap
 from shoal.perturb.shape import Mixture, Names, Numbers, Shape, shape_of
 from shoal.privacy import Guarantee
 from shoal.randomness import NoiseStream, Randomness, TaskNoise
@@ -38,7 +40,9 @@ class Streamed:
     mechanism
         Randomises a row; its columns are the domain's.
     remap
-        A remap of single reports: ``clamp``, ``snap``, or ``bayes_remap`` with a public prior.
+        A remap: ``clamp``, ``snap`` and ``bayes_remap`` with a public prior move reports as they
+        are drawn. ``bayes_remap("em")`` learns first, from at most 200,000 of the reports, drawn
+        at random; all are stored until then.
     keep_order
         ``False``: reports come out in random order. ``True``: line i reports row i, and the
         place of a row may say what its report hides, as in a table sorted by income.
@@ -85,7 +89,6 @@ class Streamed:
         """
         if isinstance(rows.domain, Box):
             self.mechanism.check(np.array([rows.domain.low, rows.domain.high]))
-        _refuse_learning(self.remap)
         check_remap(self.remap, self.mechanism, shape_of(self.mechanism), len(_names(rows)))
         self._mapped(rows, Randomness().noise)  # rows that flow past once cannot be
         rows.size()
@@ -103,8 +106,12 @@ class Streamed:
         noise = rng if isinstance(rng, NoiseStream) else Randomness(rng).noise
         # A name of its own for every release: one taken twice would raise, and this is paid for.
         own = noise.child("reports", noise.bytes(16).hex())
-        shuffle = rows.size() > 0 and not self.keep_order
-        return Drawn(self._mapped(rows, own), own if shuffle else None)
+        is_empty = rows.size() == 0
+        shuffle = not (is_empty or self.keep_order)
+        learner = None
+        if needs_all_reports(self.remap) and not is_empty:
+            learner = LearntRemap(self.remap, self.mechanism, own.child("sample"))
+        return Drawn(self._mapped(rows, own), own if shuffle else None, learner)
 
     def _mapped(self, rows: Rows, noise: NoiseStream) -> Mapped:
         kernel = _Kernel(self, rows, noise.for_tasks())
@@ -137,8 +144,9 @@ class _Kernel:
     def _drawn(self, block: Block, place: tuple[object, ...]) -> list[NDArray[Any]]:
         noise = self._noise.stream("block", *place)  # [P1]
         matrix = self.shape.matrix(self.shape.drawn.release(self._value(block), noise))  # [P2]
-        if self._reports.remap is not None:
-            matrix = self._reports.remap(Reports(matrix, self._reports.mechanism)).values
+        remap = self._reports.remap
+        if remap is not None and not needs_all_reports(remap):
+            matrix = remap(Reports(matrix, self._reports.mechanism)).values
         return self.shape.columns(matrix)
 
     def _value(self, block: Block) -> Any:
@@ -159,15 +167,23 @@ class Drawn:
         The table of reports, not computed yet.
     order
         Draws the order of the reports, if they are shuffled.
+    learner
+        Moves the reports by what all of them say, if they are to be moved so.
     """
 
-    def __init__(self, mapped: Mapped, order: NoiseStream | None = None) -> None:
+    def __init__(
+        self,
+        mapped: Mapped,
+        order: NoiseStream | None = None,
+        learner: LearntRemap | None = None,
+    ) -> None:
         self._mapped: Mapped | None = mapped
         self._order = order
+        self._learner = learner
 
     def batches(self) -> Iterator[pa.RecordBatch]:
         """Draw the reports, a batch at a time; shuffled, all are drawn before the first."""
-        return self._take().batches()
+        return _batches_of(self._take())
 
     def write(self, path: str | Path, overwrite: bool = False) -> Path:
         """Draw the reports and write them, whole or not at all, where the rows are.
@@ -179,20 +195,28 @@ class Drawn:
         overwrite
             Whether a file that is there may be replaced.
         """
-        return self._take().write(path, overwrite)
+        with self._take() as reports:
+            return reports.write(path, overwrite)
 
     def frame(self) -> Any:
         """Draw all reports: an Arrow table, or a frame that is computed before this returns."""
-        return self._take().frame()  # [P3]
+        with self._take() as reports:
+            return reports.frame()  # [P3]
 
-    def _take(self) -> Mapped:
+    def _take(self) -> AbstractContextManager[Mapped]:
         """Return the table of reports; refuse a second time."""
         mapped, self._mapped = self._mapped, None  # [P4]
         if mapped is None:
             raise RepeatedStream(
                 "These reports were already taken.", "Keep what was written: reusing it is free."
             )
-        return mapped if self._order is None else mapped.shuffled(self._order.child("order"))
+        drawn = mapped if self._order is None else mapped.shuffled(self._order.child("order"))
+        return nullcontext(drawn) if self._learner is None else self._learner.moved(drawn)
+
+
+def _batches_of(reports: AbstractContextManager[Mapped]) -> Iterator[pa.RecordBatch]:
+    with reports as table:
+        yield from table.batches()
 
 
 def reports_name(columns: int) -> str:
@@ -209,14 +233,6 @@ def reports_name(columns: int) -> str:
     ('reports of 1 column', 'reports of 3 columns')
     """
     return f"reports of {columns} {'column' if columns == 1 else 'columns'}"
-
-
-def _refuse_learning(remap: Remap | None) -> None:
-    if needs_all_reports(remap):
-        raise ConflictingSettings(
-            "The remap learns from all reports together, and these are drawn block by block.",
-            "Remap what was drawn, or give it a public prior: bayes_remap((atoms, weights)).",
-        )
 
 
 def _names(rows: Rows) -> Names:

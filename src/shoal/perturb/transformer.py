@@ -20,10 +20,9 @@ from shoal.engine.table import FrameTable
 from shoal.errors import DimensionMismatch, InvalidSetting, UnknownColumn, setting
 from shoal.estimator import NotebookDisplay
 from shoal.mechanisms import NDLaplace
-from shoal.mechanisms.local.laplace.remaps import needs_all_reports
 from shoal.mechanisms.local.reports import Remap, Reports
 from shoal.mechanisms.local.scaling import refuse_degrees
-from shoal.perturb.distributed_frames import check_for_frame, remap_frame, rows_of_frame
+from shoal.perturb.distributed_frames import check_for_frame, rows_of_frame
 from shoal.perturb.memo import Memo
 from shoal.perturb.settings import settings_of
 from shoal.perturb.shape import Names, Shape, shape_of
@@ -123,8 +122,7 @@ class Perturb(NotebookDisplay, OneToOneFeatureMixin, TransformerMixin, BaseEstim
         y
             Ignored; scikit-learn's pipelines pass it.
         """
-        randomness = Randomness(self.random_state)
-        noise, self._compute = randomness.noise, randomness.compute
+        noise = Randomness(self.random_state).noise
         shape = shape_of(self.mechanism)
         self._check_settings(noise.simulation)
         rows = by_engine(
@@ -258,14 +256,10 @@ class Perturb(NotebookDisplay, OneToOneFeatureMixin, TransformerMixin, BaseEstim
     def _report_on_cluster(self, table: FrameTable, shape: Shape) -> Any:
         """Return a frame of reports, drawn by the workers before it is returned."""
         check_for_frame(self.user)
-        by_itself = None if needs_all_reports(self.remap) else self.remap
-        reports = Streamed(self.mechanism, by_itself, keep_order=True)
+        reports = Streamed(self.mechanism, self.remap, keep_order=True)
         page = self._open(reports.guarantee)
         rows = rows_of_frame(table, shape)
-        drawn = page.release(reports, rows, self._noise, of="reports").frame()
-        if needs_all_reports(self.remap):
-            return remap_frame(drawn, self.mechanism, self.remap, self._compute)
-        return drawn
+        return page.release(reports, rows, self._noise, of="reports").frame()
 
     def _check_columns(self, X: Any, fitting: bool, framed: bool) -> None:
         try:

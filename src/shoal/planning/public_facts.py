@@ -22,7 +22,7 @@ EPSILONS: dict[str, tuple[float, ...]] = {
     "central": (0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0),
     "local": (1.0, 2.0, 4.0, 8.0),  # fits on reports take ten times as long
 }
-LOCAL_COLUMNS = 4  # grids of more have too few cells an axis to find groups
+LOCAL_COLUMNS = 4  # plans of more would take minutes: docs/decisions/plan.md
 _TRUST = ("central", "local", "both")
 # Of each shape, each fitted once at each budget: tables differ more than fits.
 _TABLES = {"central": 4, "local": 3}
@@ -86,10 +86,10 @@ def plan(
 ) -> Plan:
     """Predict the error of centres at several budgets from public facts alone.
 
-    ``PrivateKMeans`` and ``LocalClusterer`` are fitted to made-up tables with these columns,
-    groups and rows. No table is opened, so nothing is spent. The result is a band, since tables
-    differ; docs/decisions/plan.md has how often it held. Heavy tails, a group far from all others
-    and columns of few values may do worse than it says.
+    ``PrivateKMeans`` and ``LocalClusterer`` (in four columns ``LocalRounds``) are fitted to made-up
+    tables with these columns, groups and rows. No table is opened, so nothing is spent. The result
+    is a band, since tables differ; docs/decisions/plan.md has how often it held. Heavy tails, a
+    group far from all others and columns of few values may do worse than it says.
 
     Parameters
     ----------
@@ -102,8 +102,8 @@ def plan(
     epsilons
         The budgets to try; None for those of ``EPSILONS``.
     trust
-        "central" (a curator holds the rows), "local" (everybody sends one report of a
-        ``LocalGrid``) or "both".
+        "central" (a curator holds the rows), "local" (everybody sends one report: of a
+        ``LocalGrid``, in four columns in ``LocalRounds``) or "both".
     groups
         What is known about the groups: "clear", "near" or "touching"; None for nothing.
     within
@@ -183,7 +183,7 @@ def curves_of(
     skipped = {}
     if "local" in names and d > LOCAL_COLUMNS:
         names.remove("local")
-        skipped["local"] = f"Grids of reports are for up to {LOCAL_COLUMNS} columns; here are {d}."
+        skipped["local"] = f"Reports are planned for up to {LOCAL_COLUMNS} columns; here are {d}."
     curves = {}
     with threadpool_limits(1):  # small products: threads would wait for each other
         for i, name in enumerate(names):

@@ -112,20 +112,36 @@ def local_errors(trial: Trial, epsilon: float, seed: int) -> Matrix:
     seed
         Of reports and starts: a simulation.
     """
+    from shoal.cluster.local.rounds import ROUNDS_FROM
+
+    promise = equivalent_epsilon(epsilon, trial.people / len(trial.rows))
+    learn = _centers_of_cells if trial.rows.shape[1] < ROUNDS_FROM else _centers_of_rounds
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        centers = learn(trial, promise, seed)
+    return center_errors(centers, trial.plain_centers)
+
+
+def _centers_of_cells(trial: Trial, epsilon: float, seed: int) -> Matrix:
+    """Return centres learnt from one report of a cell each."""
     from shoal.cluster import LocalClusterer
     from shoal.mechanisms import LocalGrid
     from shoal.randomness import Randomness
 
-    k, n = len(trial.start), len(trial.rows)
-    promise = equivalent_epsilon(epsilon, trial.people / n)
-    box = Box.unit(trial.rows.shape[1])
-    mechanism = LocalGrid(box, epsilon=promise, n_expected=n, n_clusters=k)
+    k, box = len(trial.start), Box.unit(trial.rows.shape[1])
+    mechanism = LocalGrid(box, epsilon=epsilon, n_expected=len(trial.rows), n_clusters=k)
     reports = mechanism.release(trial.rows, Randomness(seed).noise)
     model = LocalClusterer(k, mechanism=mechanism, random_state=seed)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        model.fit(reports)
-    return center_errors(model.cluster_centers_, trial.plain_centers)
+    return np.asarray(model.fit(reports).cluster_centers_)
+
+
+def _centers_of_rounds(trial: Trial, epsilon: float, seed: int) -> Matrix:
+    """Return centres learnt in three rounds of reports."""
+    from shoal.cluster import LocalRounds
+
+    k, box = len(trial.start), Box.unit(trial.rows.shape[1])
+    rounds = LocalRounds(box, n_clusters=k, epsilon=epsilon, n_expected=len(trial.rows))
+    return np.asarray(rounds.simulate(trial.rows, seed).cluster_centers)
 
 
 def equivalent_epsilon(epsilon: float, ratio: float) -> float:

@@ -108,6 +108,18 @@ def test_reports_are_written_by_spark_and_told_of_beside_them(spark, folder):
     run("perturb", "visits.parquet", *words[:4], *itself, code=2)
 
 
+def test_guesses_are_made_by_spark_too(spark, folder):
+    words = ("--epsilon", 0.1, "--domain", "visits.yaml", "-o", "guessed.parquet", "--clip")
+    run("perturb", "visits.parquet", *words, "--remap", "bayes", "--engine", "spark")
+    assert json.loads(Path("guessed.parquet.json").read_text())["remap"]["class"] == "BayesRemap"
+    reports = spark.read.parquet((folder / "guessed.parquet").as_uri())
+    assert (reports.columns, reports.count()) == (["age", "visits"], 2_000)
+    ages = np.array(reports.select("age").toArrow()["age"])
+    assert ages.min() >= 0  # a mean of places within the bounds
+    words = ("-k", 2, "--engine", "spark")
+    assert "moved to guesses" in run("learn", "guessed.parquet", *words, code=2).stderr
+
+
 def test_a_policy_is_run_on_spark_as_here(spark, folder, monkeypatch):
     run("anonymize", "--policy", "here.yaml")
     monkeypatch.setenv("SHOAL_ENGINE", "spark")

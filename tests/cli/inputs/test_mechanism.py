@@ -1,11 +1,9 @@
-from pathlib import Path
-
 import pytest
 
 from shoal.cli.inputs.mechanism import Name, Settings, build, mechanism_name, remap_of
 from shoal.domain import Box, Schema
-from shoal.errors import InvalidDomain, InvalidSetting, UnknownBounds
-from shoal.mechanisms import Restrict
+from shoal.errors import InvalidDomain, InvalidSetting, TooLarge, UnknownBounds
+from shoal.mechanisms import Restrict, bayes_remap
 
 FILE = """
 version: 1
@@ -39,8 +37,8 @@ WIDTHS = {
 }
 
 
-@pytest.mark.parametrize("name", [name for name in Name if name is not Name.rounds])
-def test_every_name_but_that_of_rounds_makes_a_mechanism(asked, name):
+@pytest.mark.parametrize("name", [name for name in Name if name not in (Name.rounds, Name.auto)])
+def test_every_other_name_makes_a_mechanism(asked, name):
     epsilon = "20" if name is Name.restricted_laplace else "1"
     mechanism, domain, _ = build(asked(name, WIDTHS.get(name, "age,visits"), epsilon=epsilon))
     assert mechanism.guarantee.epsilon == int(epsilon)
@@ -143,21 +141,41 @@ def test_what_does_not_fit_is_refused(asked, settings, error):
         build(asked(**settings))
 
 
-def test_remaps_are_made_of_the_box():
-    box = Box.unit(2)
-    assert remap_of(None, box) is None
-    assert remap_of("clamp", box).domain == box
-    assert remap_of("snap:16", box).nodes == (16, 16)
+def remap(asked, words, name="nd-laplace", **settings):
+    settings = asked(name, WIDTHS.get(name, "age,visits"), **settings)
+    return remap_of(words, settings.name, build(settings))
 
 
-@pytest.mark.parametrize("words", ["snap", "snap:", "snap:x", "clamp:3", "bayes", "snap:1"])
-def test_other_remaps_are_refused(words):
-    with pytest.raises(InvalidSetting):
-        remap_of(words, Box.unit(2))
+def test_remaps_are_made_of_the_box(asked):
+    assert remap(asked, None) is None
+    assert remap(asked, "clamp").domain == Box(age=(0, 110), visits=(0, 20))
+    assert remap(asked, "snap:16").nodes == (16, 16)
+    assert remap(asked, "bayes") == bayes_remap("em")
+    assert remap(asked, "clamp", "piecewise").domain == Box(age=(0, 110), visits=(0, 20))
 
 
-def test_categories_take_no_remap(tmp_path):
-    path = tmp_path / "people.yaml"
-    path.write_text(FILE)
-    with pytest.raises(InvalidSetting, match="categories"):
-        remap_of("clamp", Schema.load(Path(path)))
+@pytest.mark.parametrize(
+    "words", ["snap", "snap:", "snap:x", "clamp:3", "bayes:em", "em", "snap:1", ""]
+)
+def test_other_remaps_are_refused(asked, words):
+    with pytest.raises(InvalidSetting, match="`clamp`, `snap:N`"):
+        remap(asked, words)
+
+
+@pytest.mark.parametrize("name", ["mixed", "randomized-response", "unary-encoding", "local-grid"])
+@pytest.mark.parametrize("words", ["clamp", "bayes"])
+def test_categories_and_cells_take_no_remap(asked, name, words):
+    with pytest.raises(InvalidSetting, match="categories or cells"):
+        remap(asked, words, name)
+
+
+@pytest.mark.parametrize("name", ["piecewise", "restricted-laplace", "square-wave"])
+def test_only_laplace_noise_is_undone_by_a_guess(asked, name):
+    with pytest.raises(InvalidSetting, match=f"{name} has another") as raised:
+        remap(asked, "bayes", name, epsilon="20")
+    assert "--mechanism nd-laplace" in raised.value.hint
+
+
+def test_guesses_on_too_fine_a_lattice_are_refused_before_a_row_is_read(asked):
+    with pytest.raises(TooLarge, match="20000"):
+        remap(asked, "bayes", epsilon="20")

@@ -185,3 +185,85 @@ def test_a_damaged_sidecar_is_refused(written, tmp_path, key):
     (tmp_path / "r.parquet.json").write_text(json.dumps(about))
     with pytest.raises(NotAReport):
         load_rounds(str(tmp_path / "r.parquet"), lambda read: None)
+
+
+WIDE = "abcdefgh"
+
+
+@pytest.fixture(scope="module")
+def wide(folder):
+    """A table of eight columns, with a domain for so many of them as are asked for."""
+    rng = np.random.default_rng(1)
+    made = {name: rng.normal(np.where(np.arange(N) % 2, 3, 7), 0.5) for name in WIDE}
+    write_table(pa.table(made), folder / "wide.csv")
+    columns = ", ".join(f"{name}: {{low: 0, high: 10}}" for name in WIDE)
+    (folder / "wide.yaml").write_text(f"version: 1\ncolumns: {{{columns}}}\n")
+
+    def perturb(columns, mechanism, output, *words):
+        asked = ("--domain", folder / "wide.yaml", "--columns", ",".join(WIDE[:columns]), "--clip")
+        asked = (*asked, "--mechanism", mechanism, "--epsilon", 4, "-o", output, *words)
+        return run("perturb", folder / "wide.csv", *asked)
+
+    return perturb
+
+
+@pytest.mark.parametrize(
+    ("columns", "name"),
+    [(1, "LocalGrid"), (3, "LocalGrid"), (4, "LocalRounds"), (5, "LocalRounds")],
+)
+def test_auto_takes_rounds_from_four_columns_on(wide, tmp_path, columns, name):
+    made = wide(columns, "auto", tmp_path / "r.csv", "-k", 2, "--json")
+    assert made.exit_code == 0, made.output
+    assert json.loads(made.stdout)["mechanism"]["class"] == name
+    assert json.loads(made.stdout)["mechanism"]["n_clusters"] == 2
+    assert f"was chosen for {columns} column" in made.stderr
+
+
+def test_auto_takes_rounds_for_categories(folder, tmp_path):
+    common = ("perturb", folder / "rows.csv", "--mechanism", "auto", "-k", 2, "--epsilon", 4)
+    made = run(*common, "--domain", folder / "mixed.yaml", "-o", tmp_path / "r.csv", "--json")
+    assert made.exit_code == 0, made.output
+    assert json.loads(made.stdout)["mechanism"]["class"] == "LocalPrototypes"
+
+
+def test_auto_needs_no_number_of_groups_where_it_takes_a_grid(wide, tmp_path):
+    assert wide(2, "auto", tmp_path / "r.csv").exit_code == 0
+    made = wide(4, "auto", tmp_path / "s.csv")
+    assert made.exit_code == 2
+    assert "-k 5" in made.output
+    assert wide(4, "auto", tmp_path / "s.csv", "-k", 2, "--engine", "spark").exit_code == 2
+    assert not (tmp_path / "s.csv").exists()
+
+
+def test_cells_are_chosen_for_the_groups_that_will_be_looked_for(wide, tmp_path):
+    cells = []
+    for words in ((), ("-k", 2), ("-k", "2-200")):
+        made = wide(2, "local-grid", tmp_path / "r.csv", "--overwrite", "--json", *words)
+        cells.append(json.loads(made.stdout)["mechanism"]["cells"][0])
+    assert cells[0] <= cells[2]
+    assert cells[1] < cells[2]
+
+
+@pytest.mark.parametrize(
+    ("columns", "mechanism", "words"),
+    [
+        (3, "local-grid", None),
+        (4, "local-grid", "--mechanism rounds"),
+        (8, "local-grid", "In 8 columns the cells of one grid are coarse"),
+        (4, "rounds", None),
+        (8, "rounds", "poorly at 1"),
+    ],
+)
+def test_where_groups_are_found_poorly_is_said_before_anything_is_drawn(
+    wide, tmp_path, monkeypatch, columns, mechanism, words
+):
+    def stop(*_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("shoal.cli.inputs.engine.Engines.table", stop)
+    k = ("-k", 2) if mechanism == "rounds" else ()
+    made = wide(columns, mechanism, tmp_path / "r.csv", *k)
+    said = " ".join(made.stderr.split())
+    assert ("Note" in said) == (words is not None)
+    assert (words or "") in said
+    assert "Note" not in wide(columns, mechanism, tmp_path / "r.csv", *k, "--quiet").stderr

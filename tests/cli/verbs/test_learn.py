@@ -49,6 +49,7 @@ def reported(tmp_path_factory):
         ("laplace.parquet", "--epsilon", 2, *SEED),
         ("laplace.csv", "--epsilon", 2),
         ("clamped.parquet", "--epsilon", 2, "--remap", "clamp"),
+        ("guessed.parquet", "--epsilon", 2, "--remap", "bayes"),
         ("one.parquet", "--mechanism", "square-wave", "--epsilon", 3, "--columns", "east"),
     ):
         made = run("perturb", folder / "rows.csv", *words, *common, "-o", folder / name)
@@ -198,9 +199,13 @@ def test_standard_input_is_refused(reported):
     assert_refused(learn("-"), "NotAReport", "standard input")
 
 
-def test_clamped_reports_are_refused_where_the_law_is_needed(reported):
-    assert_refused(learn(reported / "clamped.parquet"), "NotAReport", "--remap", "--method plain")
-    shown = learn(reported / "clamped.parquet", "--method", "plain")
+@pytest.mark.parametrize(
+    ("name", "done"),
+    [("clamped.parquet", "clamped"), ("guessed.parquet", "moved to guesses of their rows")],
+)
+def test_remapped_reports_are_refused_where_the_law_is_needed(reported, name, done):
+    assert_refused(learn(reported / name), "NotAReport", done, "--remap", "--method plain")
+    shown = learn(reported / name, "--method", "plain")
     assert shown.exit_code == 0, shown.output
     assert "centres of the noisy reports" in Path("model/report.html").read_text()
 

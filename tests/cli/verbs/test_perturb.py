@@ -9,6 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.csv as pa_csv
 import pyarrow.parquet as pq
 import pytest
 from typer.testing import CliRunner
@@ -250,6 +251,61 @@ def test_a_remap_follows(folder):
     assert set(np.round(reports["lat"], 9)) == {40.4, 40.7, 41.0}
     about = json.loads(Path("noisy.parquet.json").read_text())
     assert (about["remap"]["class"], about["remap"]["nodes"]) == ("Snap", [3, 3])
+
+
+def mean_error(name):
+    """How far reports in the table's order are from its rows, in degrees."""
+    reports, rows = pq.read_table(name), pa_csv.read_csv("trips.csv")
+    gaps = [np.asarray(reports[c]) - np.asarray(rows[c]) for c in ("lat", "lon")]
+    return float(np.hypot(*gaps).mean())
+
+
+def test_guesses_are_nearer_than_reports_and_the_sidecar_names_them(folder):
+    towns = np.array([[40.5, -74.2], [40.9, -73.7]])[np.arange(300) % 2]
+    write_table(pa.table({"lat": towns[:, 0], "lon": towns[:, 1]}), "trips.csv", overwrite=True)
+    asked = ("--keep-order", "--seed", "1")
+    assert trips("-o", "plain.parquet", *asked, epsilon="0.1").exit_code == 0
+    shown = trips("-o", "guessed.parquet", *asked, "--remap", "bayes", epsilon="0.1")
+    assert shown.exit_code == 0, shown.output
+    assert mean_error("guessed.parquet") < mean_error("plain.parquet") / 2
+    about = json.loads(Path("guessed.parquet.json").read_text())
+    assert about["remap"] == {"class": "BayesRemap", "prior": "em", "loss": "squared"}
+    assert about["guarantee"] == json.loads(Path("plain.parquet.json").read_text())["guarantee"]
+
+
+def test_guesses_that_failed_to_be_written_go_on_from_the_same_reports(folder, monkeypatch):
+    asked = ("-o", "noisy.csv", "--ledger", "l.ledger", "--remap", "bayes")
+    with monkeypatch.context() as failing:
+        failing.setattr("shoal.cli.verbs.perturb.sidecar", lambda *_: 1 / 0)
+        assert trips(*asked, epsilon="0.1").exit_code == 70
+    assert not Path("noisy.csv").exists()
+    (block,) = Path(".noisy.csv.draft").glob("block-*.arrow")
+    drawn, before = block.read_bytes(), files(folder)
+    with monkeypatch.context() as failing:
+        failing.setattr("shoal.cli.verbs.perturb.sidecar", lambda *_: 1 / 0)
+        trips(*asked, epsilon="0.1")
+    assert (block.read_bytes(), files(folder)) == (drawn, before)
+    assert trips(*asked, epsilon="0.1").exit_code == 0
+    assert len(Ledger("l.ledger").entries()) == 1
+    assert len(Path("noisy.csv").read_text().splitlines()) == 301
+
+
+@pytest.mark.parametrize(
+    ("words", "error", "said"),
+    [
+        (["--remap", "bayes", "--mechanism", "piecewise"], "InvalidSetting", "nd-laplace"),
+        (["--remap", "bayes", "--mechanism", "local-grid"], "InvalidSetting", "Leave it out"),
+        (["--remap", "guess"], "InvalidSetting", "`bayes`"),
+        (["--remap", "bayes", "--epsilon", "20"], "TooLarge", "--remap clamp"),
+    ],
+)
+def test_a_remap_that_does_not_fit_is_named_and_leaves_nothing(folder, words, error, said):
+    before = files(folder)
+    shown = trips(*words, "--ledger", "l.ledger", "-o", "noisy.csv")
+    assert shown.exit_code == 2
+    assert error in shown.output
+    assert said in " ".join(shown.output.split())
+    assert files(folder) == before
 
 
 def test_mixed_records_are_reported_by_kind(folder):

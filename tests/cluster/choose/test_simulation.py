@@ -81,7 +81,9 @@ def test_the_widest_clusters_are_cut_along_their_longest_axis():
     assert centers[1].tolist() == [0, 9.5]
 
 
-def test_plain_groups_have_the_spread_they_were_given():
+@pytest.mark.parametrize("even", [False, True])
+def test_plain_groups_have_the_spread_they_were_given(even):
     groups = PlainGroups(np.zeros((1, 2)), np.ones(1), np.array([[[2.0, 0], [0, 1]]]))
-    drawn = groups.widened(3).draw(20_000, np.random.default_rng(1))
+    drawn = groups.widened(3).draw(20_000, np.random.default_rng(1), even)
     assert drawn.std(axis=0) == pytest.approx([6, 3], rel=0.05)
+    assert (np.abs(drawn[:, 1]).max() < 3 * 3**0.5) == even

@@ -17,7 +17,7 @@ __all__ = ["Name", "Plan", "Settings", "build", "columns_of", "mechanism_name", 
 
 
 class Name(StrEnum):
-    """The names of the mechanisms on the command line."""
+    """The names of the mechanisms on the command line; ``auto`` is resolved before one is built."""
 
     nd_laplace = "nd-laplace"
     planar_laplace = "planar-laplace"
@@ -35,6 +35,7 @@ class Name(StrEnum):
     mixed = "mixed"
     local_grid = "local-grid"
     rounds = "rounds"
+    auto = "auto"
 
 
 _CLASSES = {
@@ -55,6 +56,7 @@ _CLASSES = {
     Name.local_grid: "LocalGrid",
 }
 _CATEGORICAL = (Name.randomized_response, Name.unary_encoding)
+_LAPLACE = (Name.nd_laplace, Name.planar_laplace, Name.spherical_laplace)
 
 
 @dataclass(frozen=True)
@@ -79,6 +81,8 @@ class Settings:
         Whether rows outside the bounds are moved to them.
     cells
         Cells along each axis of a local grid.
+    n_clusters
+        How many groups will be looked for, if a local grid is to know.
     """
 
     name: Name
@@ -89,6 +93,7 @@ class Settings:
     lattice: str
     clip: bool
     cells: str = "auto"
+    n_clusters: int | None = None
 
 
 class Plan(NamedTuple):
@@ -167,34 +172,58 @@ def columns_of(domain: "Box | Schema") -> tuple[str, ...]:
     return domain.names if isinstance(domain, Box) else domain.columns
 
 
-def remap_of(text: str | None, domain: "Box | Schema") -> Any:
-    """Return the remap ``clamp`` or ``snap:16`` to the box of the rows.
+def remap_of(text: str | None, name: Name, plan: Plan) -> Any:
+    """Return the remap ``clamp``, ``snap:16`` or ``bayes``, tried on a public point.
 
     Parameters
     ----------
     text
         The option as it was written.
-    domain
-        The public bounds.
+    name
+        The mechanism's name.
+    plan
+        The mechanism, and the public bounds of its columns.
     """
-    from shoal.domain import Box
-    from shoal.mechanisms import clamp, snap
+    from shoal.perturb.shape import shape_of
+    from shoal.perturb.stream import check_remap
 
     if text is None:
         return None
-    if not isinstance(domain, Box):
+    _check_moves_numbers(name)
+    remap = _remap(text, plan.domain)
+    if text == "bayes" and name not in _LAPLACE:
         raise InvalidSetting(
-            "--remap does not apply to categories.",
+            f"--remap bayes undoes Laplace noise; {name} has another.",
+            "Use --mechanism nd-laplace, or leave --remap out.",
+            setting="--remap",
+        )
+    check_remap(remap, plan.mechanism, shape_of(plan.mechanism), len(columns_of(plan.domain)))
+    return remap
+
+
+def _check_moves_numbers(name: Name) -> None:
+    if name in (*_CATEGORICAL, Name.mixed, Name.local_grid):
+        raise InvalidSetting(
+            f"--remap does not apply to {name}, whose reports are categories or cells.",
             "Leave it out: remaps move numbers only.",
             setting="--remap",
         )
+
+
+def _remap(text: str, domain: "Box | Schema") -> Any:
+    from shoal.domain import Box
+    from shoal.mechanisms import bayes_remap, clamp, snap
+
     word, _, nodes = text.partition(":")
-    if word == "clamp" and not nodes:
-        return clamp(domain)
-    if word == "snap" and nodes.isdecimal() and int(nodes) >= 2:
-        return snap(domain, int(nodes))
+    if isinstance(domain, Box):
+        if text == "clamp":
+            return clamp(domain)
+        if text == "bayes":
+            return bayes_remap("em")
+        if word == "snap" and nodes.isdecimal() and int(nodes) >= 2:
+            return snap(domain, int(nodes))
     raise InvalidSetting(
-        "--remap must be `clamp` or `snap:N`, with N of 2 or more.",
+        "--remap must be `clamp`, `snap:N` with N of 2 or more, or `bayes`.",
         "E.g. --remap clamp, or --remap snap:16 for 16 nodes along each axis.",
         setting="--remap",
     )
@@ -248,6 +277,7 @@ def _arguments(settings: Settings, kind: Any, domain: "Box | Schema") -> dict[st
         "clip": moves or None,
         "scale": _scale(settings.scale),
         "cells": _cells(settings.cells),
+        "n_clusters": settings.n_clusters,
     }
     options["lattice"] = (
         None if settings.lattice == "auto" else _number(settings.lattice, "--lattice")

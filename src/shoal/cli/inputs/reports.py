@@ -269,10 +269,13 @@ def _values(
 
 def _remap(settings: Mapping[str, Any] | None) -> Any:
     """Return what was applied to the reports, if anything."""
-    from shoal.mechanisms import clamp, snap
+    from shoal.mechanisms import bayes_remap, clamp, snap
     from shoal.synopsis.folder import read_box
 
     if settings is None:
         return None
+    name = settings["class"]
+    if name == "BayesRemap":
+        return bayes_remap(settings["prior"], settings["loss"])
     box = read_box(settings["box"])
-    return clamp(box) if settings["class"] == "Clamp" else snap(box, tuple(settings["nodes"]))
+    return clamp(box) if name == "Clamp" else snap(box, tuple(settings["nodes"]))

@@ -26,11 +26,39 @@ if TYPE_CHECKING:
     from shoal.domain import Box, Schema
     from shoal.privacy import Guarantee, Page
 
-__all__ = ["LoadedRounds", "RoundsTask", "is_in_rounds", "load_rounds", "rounds_task"]
+__all__ = [
+    "LoadedRounds",
+    "RoundsTask",
+    "choose_mechanism",
+    "is_in_rounds",
+    "load_rounds",
+    "rounds_task",
+]
 
 MOST_NUMBERS = 40_000_000  # held in memory: 320 MB
 _CLASSES = ("LocalPrototypes", "LocalRounds")
 _AGAIN = "Use the two files as `shoal perturb` wrote them, with the version of shoal that did."
+
+
+def choose_mechanism(settings: Settings) -> Name:
+    """Return the mechanism asked for; for ``auto`` the better of one report of a cell and rounds.
+
+    The rule was measured: docs/decisions/local-auto.md.
+
+    Parameters
+    ----------
+    settings
+        The options of the mechanism as they were written.
+    """
+    from shoal.cluster.local.rounds import ROUNDS_FROM
+
+    if settings.name is not Name.auto:
+        return settings.name
+    schema = schema_of(settings.domain)
+    chosen = schema.select(chosen_columns(settings.columns, schema.columns, settings.domain))
+    is_numeric = not (chosen.categories or chosen.missing)
+    is_narrow = len(chosen.columns) < ROUNDS_FROM
+    return Name.local_grid if is_numeric and is_narrow else Name.rounds
 
 
 def rounds_task(

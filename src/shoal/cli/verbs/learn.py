@@ -330,7 +330,14 @@ def _check_method(name: str) -> None:
 def _check_law(loaded: "LoadedReports", method: str) -> None:
     if loaded.reports.remap is not None and method != "plain":
         raise NotAReport(
-            "These reports were clamped or snapped, which changed the distribution of their noise.",
+            f"These reports were {_moved(loaded.reports.remap)}, which changed the distribution of "
+            "their noise.",
             "Use reports that `shoal perturb` wrote without --remap; or cluster these as they "
             "are, with their noise: --method plain.",
         )
+
+
+def _moved(remap: Any) -> str:
+    """What a remap did to the reports."""
+    done = {"Clamp": "clamped", "Snap": "snapped", "BayesRemap": "moved to guesses of their rows"}
+    return done.get(type(remap).__name__, "remapped")

@@ -3,12 +3,14 @@
 import json as json_format
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from shoal.cli.flags import Flags
+from shoal.cli.inputs.clustering import parse_groups
 from shoal.cli.inputs.engine import Engines
 from shoal.cli.inputs.mechanism import Name, Settings, build, columns_of, mechanism_name, remap_of
 from shoal.cli.inputs.report_file import check_apart, check_format, output_place, sidecar_of
@@ -19,7 +21,7 @@ from shoal.cli.inputs.resume import (
     resumed_lines,
     work_description,
 )
-from shoal.cli.inputs.round_reports import RoundsTask, rounds_task
+from shoal.cli.inputs.round_reports import RoundsTask, choose_mechanism, rounds_task
 from shoal.cli.inputs.table import budget_of, show_row_count
 from shoal.cli.options import Columns, Domain, Engine, Json, LedgerFile, Master, Quiet, Seed, Table
 from shoal.cli.output import Output, Progress, ledger_line
@@ -31,11 +33,14 @@ from shoal.errors import (
     NotFinite,
     OutsideDomain,
     RunChanged,
+    TooLarge,
+    quantity,
 )
 from shoal.pages.page import Line
-from shoal.pages.reports import report_lines, sidecar
+from shoal.pages.reports import coarse_note, report_lines, sidecar
 
 if TYPE_CHECKING:
+    from shoal.domain import Box, Schema
     from shoal.engine import Rows
     from shoal.engine.table import OutputPlace
     from shoal.files import FileSet
@@ -54,6 +59,10 @@ _GEO = (
     "Write `geo: {latitude: ..., longitude: ...}` in the domain's file and give --epsilon per "
     "kilometre; or give --scale if degrees are really meant."
 )
+_NO_GUESS = (
+    "Leave --remap out, or use --remap clamp: the noise is small against the bounds, so that "
+    "reports are good guesses as they are."
+)
 FLAGS = Flags(
     names={"entity": "--user"},
     hints={
@@ -61,6 +70,7 @@ FLAGS = Flags(
         NotFinite: "Fill those values, or remove the rows.",
         (InvalidDomain, "restriction too tight"): _CLAMP,
         (InvalidDomain, "degrees"): _GEO,
+        (TooLarge, "lattice"): _NO_GUESS,
         (DimensionMismatch, "too many columns"): "Choose fewer with --columns, or use "
         "--mechanism nd-laplace.",
         (DimensionMismatch, "columns"): "Choose as many with --columns, or use "
@@ -76,7 +86,8 @@ def perturb(
         typer.Option(
             metavar="NAME",
             envvar="SHOAL_MECHANISM",
-            help=f"Mechanism: {', '.join(Name)}.",
+            help=f"Mechanism: {', '.join(Name)}. `auto` is for learning groups under one limit for "
+            "all pairs of rows: local-grid up to three columns of numbers, rounds else.",
         ),
     ] = Name.nd_laplace.value,
     epsilon: Annotated[
@@ -128,7 +139,9 @@ def perturb(
         typer.Option(
             envvar="SHOAL_REMAP",
             help="Applied to the reports at no cost: `clamp` moves them into the bounds, "
-            "`snap:N` to the nearest of N nodes along each axis.",
+            "`snap:N` to the nearest of N nodes along each axis, `bayes` to the best guess of "
+            "their rows, given what all reports say (Laplace noise only). Groups are learnt from "
+            "reports without one.",
             show_default=False,
         ),
     ] = None,
@@ -158,7 +171,8 @@ def perturb(
             "-k",
             "--groups",
             metavar="N",
-            help="How many groups --mechanism rounds asks about.",
+            help="How many groups will be looked for: rounds ask about so many, and local-grid "
+            "chooses its cells by it.",
             show_default=False,
         ),
     ] = None,
@@ -176,6 +190,8 @@ def perturb(
 
     `--mechanism rounds` divides people among rounds, each of which asks about the groups that the
     rounds before found: numbers, or numbers and categories. Each person is still reported once.
+    From four columns of numbers on they are better than one report of a cell, and `--mechanism
+    auto` takes them; in eight columns a single grid hardly finds groups at all.
 
     Report a table once and keep the reports: a second run draws new reports, and their budgets
     add up.
@@ -184,9 +200,11 @@ def perturb(
 
         shoal perturb trips.csv --epsilon 2 --domain city.yaml -o noisy.parquet
         shoal perturb trips.csv --epsilon 2 --domain city.yaml --user rider --ledger trips.ledger
+        shoal perturb trips.csv --epsilon 0.5 --domain city.yaml --remap bayes -o guesses.csv
         shoal perturb people.parquet --mechanism mixed --epsilon 4 --domain people.yaml --clip
         shoal perturb trips.csv --mechanism local-grid --epsilon 2 --domain city.yaml --clip
         shoal perturb people.csv --mechanism rounds -k 4 --epsilon 4 --domain people.yaml
+        shoal perturb people.csv --mechanism auto -k 4 --epsilon 4 --domain people.yaml
         zcat ages.csv.gz | shoal perturb - --mechanism piecewise --epsilon 1 --domain ages.yaml
 
     where `city.yaml` holds what is public, and `geo` makes epsilon count per kilometre:
@@ -195,19 +213,22 @@ def perturb(
         columns: {lat: {low: 52.3, high: 52.7}, lon: {low: 13.1, high: 13.8}}
         geo: {latitude: lat, longitude: lon}
     """
-    name, engines = mechanism_name(mechanism), Engines(engine, master)
+    asked, engines = mechanism_name(mechanism), Engines(engine, master)
     promised = budget_of(epsilon, "report")
-    options = Settings(name, promised, columns, domain, scale, lattice, clip, cells)
+    options = Settings(asked, promised, columns, domain, scale, lattice, clip, cells)
     say = Output(json, quiet)
     task: _Task | RoundsTask
     with FLAGS.shown():
-        if name is Name.rounds:
+        options = replace(options, name=choose_mechanism(options))
+        if options.name is Name.rounds:
             _check_rounds(remap, keep_order, engines)
             task = rounds_task(options, groups, user, ledger, seed)
         else:
-            _check_no_groups(groups)
+            options = replace(options, n_clusters=_groups_of_grid(groups, options.name))
             task = _Task(options, remap, user, keep_order, ledger, seed)
     check_format(output)
+    for note in _notes(asked, options.name, task.domain):
+        say.note(note)
     with say.progress(2) as progress, engines.table(table, progress) as source, FLAGS.shown():
         document = task.run(table, source, output, overwrite, progress)
     files = [output, sidecar_of(output)]
@@ -234,18 +255,34 @@ def _check_rounds(remap: str | None, keep_order: bool, engines: Engines) -> None
         if is_given:
             raise InvalidSetting(
                 f"{Name.rounds} does not take {flag}.",
-                "Leave it out: rounds are run on this machine, and reports shuffled.",
+                "Leave it out: rounds are run on this machine, and reports shuffled. Or use "
+                "--mechanism local-grid.",
                 setting=flag.split()[0],
             )
 
 
-def _check_no_groups(groups: str | None) -> None:
-    if groups is not None:
+def _groups_of_grid(groups: str | None, name: Name) -> int | None:
+    """Return how many groups, at most, the cells of a grid are for; None if that was not said."""
+    wanted = parse_groups(groups)
+    if wanted is not None and name is not Name.local_grid:
         raise InvalidSetting(
-            "-k is for --mechanism rounds; other reports do not depend on it.",
+            "-k is for --mechanism rounds and local-grid; other reports do not depend on it.",
             "Leave it out, and give it to `shoal learn`.",
             setting="-k",
         )
+    return None if wanted is None else wanted[-1]
+
+
+def _notes(asked: Name, name: Name, domain: "Box | Schema") -> list[str]:
+    """What to know before anything is drawn: what was chosen, and where groups are found poorly."""
+    from shoal.domain import Box
+
+    d = len(columns_of(domain))
+    notes = [f"{name} was chosen for {quantity(d, 'column')}."] if asked is Name.auto else []
+    if isinstance(domain, Box) and name in (Name.local_grid, Name.rounds):
+        coarse = coarse_note(d, in_rounds=name is Name.rounds)
+        notes += [coarse] if coarse else []
+    return notes
 
 
 class _Task:
@@ -263,8 +300,9 @@ class _Task:
         from shoal.perturb.tables import check_token
         from shoal.randomness import Randomness
 
-        self.mechanism, self.domain, entity = build(options)
-        self.remap = remap_of(remap, self.domain)
+        plan = build(options)
+        self.mechanism, self.domain, entity = plan
+        self.remap = remap_of(remap, options.name, plan)
         self.user = user or entity
         check_token(self.user, columns_of(self.domain))
         self.keep_order = keep_order

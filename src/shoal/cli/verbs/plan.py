@@ -106,7 +106,7 @@ def plan(
 
     No table is opened. From columns and bounds of the domain, the expected number of rows and the
     number of groups, tables are made up and clustered at each budget: by a curator
-    (`shoal cluster`) and from reports (`shoal perturb` with local-grid, then `shoal learn`). The
+    (`shoal cluster`) and from reports (`shoal perturb --mechanism auto`, then `shoal learn`). The
     result is a band from clear groups to tables without gaps; heavy tails and groups far from all
     others can do worse. It takes seconds for a curator, up to minutes for reports. With a MODEL,
     rows are drawn about what it released instead.

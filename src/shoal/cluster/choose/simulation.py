@@ -1,10 +1,11 @@
 """Choose how many groups a release shows, by comparing it with simulated releases of plain groups.
 
 Costs always fall as clusters are added, and noise makes them fall further. So what one more cluster
-gains is compared with what it would gain if the groups there are were all: plain (Gaussian) groups
-of the same places, sizes and spreads are drawn, counted in the same cells with the same noise, and
-clustered in the same way. The number is chosen where the gains beyond that add up to most. Only
-what was released is read: see docs/decisions/number-of-groups.md for what was measured.
+gains is compared with what it would gain if the groups there are were all: plain groups (Gaussian
+and even ones in turn) of the same places, sizes and spreads are drawn, counted in the same cells
+with the same noise, and clustered in the same way. The number is chosen where the gains beyond that
+add up to most. Only what was released is read: see docs/decisions/number-of-groups.md for what was
+measured.
 """
 
 from collections.abc import Sequence
@@ -40,6 +41,7 @@ Labels = NDArray[np.int64]
 # real groups are not quite Gaussian.
 _OF_PLAIN, _OF_DEVIATION, _OF_LARGEST = 0.1, 0.5, 0.1
 _SIMULATIONS = 4  # for each number of clusters
+_EVEN_SIMULATIONS = (2, 4)  # groups of the others are Gaussian; number 0 corrects spreads
 _MOST_ROWS = 20_000  # drawn for a simulation, and scaled up to the rows there are
 _MOST_CELLS = 500_000  # of more, those with a weight are taken as points: simulations would be slow
 _STARTS = 4  # of k-means on the release; simulated ones begin at the groups that were drawn
@@ -151,7 +153,7 @@ class Clusters:
         return cells.points[own] - self.centers[cluster], cells.weights[own]
 
     def plain_groups(self, cells: WeightedCells) -> "PlainGroups":
-        """Return Gaussian groups of the same places, sizes and spreads.
+        """Return plain groups of the same places, sizes and spreads.
 
         Parameters
         ----------
@@ -181,7 +183,7 @@ def _longest_axis(away: Matrix, weights: Floats) -> tuple[float, Floats]:
 
 @dataclass(frozen=True, eq=False)
 class PlainGroups:
-    """Gaussian groups.
+    """Groups of a plain shape: Gaussian, or even within a slanted box.
 
     Parameters
     ----------
@@ -207,7 +209,7 @@ class PlainGroups:
         """
         return replace(self, factors=self.factors * factor)
 
-    def draw(self, n: int, rng: np.random.Generator) -> Matrix:
+    def draw(self, n: int, rng: np.random.Generator, even: bool = False) -> Matrix:
         """Draw rows.
 
         Parameters
@@ -216,13 +218,20 @@ class PlainGroups:
             How many.
         rng
             The source of the draw.
+        even
+            Whether groups are even, with the same covariance, instead of Gaussian.
         """
         sizes = rng.multinomial(n, self.shares)
         parts = [
-            center + rng.standard_normal((size, len(center))) @ factor.T
+            center + _deviates(size, len(center), rng, even) @ factor.T
             for center, size, factor in zip(self.centers, sizes, self.factors, strict=True)
         ]
         return np.vstack(parts)
+
+
+def _deviates(n: int, d: int, rng: np.random.Generator, even: bool) -> Matrix:
+    """Draw numbers of mean 0 and variance 1."""
+    return rng.uniform(-(3**0.5), 3**0.5, (n, d)) if even else rng.standard_normal((n, d))
 
 
 class Release(Protocol):
@@ -461,7 +470,8 @@ def _plain_gains(
     """Return what more clusters gain in simulated releases of groups like these, and no others."""
     groups, gains = fit.plain_groups(release.observed), list[float]()
     for attempt in range(_SIMULATIONS + 1):
-        cells = release.simulate(groups.draw(release.n_rows, rng), rng)
+        even = attempt in _EVEN_SIMULATIONS
+        cells = release.simulate(groups.draw(release.n_rows, rng, even), rng)
         before = cells.clusters(len(fit.centers), fit.centers, _seed(rng), 0)
         # Clusters cut off one another's tails, and noise is cut off where it is small: spreads are
         # corrected until simulated groups cost what those of the release do.

@@ -26,7 +26,7 @@ from shoal.errors import DimensionMismatch, NotAReport, quantity
 from shoal.mechanisms.local.categories.local_grid import LocalGrid
 from shoal.mechanisms.local.records import records_of
 from shoal.mechanisms.local.reports import Reports
-from shoal.perturb.distributed_frames import SAMPLE
+from shoal.perturb.learnt_remap import SAMPLE
 from shoal.privacy import Mechanism
 from shoal.randomness import Randomness, Seed
 

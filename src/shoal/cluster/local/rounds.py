@@ -1,4 +1,4 @@
-"""Cluster three or four columns in three rounds of reports, each person in one of them.
+"""Cluster four and more columns in three rounds of reports, each person in one of them.
 
     everybody ─┬─ half: the cell of a coarse grid ─► centres and spare ones, published
                ├─ a quarter: nearest of them and a side of it ─► the best, moved, published
@@ -30,8 +30,9 @@ from shoal.privacy import LocalDP
 from shoal.privacy.exact import Number, whole_number
 from shoal.randomness import Randomness, Seed
 
-__all__ = ["LocalRounds"]
+__all__ = ["ROUNDS_FROM", "LocalRounds"]
 
+ROUNDS_FROM = 4  # columns from which rounds beat one report: docs/decisions/local-auto.md
 _SHARES = (0.5, 0.25, 0.25)  # of the people, by round
 _REACHES = (1.0, 0.5)  # of a cell's side: how far centres of cells may be off
 _SURE = 3  # standard errors from which on a centre is taken to have people

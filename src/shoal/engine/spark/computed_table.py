@@ -1,6 +1,7 @@
 """A table that a kernel computes from a Spark frame, where the rows are."""
 
 from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -80,6 +81,10 @@ class SparkMapped:
             return lines.sort(_ORDER).drop(_ORDER)
         lines = self._lines(self.kernel, self.names)
         return _checkpointed(lines) if isinstance(self.kernel, Drawing) else lines
+
+    def stored(self) -> AbstractContextManager[Any]:
+        """Return the frame, which is computed and stored if it has noise."""
+        return nullcontext(self.frame())
 
     def like_input(self, squeeze: bool = False) -> Any:
         """Return the frame the rows came in, with these columns after its own.

@@ -1,7 +1,12 @@
 """``shoal collect key | sign | serve | status | close``."""
 
-import pytest
+from pathlib import Path
 
+import pytest
+from typer.testing import CliRunner
+
+from shoal.cli.main import app
+from shoal.collector.campaign import Campaign
 from shoal.collector.databases import open_store
 from shoal.collector.storage import Arrival
 
@@ -21,3 +26,14 @@ def test_a_closed_campaign_keeps_its_sums_and_no_ids(campaign, run):
 def test_an_aggregator_is_named_only_where_there_are_two(campaign, run):
     pytest.importorskip("fastapi", reason="pip install 'shoal[collector]'")
     assert "two aggregators" in run("serve", "campaign.json", "--aggregator", 1)["message"]
+
+
+@pytest.mark.parametrize(("rounds", "words"), [("auto", "Rounds 3, each closed"), ("1", "Note")])
+def test_what_four_columns_mean_is_said_before_anybody_reports(campaign, yaml, rounds, words):
+    more = "".join(f"  - {{name: c{i}, low: 0, high: 1}}\n" for i in range(2))
+    start = yaml.index("epsilon")
+    Path("four.yaml").write_text(f"{yaml[:start]}{more}{yaml[start:]}rounds: {rounds}\n")
+    shown = CliRunner().invoke(app, ["collect", "sign", "four.yaml"])
+    assert shown.exit_code == 0, shown.output
+    assert words in " ".join(shown.output.split())
+    assert Campaign.load("four.json").document["n_clusters"] == 2

@@ -151,7 +151,7 @@ def test_without_bounds_the_lattice_of_the_prior_covers_the_reports():
 
 def test_noise_too_small_for_a_lattice_says_that_reports_will_do():
     with pytest.raises(
-        TooLarge, match="use the reports as they are", check=lambda error: error.reason == "cells"
+        TooLarge, match="use the reports as they are", check=lambda error: error.reason == "lattice"
     ):
         bayes_remap("em")(of([[0, 1]], PlanarLaplace(500.0, domain=BOX)))
 

@@ -83,16 +83,21 @@ def sign(
     sums = sums_promise(document)
     Output(json, quiet).result(
         {"campaign": str(place), "id": campaign.id.hex(), "users_needed": people,
-         "sums_epsilon": sums and float(sums.epsilon)},
+         "sums_epsilon": sums and float(sums.epsilon), "rounds": len(document["rounds"])},
         Line("Campaign", str(place), is_literal=True),
         Line("Promise", _promise(document)),
         *([Line("Sums", _SUMS.format(float(sums.epsilon), document["delta"]))] if sums else []),
         *([Line("People", f"About {people} are needed; {document['n_expected']} are expected.")]
           if people else []),
+        *_round_lines(document, place),
         Line("Next", f"shoal collect serve {place}"),
     )  # fmt: skip
 
 
+_COARSE = (
+    "In four columns the cells of one grid are coarse; rounds: 3, taken unless rounds is written, "
+    "finds groups better in the setting local. Fewer columns do too."
+)
 _SUMS = "({:.3g}, {})-DP, released once, if the server is honest and a tenth of people lie."
 
 
@@ -100,6 +105,18 @@ def _promise(document: dict[str, Any]) -> str:
     if document["setting"] == "two_aggregators":
         return f"{document['epsilon']}-DP, if either of the two aggregators is honest."
     return f"{document['epsilon']}-LDP for each person, who reports once."
+
+
+def _round_lines(document: dict[str, Any], place: Path) -> list[Line]:
+    """What to know of rounds before the campaign begins."""
+    from shoal.cluster.local.rounds import ROUNDS_FROM
+
+    rounds = len(document["rounds"])
+    if rounds > 1:
+        text = f"{rounds}, each closed with `shoal collect advance {place} NUMBER`, from 0."
+        return [Line("Rounds", text)]
+    is_wide = len(document.get("columns", ())) >= ROUNDS_FROM
+    return [Line("Note", _COARSE)] if is_wide else []
 
 
 def _people_needed(document: dict[str, Any]) -> int | None:

@@ -37,6 +37,9 @@ class LocalGrid:
     the smaller error: a report is one whole number. From many of them come the counts of all cells,
     unbiased, and from those centres: ``LocalClusterer(n_clusters, mechanism=...)``.
 
+    It is for one to three columns. In four the cells are coarse, and ``LocalRounds`` finds groups
+    better; eight are accepted, but three cells an axis place no group, whatever epsilon.
+
     Guarantee
     ---------
     ``LocalDP(epsilon)`` for the whole row. Drawn exactly. See ``local_grid.proof.md``.

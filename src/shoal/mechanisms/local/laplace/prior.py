@@ -34,6 +34,7 @@ __all__ = [
 _MOST_ATOMS = 20_000
 _SAMPLED_ATOMS = 600
 _MOST_LIKELIHOODS = 2**28  # 1 GiB of float32
+_MOST_OF_SAMPLED = 2**24  # likelihoods where atoms are reports: more taught nothing more
 _MANY = 2**22  # likelihoods, above which a convolution is cheaper
 _STEPS = 0.25, 0.25, 0.5  # of its lattice in one, two and three columns, in units of 1/epsilon
 
@@ -102,7 +103,7 @@ def em_prior(reports: object, iterations: int = 200, tolerance: float = 1e-7) ->
     the public box, or over the reports if there is none; where reports are many, the sums over
     them are convolutions on a lattice as fine or finer, whose time hardly grows with their number.
     Beyond three columns they are 600 of the reports moved into the box, and of very many reports a
-    part is used, spread evenly: 2**28 over the number of atoms.
+    part is used, spread evenly: 2**24 over the number of atoms, or some 28,000.
 
     Parameters
     ----------
@@ -126,7 +127,8 @@ def em_prior(reports: object, iterations: int = 200, tolerance: float = 1e-7) ->
         lattice = _counting_lattice(mechanism, values, atoms)
         if lattice is not None:
             return _prior_on_lattice(lattice, mechanism, values)
-    used = thinned(values, _MOST_LIKELIHOODS // len(atoms))
+    most = _MOST_LIKELIHOODS if values.shape[1] <= 3 else _MOST_OF_SAMPLED
+    used = thinned(values, most // len(atoms))
     likelihood = likelihood_of(mechanism, used, atoms)
     return Prior(atoms, likeliest(likelihood, iterations, tolerance))
 
@@ -262,7 +264,7 @@ def _lattice_atoms(mechanism: NDLaplace, values: Matrix) -> Matrix:
         raise TooLarge(
             f"A lattice fine enough for this epsilon has more than {_MOST_ATOMS} points.",
             "The noise is small against the box, so use the reports as they are; or give a prior.",
-            reason="cells",
+            reason="lattice",
         )
     axes = [np.linspace(a, b, int(m)) for a, b, m in zip(low, high, nodes, strict=True)]
     points = np.stack(np.meshgrid(*axes, indexing="ij"), axis=-1).reshape(-1, len(axes))
