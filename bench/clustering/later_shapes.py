@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 Rows = NDArray[np.float64]
 Points = tuple[Rows, NDArray[np.int64]]
 
-LATER = ("smile", "frames", "clover", "strokes", "plus", "ripples", "wedges", "handles", "bridgeless",
-         "crowd", "commas", "fences", "eyes", "steps")  # fmt: skip
+LATER = ("smile", "frames", "clover", "strokes", "plus", "ripples", "wedges", "handles",
+         "bridgeless", "crowd", "commas", "fences", "eyes", "steps")  # fmt: skip
 
 
 def _path(rng: Any, n: int, x: Callable[[Any], Any], y: Callable[[Any], Any], width: float) -> Rows:
@@ -81,8 +81,8 @@ def _clover() -> Points:
 def _strokes() -> Points:
     rng = np.random.default_rng(104)
     parts = [
-        _path(rng, 400, lambda t, c=c, r=r: 2.2 * c + 0.9 * t + 0.3 * r, lambda t, r=r: 2.4 * r + 1.4 * t,
-              0.09)
+        _path(rng, 400, lambda t, c=c, r=r: 2.2 * c + 0.9 * t + 0.3 * r,
+              lambda t, r=r: 2.4 * r + 1.4 * t, 0.09)
         for r in range(3) for c in range(4)
     ]  # fmt: skip
     return _joined(parts, 250, rng)
@@ -99,7 +99,8 @@ def _plus() -> Points:
 def _ripples() -> Points:
     rng = np.random.default_rng(106)
     parts = [
-        _path(rng, 1_400, lambda t: 9 * t, lambda t, i=i: 1.5 * i + (0.3 + 0.15 * i) * np.sin(9 * t), 0.13)
+        _path(rng, 1_400, lambda t: 9 * t,
+              lambda t, i=i: 1.5 * i + (0.3 + 0.15 * i) * np.sin(9 * t), 0.13)
         for i in range(4)
     ]  # fmt: skip
     return _joined(parts)
@@ -125,14 +126,14 @@ def _handles() -> Points:
             lambda t, w=way: w * np.sin(np.pi * t),
             0.07,
         )
-        parts.append(arc + (0, 0.35 * way))
+        parts.append(arc + np.array([0, 0.35 * way]))
     return _joined(parts)  # fmt: skip
 
 
 def _bridgeless() -> Points:
     rng = np.random.default_rng(109)
-    pairs = [((0, 0), (1.0, 0.5), 0.3), ((3.4, 0.6), (0.5, 1.1), 0.0), ((0.8, 3.4), (1.1, 0.4), -0.6),
-             ((4.2, 4.2), (0.6, 0.6), 0.0)]  # fmt: skip
+    pairs = [((0, 0), (1.0, 0.5), 0.3), ((3.4, 0.6), (0.5, 1.1), 0.0),
+             ((0.8, 3.4), (1.1, 0.4), -0.6), ((4.2, 4.2), (0.6, 0.6), 0.0)]  # fmt: skip
     return _joined([_cloud(rng, 900, m, s, t) for m, s, t in pairs], 400, rng)
 
 
