@@ -24,12 +24,18 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import log_ndtr, ndtr, ndtri
+from scipy.special import ndtr, ndtri
 
-from shoal.cluster.local.methods.gaussian_groups import Cells, GaussianGroups, _normal, _open_ends
+from shoal.cluster.local.methods.gaussian_groups import (
+    Cells,
+    GaussianGroups,
+    _normal,
+    _open_ends,
+    fit_from_many_starts,
+)
 from shoal.cluster.local.methods.result import Progress
 
-__all__ = ["draw_groups"]
+__all__ = ["draw_groups", "likely_groups"]
 
 Array = NDArray[np.float64]
 # The prior, chosen on made-up tables (docs/decisions/local-auto.md). Sizes sum to n up to 0.01 of
@@ -39,13 +45,35 @@ _SUM_SPREAD, _SIZE_SPREAD, _ODDS_OF_ANY = 0.01, 0.4, 0.5
 _WIDTH_SPREAD, _USUAL_SPREAD = 0.5, 0.8
 _REPULSION = 2.0
 
-_MOST_CHAINS, _FEWEST_CHAINS = 16, 4
+# In three columns and more, fits were better; with many slices along an axis, draws are slow.
+_MOST_COLUMNS, _MOST_SLICES, _FEW_SLICES = 2, 128, 32
+_MOST_CHAINS, _FEWEST_CHAINS = 10, 4
 _WORK = 600_000  # numbers in the largest array
-_WIDTH_STEP = 0.7  # of the lattice, in logarithms
+_WIDTH_STEP, _N_WIDTHS = 0.7, 5  # of the lattice, in logarithms
 _LOCAL_MOVES = 4
 _UNUSED, _KEPT = 2, 8  # sweeps without added noise: not kept, and kept
 _HIDDEN = 5.0  # deviations above the noise to which the greatest count is reduced at first
 _TRIES = 6  # draws of sizes, until none is negative
+
+
+def likely_groups(
+    cells: Cells, k: int, rng: np.random.Generator, progress: Progress = None
+) -> list[GaussianGroups]:
+    """Return sets of groups that explain the counts: draws in few columns, fits in more.
+
+    Parameters
+    ----------
+    cells
+        The noisy counts.
+    k
+        The number of groups.
+    rng
+        The source of draws and starts.
+    progress
+        Called with the share of the work done.
+    """
+    few = len(cells.edges) <= _MOST_COLUMNS and _most_slices(cells) <= _MOST_SLICES
+    return (draw_groups if few else fit_from_many_starts)(cells, k, rng, progress)
 
 
 def draw_groups(
@@ -81,6 +109,10 @@ def draw_groups(
         if progress is not None:
             progress((done + 1) / (sweeps + 1))
     return drawn
+
+
+def _most_slices(cells: Cells) -> int:
+    return max(len(each) - 1 for each in cells.edges)
 
 
 def _noise_ladder(cells: Cells) -> list[float]:
@@ -158,20 +190,19 @@ class _Chains:
         self.edges = [_open_ends(each) for each in cells.edges]
         self.low = np.array([each[0] for each in cells.edges])
         self.high = np.array([each[-1] for each in cells.edges])
-        self.per_cell, n_widths = (2, 5) if self.d < 3 else (1, 4)
+        self.per_cell = 2 if _most_slices(cells) <= _FEW_SLICES else 1
         self.usual = math.log(cells.usual_width)
-        self.narrowest = self.usual - _WIDTH_STEP * n_widths / 2
-        self.n_widths = n_widths
+        self.narrowest = self.usual - _WIDTH_STEP * _N_WIDTHS / 2
         even = np.full((k, k), 1 / k)
         self.on_widths = (np.eye(k) - even) / _WIDTH_SPREAD**2 + even / k / _USUAL_SPREAD**2
-        points = n_widths * self.per_cell**self.d * cells.counts.size
+        points = _N_WIDTHS * self.per_cell**self.d * cells.counts.size
         self.n = int(np.clip(_WORK // (points * k), _FEWEST_CHAINS, _MOST_CHAINS))
         self._start()
 
     def _start(self) -> None:
         shape = (self.n, self.k)
         self.centers = self.rng.uniform(self.low, self.high, (*shape, self.d))
-        reach = self.n_widths * _WIDTH_STEP
+        reach = _N_WIDTHS * _WIDTH_STEP
         self.widths = self.narrowest + self.rng.uniform(0, reach, shape)
         self.sizes = np.zeros(shape)
         self.any_size = self.rng.random(self.n) < _ODDS_OF_ANY
@@ -221,7 +252,7 @@ class _Chains:
         others = [other for other in range(known) if other != group]
         lattice = self._lattice(group)
         worth = self._evidence(lattice, others, whole=known == self.k)
-        shaped = worth.reshape(self.n, self.n_widths, -1)
+        shaped = worth.reshape(self.n, _N_WIDTHS, -1)
         shaped += self._width_prior(group, others, lattice.widths)[:, :, None]
         for other in others:
             apart = lattice.squared_distances(self.centers[:, other])[:, None]
@@ -243,7 +274,7 @@ class _Chains:
             count = self.per_cell * (len(self.edges[axis]) - 1)
             step = (self.high[axis] - self.low[axis]) / count
             places.append(_through(self.centers[:, group, axis], self.low[axis], step, count))
-        widths = _through(self.widths[:, group], self.narrowest, _WIDTH_STEP, self.n_widths)
+        widths = _through(self.widths[:, group], self.narrowest, _WIDTH_STEP, _N_WIDTHS)
         narrow = np.exp(-widths)[:, :, None, None]
         masses = [
             np.diff(ndtr((edges - each[:, None, :, None]) * narrow))
@@ -269,8 +300,8 @@ class _Chains:
             solved = np.matmul(root, gradient[:, :, None])
             slope -= np.matmul(solved.transpose(0, 2, 1), shared)[:, 0]
         spread = np.maximum(spread, 1e-9 * spread.max())
-        steep = slope / np.sqrt(spread)
-        return np.asarray(steep**2 / 2 - np.log(spread) / 2 + log_ndtr(steep))
+        steep = np.maximum(slope / np.sqrt(spread), -30.0)  # below, all are as good as 0
+        return np.asarray(steep**2 / 2 + np.log(ndtr(steep) / np.sqrt(spread)))
 
     def _size_prior(self, *, whole: bool) -> tuple[float, Array, Array]:
         """Return the precision of the sum of sizes, that of each in each chain, and the pull."""
@@ -297,16 +328,14 @@ class _Chains:
     def _draw_sizes(self) -> None:
         """Draw all sizes together, from a Gaussian without its negative part."""
         hessian, gradient = self._size_expansion(list(range(self.k)), whole=True)
-        mean = np.linalg.solve(hessian, gradient[:, :, None])[:, :, 0]
+        mean = np.linalg.solve(hessian, gradient[:, :, None])
         root = np.linalg.cholesky(hessian).transpose(0, 2, 1)
-        sizes, fits = mean, np.zeros(self.n, dtype=bool)
+        sizes: Array = np.full(self.sizes.shape, -1.0)
         for _ in range(_TRIES):
-            noise = np.linalg.solve(root, self.rng.normal(size=(self.n, self.k, 1)))[:, :, 0]
-            sizes = np.where(fits[:, None], sizes, mean + noise)
-            fits = (sizes >= 0).all(axis=1)
-        if not fits.all():
-            left = ~fits
-            sizes[left] = _positive_sizes(hessian[left], gradient[left], sizes[left], self.rng)
+            drawn = mean + np.linalg.solve(root, self.rng.normal(size=mean.shape))
+            sizes = np.where((sizes >= 0).all(axis=1)[:, None], sizes, drawn[:, :, 0])
+        left = np.flatnonzero((sizes < 0).any(axis=1))
+        sizes[left] = _positive_sizes(hessian[left], gradient[left], sizes[left], self.rng)
         self.sizes = sizes
         masses = np.matmul(sizes[:, None], _products(self.factors))[:, 0]
         self.rest = self.cells.counts - masses
@@ -355,7 +384,7 @@ class _Chains:
         others = [other for other in range(self.k) if other != group]
         inside = ((center >= self.low) & (center < self.high)).all(axis=1)
         beyond = width - self.narrowest
-        inside &= (beyond >= 0) & (beyond < self.n_widths * _WIDTH_STEP)
+        inside &= (beyond >= 0) & (beyond < _N_WIDTHS * _WIDTH_STEP)
         apart = ((self.centers[:, others] - center[:, None]) ** 2).sum(axis=2)
         both = np.exp(2 * width)[:, None] + np.exp(2 * self.widths[:, others])
         prior = self._width_prior(group, others, width[:, None])[:, 0]
