@@ -1,11 +1,12 @@
 """How many people an accuracy takes: ``python bench/users_needed.py fit|check``.
 
-Blobs of ``clustering.data`` for the learner of ``LocalGrid`` reports. People are counted in units of
-v k^2, with v the noise of a report and k the number of groups. ``fit`` measures, on seeds 800 to 807 at
-epsilon 2, the inertia over plain k-means for 1 to 4 columns, 3 and 5 groups and rising numbers of people;
-the rule of ``users_needed`` was chosen on it. ``check`` measures, on seeds 950 to 957, the settings of
-``CHECKED``, named before they were run, with as many people as the rule asks for, and the same for
-doubling groups (sizes 1 : 2 : 4 ...), which the rule is not about. Results: ``results/users_needed.csv``.
+Blobs of ``clustering.data`` for the learner of ``LocalGrid`` reports. People are counted in units
+of v k^2, with v the noise of a report and k the number of groups. ``fit`` measures, on seeds 800 to
+807 at epsilon 2, the inertia over plain k-means for 1 to 4 columns, 3 and 5 groups and rising
+numbers of people; the rule of ``users_needed`` was chosen on it. ``check`` measures, on seeds 950
+to 957, the settings of ``CHECKED``, named before they were run, with as many people as the rule
+asks for, and the same for doubling groups (sizes 1 : 2 : 4 ...), which the rule is not about.
+Results: ``results/users_needed.csv``.
 """
 
 import csv
@@ -55,11 +56,21 @@ def line(kind, family, n, d, k, epsilon, seeds, wanted=None):
     found = ratios(family, n, d, k, epsilon, seeds)
     unit = k**2 / math.sinh(epsilon / 2) ** 2
     return {
-        "kind": kind, "family": family, "columns": d, "clusters": k, "epsilon": epsilon, "wanted": wanted,
-        "people": n, "units": round(n / unit), "first_seed": seeds.start, "seeds": len(found),
-        "median": round(float(np.median(found)), 3), "ninth_decile": round(float(np.quantile(found, 0.9)), 3),
-        "mean": round(float(found.mean()), 3), "worst": round(float(found.max()), 3),
-    }  # fmt: skip
+        "kind": kind,
+        "family": family,
+        "columns": d,
+        "clusters": k,
+        "epsilon": epsilon,
+        "wanted": wanted,
+        "people": n,
+        "units": round(n / unit),
+        "first_seed": seeds.start,
+        "seeds": len(found),
+        "median": round(float(np.median(found)), 3),
+        "ninth_decile": round(float(np.quantile(found, 0.9)), 3),
+        "mean": round(float(found.mean()), 3),
+        "worst": round(float(found.max()), 3),
+    }
 
 
 def fitted():

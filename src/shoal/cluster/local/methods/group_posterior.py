@@ -333,8 +333,8 @@ class _Chains:
         sizes: Array = np.full(self.sizes.shape, -1.0)
         for _ in range(_TRIES):
             drawn = mean + np.linalg.solve(root, self.rng.normal(size=mean.shape))
-            sizes = np.where((sizes >= 0).all(axis=1)[:, None], sizes, drawn[:, :, 0])
-        left = np.flatnonzero((sizes < 0).any(axis=1))
+            sizes = np.where(sizes.min(axis=1, keepdims=True) >= 0, sizes, drawn[:, :, 0])
+        left = np.flatnonzero(sizes.min(axis=1) < 0)
         sizes[left] = _positive_sizes(hessian[left], gradient[left], sizes[left], self.rng)
         self.sizes = sizes
         masses = np.matmul(sizes[:, None], _products(self.factors))[:, 0]
