@@ -7,9 +7,9 @@ learner of ``LocalGrid`` reports; *norm-cut*, plain weighted k-means on the same
 over seeds 900, 901, ... with standard errors, medians and the worst, in ``results/local_grid.csv``.
 The learner, the rule for the cells and the rounds were settled on seeds 100 to 123, never on these.
 Cases 0 and 2 have 16 seeds. Rounds, lines with other first seeds, and cases without a line in the
-results were not run since. *Doubling* groups have sizes 1 : 2 : 4 : 8 : 16; *far* ones are two large groups and
-three small ones of 1 or 2 people in 100 far from both; *tailed* ones follow Student's t with two
-degrees of freedom.
+results were not run since. *Doubling* groups have sizes 1 : 2 : 4 : 8 : 16; *far* ones are two
+large groups and three of 1 or 2 people in 100 far from both; *tailed* ones follow Student's t with
+two degrees of freedom.
 """
 
 import argparse
