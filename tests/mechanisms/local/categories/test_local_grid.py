@@ -65,7 +65,7 @@ def test_cells_are_chosen_by_the_number_of_people():
     left_out = LocalGrid(SQUARE, epsilon=1)
     reports = left_out.release(np.zeros((20_000, 2)), noise())
     assert reports.mechanism.cells == (13, 13)
-    assert len(reports.mechanism.counts(reports).value) == 225
+    assert len(reports.mechanism.counts(reports).value) == 169
     assert left_out.with_cells_for(20_000) == reports.mechanism
     assert told.with_cells_for(5) == told
 
