@@ -81,6 +81,18 @@ def unequal(n: int, d: int, k: int = 10) -> Made:
     return rows
 
 
+def doubling(n: int, d: int, k: int = 5, sd: float = 0.06) -> Made:
+    """Round groups of one width, each with twice the rows of the one before."""
+
+    def rows(seed: int) -> Rows:
+        rng = np.random.default_rng([seed, n, d, k, 12])
+        shares = 2.0 ** np.arange(k)
+        labels = rng.choice(k, n, p=shares / shares.sum())
+        return _inside(_apart(rng, k, d, sd)[labels] + sd * rng.standard_normal((n, d)))
+
+    return rows
+
+
 @cache
 def digits(d: int) -> Rows:
     """scikit-learn's digits on their first axes. The projection reads the rows: a test set."""

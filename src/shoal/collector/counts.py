@@ -8,8 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shoal.cluster.kmeans.weighted import weighted_centers
-from shoal.cluster.local.methods.gaussian_groups import Cells, fit_from_many_starts
+from shoal.cluster.local.methods.gaussian_groups import Cells
 from shoal.cluster.local.methods.grid import density_of
+from shoal.cluster.local.methods.group_posterior import likely_groups
 from shoal.domain import Box
 from shoal.randomness import Randomness
 
@@ -96,7 +97,7 @@ def centers_of_counts(
     units = (box.high - box.low) / 2
     edges = tuple(np.linspace(-1, 1, m + 1) for m in shape)
     cells = Cells(edges, np.asarray(counts, dtype=np.float64), deviation, n)
-    points, weights = density_of(cells, fit_from_many_starts(cells, n_clusters, rng.compute))
+    points, weights = density_of(cells, likely_groups(cells, n_clusters, rng.compute))
     centers = weighted_centers(points, weights, n_clusters, rng, _RUNS)
     return np.asarray(box.clip(centers * units + (box.low + box.high) / 2))
 

@@ -24,6 +24,13 @@ def test_a_rough_answer_takes_enough_people_to_see_the_clusters():
     assert users_needed(**USUAL | {"ratio": 2}) == users_needed(**USUAL | {"ratio": 1.9})
 
 
+@pytest.mark.parametrize("d", [1, 2, 3, 4])
+@pytest.mark.parametrize("ratio", [1.01, 1.1, 2])
+def test_nine_of_ten_tables_take_as_many_people_as_every_second_or_more(d, ratio):
+    asked = USUAL | {"d": d, "ratio": ratio}
+    assert users_needed(**asked) >= users_needed(**asked, cautious=False)
+
+
 @pytest.mark.parametrize("epsilon", [1e-3, 20])
 def test_any_budget_has_an_answer(epsilon):
     assert users_needed(**USUAL | {"epsilon": epsilon}) >= 5

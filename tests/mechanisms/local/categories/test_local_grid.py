@@ -61,11 +61,11 @@ def test_clients_always_clip():
 
 def test_cells_are_chosen_by_the_number_of_people():
     told = LocalGrid(SQUARE, epsilon=1, n_expected=20_000)
-    assert told.cells == (15, 15)
+    assert told.cells == (13, 13)
     left_out = LocalGrid(SQUARE, epsilon=1)
     reports = left_out.release(np.zeros((20_000, 2)), noise())
-    assert reports.mechanism.cells == (15, 15)
-    assert len(reports.mechanism.counts(reports).value) == 225
+    assert reports.mechanism.cells == (13, 13)
+    assert len(reports.mechanism.counts(reports).value) == 169
     assert left_out.with_cells_for(20_000) == reports.mechanism
     assert told.with_cells_for(5) == told
 
@@ -90,6 +90,7 @@ def test_more_people_more_epsilon_and_more_clusters_make_finer_cells(d):
 def test_it_says_how_many_people_it_takes_before_anybody_is_asked():
     grid = LocalGrid(Box.unit(3), epsilon=2, n_clusters=4)
     assert grid.needs(1.2) == users_needed(1.2, n_clusters=4, d=3, epsilon=2)
+    assert grid.needs(1.2, cautious=False) < grid.needs(1.2)
     assert grid.needs(1.2) < LocalGrid(Box.unit(3), epsilon=2).needs(1.2)
 
 
@@ -97,6 +98,12 @@ def test_the_oracle_with_the_smaller_error_is_chosen():
     for size in (2, 9, 10, 12, 50):
         chosen = cell_oracle(1, size).variance()
         assert chosen == min(RandomizedResponse(1, size).variance(), LocalHash(1, size).variance())
+
+
+def test_cells_of_few_columns_grow_slowly_with_many_people():
+    """Smaller cells would hide small groups: sixteen times the people, twice the cells."""
+    grown = [auto_cells(16 * n, 1, 2, 5) / auto_cells(n, 1, 2, 5) for n in (20_000, 200_000)]
+    np.testing.assert_allclose(grown, math.sqrt(2), rtol=0.08)
 
 
 @pytest.mark.parametrize("cells", [3, 12])

@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 
 from shoal.cluster.kmeans.weighted import weighted_centers
 from shoal.cluster.local.distributed_frames import sum_over_reports
-from shoal.cluster.local.methods.gaussian_groups import Cells, GaussianGroups, fit_from_many_starts
+from shoal.cluster.local.methods.gaussian_groups import Cells, GaussianGroups
+from shoal.cluster.local.methods.group_posterior import likely_groups
 from shoal.cluster.local.methods.result import LearningResult, Progress, Row
 from shoal.domain.box import Matrix
 from shoal.errors import NotAReport, setting, value_text
@@ -57,9 +58,7 @@ def learn(
     True
     """
     grid, cells = grid_of(reports), cells_of(reports, units)
-    points, weights = density_of(
-        cells, fit_from_many_starts(cells, n_clusters, rng.compute, progress)
-    )
+    points, weights = density_of(cells, likely_groups(cells, n_clusters, rng.compute, progress))
     centers = weighted_centers(points, weights, n_clusters, rng, _RUNS)
     labels = _report_labels(grid, reports, weights, _nearest(points, centers))
     middle = (grid.domain.low + grid.domain.high) / 2

@@ -27,6 +27,9 @@ Oracle = RandomizedResponse | LocalHash
 _USUAL_CLUSTERS = 8  # what cells are chosen for where nobody says how many are looked for
 # Cells in all: more are slow to learn from, and were never better (docs/decisions/local-grid.md).
 _MOST_AUTO = 4_096
+# By number of columns, how strong a signal cells grow with in proportion; beyond, with its square
+# root: smaller cells would hide small groups. Measured: docs/decisions/local-grid.md.
+_FULL_SIGNAL = {1: 10.0, 2: 44.0}
 
 
 @dataclass(frozen=True)
@@ -65,7 +68,7 @@ class LocalGrid:
     >>> from shoal.randomness import Randomness
     >>> grid = LocalGrid(Box.unit(2), epsilon=1.0, n_expected=20_000)
     >>> grid.cells, type(grid.oracle).__name__
-    ((15, 15), 'LocalHash')
+    ((13, 13), 'LocalHash')
     >>> rows = np.repeat([[0.1, 0.1], [0.7, 0.9]], 10_000, axis=0)
     >>> counts = grid.counts(grid.release(rows, Randomness(7).noise))
     >>> sorted(np.argsort(counts.value)[-2:].tolist()) == sorted(set(grid.grid.keys(rows).tolist()))
@@ -143,21 +146,28 @@ class LocalGrid:
         """The mechanism that randomises the number of the cell."""
         return cell_oracle(self.epsilon, self.grid.size)
 
-    def needs(self, ratio: float = 1.1) -> int:
+    def needs(self, ratio: float = 1.1, *, cautious: bool = True) -> int:
         """Return how many people a wanted accuracy takes, before collecting: see ``users_needed``.
 
         Parameters
         ----------
         ratio
             Inertia over that of plain k-means on the rows, with ``n_clusters`` (8, if left out).
+        cautious
+            Whether about nine of ten tables are to reach it, or every second.
 
         Examples
         --------
         >>> LocalGrid(Box.unit(2), epsilon=2.0, n_clusters=5).needs(1.1)
-        28000
+        19000
         """
-        clusters = self.n_clusters or _USUAL_CLUSTERS
-        return users_needed(ratio, n_clusters=clusters, d=self.domain.d, epsilon=self.epsilon)
+        return users_needed(
+            ratio,
+            n_clusters=self.n_clusters or _USUAL_CLUSTERS,
+            d=self.domain.d,
+            epsilon=self.epsilon,
+            cautious=cautious,
+        )
 
     def with_cells_for(self, n: int) -> "LocalGrid":
         """Return this grid, its cells chosen for ``n`` people if they were not yet.
@@ -273,12 +283,12 @@ def auto_cells(n: int, epsilon: Number, d: int, n_clusters: int) -> int:
     Examples
     --------
     >>> [auto_cells(n, 1.0, 2, 5) for n in (2_000, 20_000, 200_000)]
-    [8, 15, 26]
+    [8, 13, 17]
     """
     ratio = math.exp(local_budget(epsilon))
     signal = math.sqrt(n) * (ratio - 1) / (2 * math.sqrt(ratio))  # people a deviation of the noise
-    # Measured for d = 2 and 4: docs/decisions/local-grid.md.
-    wanted = min(max(0.75 * 2**d * signal, 4 * n_clusters), _MOST_AUTO)
+    slower = math.sqrt(signal * min(signal, _FULL_SIGNAL.get(d, signal)))
+    wanted = min(max(0.75 * 2**d * slower, 4 * n_clusters), _MOST_AUTO)
     return max(2, round(float(wanted ** (1 / d))))
 
 
