@@ -164,7 +164,7 @@ def _mechanisms(results: Results, data: str, number: str) -> Exhibit:
                     bars,
                     title=f"{data}: AMI of k-means, mechanisms {title}",
                     value="AMI",
-                    across="Budget in raw units (of a record: piecewise on records)",
+                    across="Budget in raw units (on records: of one)",
                     finding="Budgets of different kinds of promise cannot be compared",
                     band=BAND,
                 )

@@ -81,7 +81,7 @@ def _claims(results: Results) -> Iterator[Claim]:
     yield _beats(results, "privthrem", "privthr", "Results", "PrivTHREM beats PrivTHR.", EPSILON)
     yield _beats(results, "privthr", "privqt", "Results", "PrivTHR beats PrivQT.", EPSILON)
     for method, name in (("privqt", "PrivQT"), ("privthr", "PrivTHR")):
-        text = f"{name} is better than the baseline, noise on every point."
+        text = f"{name} is better than the baseline of noise on every point."
         yield _beats(results, method, POINTS, "Results", text, EPSILON)
     for method, alpha in ALPHA.items():
         yield _best_alpha(results, method, alpha)
