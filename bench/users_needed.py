@@ -4,9 +4,10 @@ Blobs of ``clustering.data`` for the learner of ``LocalGrid`` reports. People ar
 of v k^2, with v the noise of a report and k the number of groups. ``fit`` measures, on seeds 800 to
 807 at epsilon 2, the inertia over plain k-means for 1 to 4 columns, 3 and 5 groups and rising
 numbers of people; the rule of ``users_needed`` was chosen on it. ``check`` measures, on seeds 950
-to 957, the settings of ``CHECKED``, named before they were run, with as many people as the rule
+to 957 (and, after the rule was raised in one and three columns, on 970 to
+977), the settings of ``CHECKED``, named before they were run, with as many people as the rule
 asks for, and the same for doubling groups (sizes 1 : 2 : 4 ...), which the rule is not about.
-Results: ``results/users_needed.csv``.
+Results: ``results/users_needed.csv``; lines that are there are not run again.
 """
 
 import csv
@@ -74,31 +75,41 @@ def fitted():
         for k in (3, 5):
             for unit in units:
                 n = round(unit * k**2 / math.sinh(1.0) ** 2)
-                yield line("fit", "blobs", n, d, k, 2.0, range(800, 808))
+                yield "fit", "blobs", n, d, k, 2.0, range(800, 808), None
 
 
-def checked():
+def checked(first_seed=970):
     for family, d, k, epsilon, ratio in CHECKED:
         for cautious in (False, True):
             n = users_needed(ratio, n_clusters=k, d=d, epsilon=epsilon, cautious=cautious)
             kind = "check, cautious" if cautious else "check"
-            yield line(kind, family, n, d, k, epsilon, range(950, 958), ratio)
+            yield kind, family, n, d, k, epsilon, range(first_seed, first_seed + 8), ratio
+
+
+def key(kind, family, n, d, k, epsilon, seeds):
+    return f"{kind} {family} {n} {d} {k} {float(epsilon)} {seeds}"
 
 
 def main() -> None:
-    kind = sys.argv[1]
     kept = []
     if FILE.exists():
         with FILE.open(newline="") as file:
-            kept = [each for each in csv.DictReader(file) if not each["kind"].startswith(kind)]
-    new = []
-    for found in {"fit": fitted, "check": checked}[kind]():
-        new.append(found)
+            kept = list(csv.DictReader(file))
+    names = ("kind", "family", "people", "columns", "clusters", "epsilon", "first_seed")
+    done = {key(*(each[name] for name in names)) for each in kept}
+    for kind, family, n, d, k, epsilon, seeds, wanted in {
+        "fit": fitted,
+        "check": checked,
+    }[sys.argv[1]]():
+        if key(kind, family, n, d, k, epsilon, seeds.start) in done:
+            continue
+        found = line(kind, family, n, d, k, epsilon, seeds, wanted)
+        kept.append(found)
         show([found])
         with FILE.open("w", newline="") as file:
             writer = csv.DictWriter(file, found, lineterminator="\n")
             writer.writeheader()
-            writer.writerows([*kept, *new])
+            writer.writerows(kept)
 
 
 if __name__ == "__main__":

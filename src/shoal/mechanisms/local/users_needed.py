@@ -21,9 +21,9 @@ class _Rule(NamedTuple):
 # cluster's count relative to it; and below some n / (v k^2) clusters are missed. By number of
 # columns, for nine of ten tables and for every second: docs/decisions/local-grid.md.
 _NINE_OF_TEN = {
-    1: _Rule(400, 30),
+    1: _Rule(800, 40),
     2: _Rule(1_000, 60),
-    3: _Rule(2_400, 200),
+    3: _Rule(5_000, 300),
     4: _Rule(20_000, 600),
 }
 _EVERY_SECOND = {
