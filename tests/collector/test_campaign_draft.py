@@ -72,6 +72,9 @@ def test_three_rounds_and_categories(tmp_path):
         ("purpose: Where people walk.", "purpose: " + "x" * 201),
         ("contact: town@example.org", "contact: t\nsetting: central"),
         ("contact: town@example.org", "contact: t\nrounds: 2"),
+        ("contact: town@example.org", "contact: t\nrounds: [3]"),
+        ("contact: town@example.org", "contact: t\nrounds: {a: 1}"),
+        ("contact: town@example.org", "contact: t\nrounds: true"),
         ("contact: town@example.org", "contact: t\nenrolment: none"),
     ],
 )

@@ -50,7 +50,8 @@ def test_shuffled_reports_are_the_same_in_another_order():
         matrix(release(bayes_remap("em"), keep_order=k).frame()) for k in (True, False)
     )
     assert np.abs(kept - shuffled).max() > 0.1
-    np.testing.assert_allclose(np.sort(kept, axis=0), np.sort(shuffled, axis=0), atol=1e-4)
+    pairs = [rows[np.lexsort(rows.round(3).T)] for rows in (kept, shuffled)]
+    np.testing.assert_allclose(*pairs, atol=1e-3)
 
 
 def test_batches_and_files_hold_what_a_frame_does(tmp_path):

@@ -16,6 +16,7 @@ from shoal.documents import read_yaml
 from shoal.errors import InvalidSetting, quantity
 from shoal.mechanisms import LocalGrid
 from shoal.mechanisms.local.categories.local_grid import cell_oracle
+from shoal.privacy.exact import whole_number
 
 __all__ = ["draft_campaign", "first_question"]
 
@@ -134,7 +135,8 @@ def _domain_fields(fields: Mapping[str, Any]) -> Document:
 
 def _rounds(document: Document, fields: Mapping[str, Any]) -> list[Document]:
     asked = fields["rounds"]
-    shares = _SHARES.get(_auto_rounds(document) if asked == "auto" else asked)
+    wanted = _auto_rounds(document) if asked == "auto" else whole_number(asked)
+    shares = None if wanted is None else _SHARES.get(wanted)
     if shares is None or (len(shares) > 1 and "columns" not in document):
         raise InvalidSetting(
             "rounds must be 1, 3 for columns of numbers, or auto.",

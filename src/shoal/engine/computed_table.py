@@ -24,7 +24,7 @@ __all__ = ["LocalMapped", "apply_kernel", "check_names", "columns_of", "shuffle_
 
 @dataclass(frozen=True, eq=False)
 class LocalMapped:
-    """The result of ``LocalRows.map``, computed when it is read and never stored.
+    """The result of ``LocalRows.map``, computed when it is read; only ``stored`` writes it.
 
     Parameters
     ----------

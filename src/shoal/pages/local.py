@@ -73,9 +73,9 @@ PLAIN = (
     "it spreads them apart."
 )
 COARSE = (
-    "In {} the cells of a grid are coarse, so that centres stay off however many people report. "
-    "A collection in rounds (shoal.cluster.LocalRounds) asks again about the centres found, and "
-    "comes nearer; or report fewer columns."
+    "In {} the cells of a grid are coarse, so that centres come out less exact; in eight columns "
+    "they stay off however many people report. A collection in rounds (shoal.cluster.LocalRounds) "
+    "asks again about the centres found, and comes nearer; or report fewer columns."
 )
 LINE_COLUMNS = 8  # columns that fit a line of a terminal
 PAGE_COLUMNS = 12  # columns that fit a page

@@ -15,13 +15,13 @@ __all__ = ["coarse_note", "report_lines", "sidecar"]
 
 MANY_FOR_ROUNDS = 7  # columns: docs/methods/local-grid.md
 COARSE_GRID = (
-    "In {} columns the cells of one grid are coarse, so that groups learnt from these reports stay "
-    "off however many people report; in eight they are hardly found. Rounds (--mechanism rounds "
-    "-k N) come nearer, and so do fewer columns."
+    "In {} columns the cells of one grid are coarse, so that groups learnt from these reports come "
+    "out less exact; in eight they are hardly found, however many people report. Rounds "
+    "(--mechanism rounds -k N) come nearer, and so do fewer columns."
 )
 COARSE_ROUNDS = (
-    "In {} columns the cells of the first round are wide: groups are found well from epsilon 4 on "
-    "and poorly at 1. Fewer columns come nearer."
+    "In {} columns the cells of the first round are wide. In eight, groups were found well at "
+    "epsilon 4 and poorly at 1. Fewer columns come nearer."
 )
 _ORDERS = {
     "shuffled": "random; nothing shows where a row stood in the table.",

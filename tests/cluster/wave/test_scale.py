@@ -44,3 +44,7 @@ def test_a_larger_budget_makes_finer_cells_up_to_those_of_sampling():
 def test_in_four_columns_the_filter_holds_a_row_whatever_the_budget():
     thin = np.full((10, 10, 10, 10), 1 / 16)
     assert suggested_sigma(NoisyGrid(thin, 0.01)) == suggested_sigma(NoisyGrid(thin)) == 2.0
+
+
+def test_the_largest_budget_has_cells_too():
+    assert 20 < cells_an_axis(1_000, 1_000, 2) < 1_000

@@ -256,7 +256,7 @@ def _check_rounds(remap: str | None, keep_order: bool, engines: Engines) -> None
             raise InvalidSetting(
                 f"{Name.rounds} does not take {flag}.",
                 "Leave it out: rounds are run on this machine, and reports shuffled. Or use "
-                "--mechanism local-grid.",
+                "--mechanism local-grid, for categories mixed.",
                 setting=flag.split()[0],
             )
 

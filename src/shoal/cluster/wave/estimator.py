@@ -64,10 +64,11 @@ class WaveCluster(FittedWave):
         Noise on every point is another promise, and of no use here: ``Perturb`` the rows, then fit
         plain WaveCluster.
     cells
-        Cells along each axis, one number or one an axis, chosen without the rows. "auto":
-        :math:`c (n \min(\varepsilon, 4)/10)^{1/d}`, n the noisy number of rows and c 3 for
-        the automatic selector, 1.5 for others; at least 12 (6 from four columns on) and at most
-        128 (64 in three columns) for the automatic selector, 256 for others.
+        Cells along each axis, one number or one an axis, chosen without the rows. "auto", for the
+        automatic selector up to two columns: so many that its filter keeps the mean count clear of
+        sampling and noise; else :math:`c (n \min(\varepsilon, 4)/10)^{1/d}`, n the noisy number of
+        rows and c 3 for the automatic selector, 1.5 for others. At least 12 (6 from four columns
+        on) and at most 128 (64 in three columns) for the automatic selector, 256 for others.
     level
         How many times the wavelet halves the grid.
     wavelet

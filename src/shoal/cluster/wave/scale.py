@@ -23,6 +23,7 @@ _GROWTH = 0.3  # the power of the rows by which the square of them grows
 _SIGMA, _WIDEST = 0.7, 5.6  # the least and the largest width of the filter, in cells
 _SIGMA_ON_FINE = 1.1  # the most where cells are made finer because noise is small
 _NOISE_SHARE = 0.3  # of the variance of sampling: noise as small as this is
+_LEAST_NOISE = 1e-12  # of counts at a large epsilon, whose variance is too small for a float
 _FEW_COLUMNS = 2  # up to which this holds; with more, the noise alone limits cells and filter
 _MANY_COLUMNS = 4  # from which on nearly all cells are empty, and single rows would be peaks
 _FINER, _LARGEST_EPSILON = 3.0, 4.0  # of the cells of more columns
@@ -50,7 +51,7 @@ def cells_an_axis(n_rows: float, epsilon: float, d: int) -> float:
     """
     if d > _FEW_COLUMNS:
         return _FINER * math.pow(n_rows * min(epsilon, _LARGEST_EPSILON) / 10, 1 / d)
-    noise = NoiseLaw(epsilon).variance
+    noise = max(NoiseLaw(epsilon).variance, _LEAST_NOISE)
     coarse, fine = (
         n_rows / _rows_a_cell(n_rows, noise, sigma, d) for sigma in (_SIGMA, _SIGMA_ON_FINE)
     )

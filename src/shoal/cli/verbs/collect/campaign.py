@@ -123,6 +123,8 @@ def _people_needed(document: dict[str, Any]) -> int | None:
     """How many people groups within a tenth of the best take, for reports on columns."""
     if "columns" not in document or document["setting"] == "two_aggregators":
         return None
+    if len(document["rounds"]) > 1:  # the estimate is for one report of a grid
+        return None
     from shoal.mechanisms.local.users_needed import users_needed
 
     return users_needed(

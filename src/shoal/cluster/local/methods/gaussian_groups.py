@@ -28,6 +28,8 @@ __all__ = [
     "fit_groups",
     "greedy_start",
     "move_groups",
+    "normal_density",
+    "open_ends",
     "unexplained_places",
 ]
 
@@ -148,7 +150,7 @@ class GaussianGroups:
     def _means_along(self, axis: int, edges: Row, mass: Matrix) -> Matrix:
         """Return the mean place of each group in each slice of an axis, within the walls."""
         width, middle = np.exp(self.widths)[:, None], self.centers[:, [axis]]
-        density = _normal((_open_ends(edges) - middle) / width)
+        density = normal_density((open_ends(edges) - middle) / width)
         means = middle - width * np.diff(density) / np.maximum(mass, 1e-300)
         return np.asarray(np.clip(means, edges[:-1], edges[1:]))
 
@@ -297,8 +299,8 @@ def _factors(
     masses, by_center, by_width = [], [], []
     for axis, edges in enumerate(cells.edges):
         width = np.exp(widths)[:, None]
-        scaled = (_open_ends(edges) - centers[:, [axis]]) / width
-        density = _normal(scaled)
+        scaled = (open_ends(edges) - centers[:, [axis]]) / width
+        density = normal_density(scaled)
         masses.append(np.diff(ndtr(scaled)))
         by_center.append(-np.diff(density) / width)
         by_width.append(-np.diff(density * scaled))
@@ -306,16 +308,29 @@ def _factors(
 
 
 def _masses_along(places: Row, width: float, edges: Row) -> Matrix:
-    return np.asarray(np.diff(ndtr((_open_ends(edges) - places[:, None]) / math.exp(width))))
+    return np.asarray(np.diff(ndtr((open_ends(edges) - places[:, None]) / math.exp(width))))
 
 
-def _open_ends(edges: Row) -> Row:
-    """Extend the outer slices without end, since records beyond the walls were moved onto them."""
+def open_ends(edges: Row) -> Row:
+    """Extend the outer slices without end, since records beyond the walls were moved onto them.
+
+    Parameters
+    ----------
+    edges
+        The edges of cells along one axis.
+    """
     far = 1e6 * (edges[-1] - edges[0])
     return np.concatenate([[edges[0] - far], edges[1:-1], [edges[-1] + far]])
 
 
-def _normal(at: Matrix) -> Matrix:
+def normal_density(at: Matrix) -> Matrix:
+    """Return the standard normal density, cut off where it is no more than rounding.
+
+    Parameters
+    ----------
+    at
+        Where.
+    """
     return np.asarray(np.exp(-np.minimum(at**2, 1e3) / 2) / math.sqrt(2 * math.pi))
 
 

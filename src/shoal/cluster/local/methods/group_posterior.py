@@ -29,9 +29,9 @@ from scipy.special import ndtr, ndtri
 from shoal.cluster.local.methods.gaussian_groups import (
     Cells,
     GaussianGroups,
-    _normal,
-    _open_ends,
     fit_from_many_starts,
+    normal_density,
+    open_ends,
 )
 from shoal.cluster.local.methods.result import Progress
 
@@ -98,7 +98,7 @@ def draw_groups(
     """
     chains = _Chains(cells, k, rng)
     noises = _noise_ladder(cells)
-    sweeps, done = len(noises) + _UNUSED + _KEPT, 0
+    sweeps = len(noises) + _UNUSED + _KEPT
     drawn: list[GaussianGroups] = []
     for done in range(sweeps):
         if done < len(noises):
@@ -187,7 +187,7 @@ class _Chains:
 
     def __init__(self, cells: Cells, k: int, rng: np.random.Generator) -> None:
         self.cells, self.k, self.d, self.rng = cells, k, len(cells.edges), rng
-        self.edges = [_open_ends(each) for each in cells.edges]
+        self.edges = [open_ends(each) for each in cells.edges]
         self.low = np.array([each[0] for each in cells.edges])
         self.high = np.array([each[-1] for each in cells.edges])
         self.per_cell = 2 if _most_slices(cells) <= _FEW_SLICES else 1
@@ -372,7 +372,7 @@ class _Chains:
         squares = [(each**2).sum(axis=1) for each in own]
         along = []
         for axis, edges in enumerate(self.edges):
-            density = _normal((edges - self.centers[:, group, axis, None]) / width)
+            density = normal_density((edges - self.centers[:, group, axis, None]) / width)
             slope = (np.diff(density) ** 2).sum(axis=1) / width[:, 0] ** 2
             along.append(slope * np.prod(squares[:axis] + squares[axis + 1 :], axis=0))
         told = np.stack(along, axis=1) * self.sizes[:, [group]] ** 2 / self.variance
