@@ -37,9 +37,9 @@ def test_grid_and_oracle_are_chosen_by_the_author(tmp_path):
     document = draft(tmp_path)
     (only,) = document["rounds"]
     question = only["question"]
-    assert question["cells"] == [15, 15]
+    assert question["cells"] == [13, 13]
     assert question["columns"] == [["0.0", "1.0"], ["-3.5", "110.0"]]
-    assert question["oracle"] == {"name": "local_hash", "buckets": 3, "digits": 5, "size": 225}
+    assert question["oracle"] == {"name": "local_hash", "buckets": 3, "digits": 5, "size": 169}
     mechanism = mechanism_of(question, ["x", "y"])
     assert mechanism.domain.names == ("x", "y")
     assert document["enrolment"] == "token"
