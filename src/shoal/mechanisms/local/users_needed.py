@@ -57,8 +57,8 @@ def users_needed(
     epsilon
         The promise of one report.
     cautious
-        Whether about nine of ten tables are to reach the ratio, or every second: in two columns 14
-        or 15 of 16 did.
+        Whether about nine of ten tables are to reach the ratio, or every second: in two columns
+        15 of 16 did.
 
     Examples
     --------
