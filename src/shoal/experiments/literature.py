@@ -64,7 +64,7 @@ METHODS = (
            why="Its constants need millions of people; only its promise can be read."),
     Method(FIRST, "Yuan et al. 2021, LDPK and ELDPK", "LDP",
            "a vector of clusters that keeps its bits costs epsilon for each round",
-           "none yet for mixed columns in rounds", twin="a bit that is never cleared"),
+           "LocalPrototypes, one report over four rounds", twin="a bit that is never cleared"),
     Method(FIRST, "Bozdemir et al. 2021, ppDBSCAN", "DP",
            "secure computation: nobody sees inputs, and the exact result leaves",
            "WaveCluster for groups of any shape",
