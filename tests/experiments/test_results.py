@@ -39,3 +39,12 @@ def test_means_keep_the_settings_and_leave_curves_out():
     assert (first["epsilon"], first["draws"], first["ami"]) == (1.0, 3, 0.11)
     assert "roc" not in second
     assert second["ami_se"] == pytest.approx(0.01 / math.sqrt(3), abs=1e-6)
+
+
+def test_two_choices_are_compared_by_table_and_budget():
+    rows = [{"part": "p", "data": data, "epsilon": 1.0, "method": method, "draw": i,
+             "ratio": value + i}
+            for data, method, value in (("a", "x", 3.0), ("a", "y", 1.0), ("b", "x", 9.0))
+            for i in range(2)]  # fmt: skip
+    ((data, epsilon, gap),) = Results(rows).gaps("p", "ratio", "method", "x", "y")
+    assert (data, epsilon, gap.mean) == ("a", 1.0, 2.0)

@@ -131,6 +131,35 @@ class Results:
         """
         return mean_of(row.get(value) for row in self.rows(part, **equal))
 
+    def gaps(
+        self, part: str, value: str, setting: str, first: str, second: str
+    ) -> list[tuple[str, float, Mean]]:
+        """Return the first less the second choice of a setting, by table and budget.
+
+        Parameters
+        ----------
+        part
+            The part.
+        value
+            What is averaged.
+        setting
+            The setting whose choices are compared, e.g. "method".
+        first
+            One choice.
+        second
+            The other.
+        """
+        compared = []
+        for data in self.distinct(part, "data"):
+            for epsilon in self.distinct(part, "epsilon", data=data):
+                both = [
+                    self.mean(part, value, data=data, epsilon=epsilon, **{setting: choice})
+                    for choice in (first, second)
+                ]
+                if both[0] and both[1]:
+                    compared.append((data, epsilon, both[0] - both[1]))
+        return compared
+
     def distinct(self, part: str, name: str, **equal: Any) -> list[Any]:
         """Return the values that a setting takes, in the order of the rows.
 

@@ -164,15 +164,8 @@ def _printed_gain(results: Results, kind: str, equation: str, text: str) -> Clai
 
 def _two_levels(results: Results) -> Claim:
     where, text = "Section 4.2", "Two levels of cells make a more precise synopsis than one."
-    gaps = []
-    for data in results.distinct("methods", "data"):
-        for epsilon in results.distinct("methods", "epsilon", data=data):
-            both = [
-                results.mean("methods", "ratio", data=data, epsilon=epsilon, method=name)
-                for name in ("EUGkM", "adaptive grid as printed")
-            ]
-            if both[0] and both[1]:
-                gaps.append((data, epsilon, both[0] - both[1]))
+    names = ("EUGkM", "adaptive grid as printed")
+    gaps = results.gaps("methods", "ratio", "method", *names)
     if not gaps:
         return Claim(where, text, CANNOT_TEST, reason=NOT_RUN)
     ours = "; ".join(f"{data} at {epsilon:g}: {gap}" for data, epsilon, gap in gaps)
@@ -215,15 +208,8 @@ def _alpha_matters(results: Results) -> Claim:
 
 def _printed_synopsis(results: Results) -> Claim:
     where, text = "Section 4.2", "Negative counts may simply be set to zero."
-    gaps = []
-    for data in results.distinct("methods", "data"):
-        for epsilon in results.distinct("methods", "epsilon", data=data):
-            both = [
-                results.mean("methods", "ratio", data=data, epsilon=epsilon, method=name)
-                for name in ("adaptive grid as printed", "adaptive grid repaired")
-            ]
-            if both[0] and both[1]:
-                gaps.append((data, epsilon, both[0] - both[1]))
+    names = ("adaptive grid as printed", "adaptive grid repaired")
+    gaps = results.gaps("methods", "ratio", "method", *names)
     if not gaps:
         return Claim(where, text, CANNOT_TEST, reason=NOT_RUN)
     worse = sum(gap.low > 0 for *_, gap in gaps)

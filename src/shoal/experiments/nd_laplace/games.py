@@ -1,15 +1,14 @@
-"""What cells about privacy do: membership games, and audits of broken forms."""
+"""What cells about privacy do: the membership game of the thesis."""
 
 from sklearn.ensemble import RandomForestClassifier
 
 from shoal.audit import membership_inference
-from shoal.audit.twins import twins
 from shoal.experiments.cells import Row
 from shoal.experiments.nd_laplace.data import data_named
 from shoal.experiments.nd_laplace.mechanisms import mechanism_of
 from shoal.experiments.nd_laplace.parts import kmeans_labels, standardised
 
-__all__ = ["audits", "privacy"]
+__all__ = ["privacy"]
 
 
 def privacy(
@@ -58,19 +57,3 @@ def privacy(
         row |= {name: estimate.mean, f"{name}_error": estimate.standard_error}
     curve = [[float(x), float(y)] for x, y in zip(attack.roc.fpr, attack.roc.tpr, strict=True)]
     return [{**row, "roc": [[0.0, 0.0], *curve[:: max(len(curve) // 50, 1)], [1.0, 1.0]]}]
-
-
-def audits(twin: str, draws: int) -> list[Row]:
-    """Audit a broken form: how much it loses at least, where so much is claimed.
-
-    Parameters
-    ----------
-    twin
-        Its name in ``shoal.audit.twins``.
-    draws
-        Outputs of each side.
-    """
-    audit = twins[twin].run(draws=draws)
-    return [
-        {"bound": float(audit.value), "claim": float(audit.claim or 0), "verdict": audit.verdict}
-    ]

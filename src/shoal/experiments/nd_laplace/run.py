@@ -3,8 +3,9 @@
 import warnings
 from collections.abc import Callable
 
+from shoal.experiments.audits import audits
 from shoal.experiments.cells import Cell, Row
-from shoal.experiments.nd_laplace.games import audits, privacy
+from shoal.experiments.nd_laplace.games import privacy
 from shoal.experiments.nd_laplace.parts import PARTS
 
 __all__ = ["run"]

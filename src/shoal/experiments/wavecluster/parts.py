@@ -7,12 +7,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from shoal.audit.twins import twins
 from shoal.cluster import WaveCluster
 from shoal.cluster.wave import Percentile, PrivTHR, PrivTHREM
 from shoal.data import dataset_names, load, shapes
 from shoal.domain import Box
 from shoal.evaluate import ari, cell_dissimilarity, cluster_dissimilarity
+from shoal.experiments.audits import audits
 from shoal.experiments.cells import Cell, Row
 from shoal.mechanisms import PlanarLaplace
 from shoal.privacy import Unprotected
@@ -268,21 +268,6 @@ def pictures(data: str) -> list[Row]:
 def _stored(model: WaveCluster) -> list[Any]:
     """Return the picture as plain values, in a list, so that tables leave it out."""
     return [model.plot().to_dict()]
-
-
-def audits(twin: str, draws: int) -> list[Row]:
-    """Audit a broken form: what it loses at least, where so much is claimed.
-
-    Parameters
-    ----------
-    twin
-        Its name in ``shoal.audit.twins``.
-    draws
-        Outputs of each side.
-    """
-    audit = twins[twin].run(draws=draws)
-    claim = float(audit.claim or 0)
-    return [{"bound": float(audit.value), "claim": claim, "verdict": audit.verdict}]
 
 
 _PARTS: dict[str, Callable[..., list[Row]]] = {
