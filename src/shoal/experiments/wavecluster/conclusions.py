@@ -100,16 +100,16 @@ def _claims(results: Results) -> Iterator[Claim]:
 
 def _any_shape(results: Results) -> Claim:
     where, text = "Abstract", "WaveCluster finds clusters of arbitrary shapes."
-    found = {row["data"]: row for row in results.rows("truth", method=NO_NOISE)
+    by_set = {row["data"]: row for row in results.rows("truth", method=NO_NOISE)
              if row["data"] not in ROUND}  # fmt: skip
-    if not found:
+    if not by_set:
         return Claim(where, text, CANNOT_TEST, reason=NOT_RUN)
-    ours = "; ".join(f"{data} {row['best_ari']:.2f}" for data, row in found.items())
+    ours = "; ".join(f"{data} {row['best_ari']:.2f}" for data, row in by_set.items())
     reason = (
         "ARI with the known groups without noise, at the best of five percentiles on one grid a "
         f"set; 0.8 on every set would hold. Chosen by rule, with noise: {_automatic(results)}."
     )
-    least = min(row["best_ari"] for row in found.values())
+    least = min(row["best_ari"] for row in by_set.values())
     return Claim(where, text, HOLDS if least >= 0.8 else DOES_NOT_HOLD, "", ours, reason,
                  KNOWN_GROUPS)  # fmt: skip
 

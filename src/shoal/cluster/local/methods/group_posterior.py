@@ -240,12 +240,12 @@ class _Chains:
     def _resample(self, weights: Array) -> None:
         """Draw chains in proportion to their weights, at even distances."""
         at = (np.arange(self.n) + self.rng.random()) / self.n * weights.sum()
-        kept = np.minimum(np.searchsorted(weights.cumsum(), at), self.n - 1)
+        chosen = np.minimum(np.searchsorted(weights.cumsum(), at), self.n - 1)
         self.centers, self.widths, self.sizes = (
-            self.centers[kept], self.widths[kept], self.sizes[kept]
+            self.centers[chosen], self.widths[chosen], self.sizes[chosen]
         )  # fmt: skip
-        self.any_size, self.rest = self.any_size[kept], self.rest[kept]
-        self.factors = [factor[kept] for factor in self.factors]
+        self.any_size, self.rest = self.any_size[chosen], self.rest[chosen]
+        self.factors = [factor[chosen] for factor in self.factors]
 
     def _place(self, group: int, known: int) -> None:
         """Draw the place and width of a group, given those of the first ``known`` others."""
@@ -375,9 +375,9 @@ class _Chains:
             density = normal_density((edges - self.centers[:, group, axis, None]) / width)
             slope = (np.diff(density) ** 2).sum(axis=1) / width[:, 0] ** 2
             along.append(slope * np.prod(squares[:axis] + squares[axis + 1 :], axis=0))
-        told = np.stack(along, axis=1) * self.sizes[:, [group]] ** 2 / self.variance
-        reach = 1 / np.sqrt(told + 4 / self.cells.sides**2)
-        return reach, 1 / np.sqrt(told.sum(axis=1) * width[:, 0] ** 2 + 1 / _WIDTH_SPREAD**2)
+        information = np.stack(along, axis=1) * self.sizes[:, [group]] ** 2 / self.variance
+        reach = 1 / np.sqrt(information + 4 / self.cells.sides**2)
+        return reach, 1 / np.sqrt(information.sum(axis=1) * width[:, 0] ** 2 + 1 / _WIDTH_SPREAD**2)
 
     def _prior_at(self, group: int, center: Array, width: Array) -> Array:
         """Return the logarithm of the prior of a place and width, up to a constant."""
