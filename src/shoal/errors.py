@@ -134,7 +134,15 @@ class NoValue:
 
 
 class SettingPart(NamedTuple):
-    """A setting named in a sentence; each layer spells it as its readers write it."""
+    """A setting named in a sentence; each layer spells it as its readers write it.
+
+    Parameters
+    ----------
+    name
+        The parameter's name in Python.
+    value
+        A value to show beside it, as in ``n_public=500``; none by default.
+    """
 
     name: str
     value: object = NoValue
@@ -149,6 +157,11 @@ Spell = Callable[[SettingPart], str]
 
 class Text(NamedTuple):
     """A sentence in parts: words, and settings among them.
+
+    Parameters
+    ----------
+    parts
+        Strings and ``SettingPart``, in the order of the sentence.
 
     Examples
     --------
@@ -203,6 +216,11 @@ _LONGEST_QUOTE = 40
 
 def value_text(value: object) -> str:
     """A public value as an error quotes it; the kind alone of what may hold rows.
+
+    Parameters
+    ----------
+    value
+        Text, a number or a truth value is quoted; of anything else only its kind is named.
 
     Examples
     --------
@@ -328,6 +346,11 @@ class ShoalError(Exception):
 
 def from_literal(text: str) -> ShoalError:
     """The error that ``to_literal`` wrote.
+
+    Parameters
+    ----------
+    text
+        What ``ShoalError.to_literal`` returned.
 
     Examples
     --------

@@ -166,7 +166,10 @@ class _Clusterer(_Stage, HasPredictionCol, Estimator):  # type: ignore[misc]
 class _Labelling(_Savable, HasPredictionCol, Model):  # type: ignore[misc]
     """Base of models that label rows, in a column marked as for their holder only.
 
-    ``fitted`` is the embedded model, of which everything may be published.
+    Parameters
+    ----------
+    fitted
+        The embedded model, of which everything may be published.
     """
 
     def __init__(self, fitted: Any = None) -> None:

@@ -71,6 +71,12 @@ class LocalPrototypes(ScoredPrototypes):
     ----------
     round
         The number of this round, from 0.
+    synthetic
+        Made-up rows like those that reports so far describe; None before the first round is over.
+    prototype_lines
+        The prototypes so far as lines of numbers; None before the first round is over.
+    reach
+        How far a row's offset from its prototype is measured in each round of means.
     mechanism
         The mechanism of this round; ``None`` after the last.
     prototypes
