@@ -28,12 +28,8 @@ class Advice(NamedTuple):
 
     Parameters
     ----------
-    text
-        A sentence.
     part
         The part of the policy the line belongs to; empty if there is no line.
-    line
-        The line to copy.
     """
 
     text: str
@@ -49,10 +45,6 @@ def advise(policy: Policy, problem: Problem, outcome: Outcome) -> list[Advice]:
 
     Parameters
     ----------
-    policy
-        The policy of the run.
-    problem
-        The lines and the rules.
     outcome
         What the search found. A kept cut is not advised on: it must not change.
 

@@ -35,8 +35,6 @@ class Classes(NamedTuple):
     ----------
     ids
         int64 (F,): the class of each line, -1 if suppressed.
-    size
-        The number of classes.
     """
 
     ids: NDArray[np.int64]
@@ -82,13 +80,6 @@ def _replace_by_ranks(packed: NDArray[np.int64]) -> tuple[NDArray[np.int64], int
 def count_rows(problem: Problem, classes: Classes) -> NDArray[np.int64]:
     """Count the rows of each class.
 
-    Parameters
-    ----------
-    problem
-        The lines.
-    classes
-        Their classes.
-
     Returns
     -------
     int64 (size,).
@@ -98,13 +89,6 @@ def count_rows(problem: Problem, classes: Classes) -> NDArray[np.int64]:
 
 def count_people(problem: Problem, classes: Classes) -> NDArray[np.int64]:
     """Count what k is compared with in each class: distinct people, or rows without an entity.
-
-    Parameters
-    ----------
-    problem
-        The lines.
-    classes
-        Their classes.
 
     Returns
     -------
@@ -120,8 +104,6 @@ def count_distinct_people(classes: Classes, entities: NDArray[np.int64]) -> NDAr
 
     Parameters
     ----------
-    classes
-        The classes of the lines.
     entities
         int64 (F,): the person of each line.
 
@@ -151,8 +133,6 @@ def measure_release(
 
     Parameters
     ----------
-    problem
-        The lines and their costs.
     labels
         int32 (F, d): the label of each line on each QID.
     suppressed

@@ -20,8 +20,6 @@ def find_outcome_on_frame(
 
     Parameters
     ----------
-    policy
-        The policy.
     table
         The frame, as ``by_engine`` hands it on.
     cut
@@ -41,14 +39,8 @@ def release_frame(
 
     Parameters
     ----------
-    policy
-        The policy.
     table
         The frame, as ``by_engine`` hands it on.
-    frequency
-        Its frequency table.
-    outcome
-        The outcome of the search.
     """
     from shoal.anonymize.spark.run import release_on_spark
 
@@ -68,14 +60,10 @@ def run_on_frame(
 
     Parameters
     ----------
-    policy
-        The policy, with the places of its files.
     table
         The frame, as ``by_engine`` hands it on.
     cut
         The labels of an earlier cut to apply; None searches for one.
-    people
-        What is known of the people of earlier releases.
     pages
         As for ``run_policy``.
     overwrite

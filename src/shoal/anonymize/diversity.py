@@ -48,11 +48,6 @@ class LineCounter:
 
     Every method takes ``lines`` (numbers of lines), ``groups`` (the group of each, from 0) and
     ``size`` (how many groups).
-
-    Parameters
-    ----------
-    problem
-        The lines.
     """
 
     def __init__(self, problem: Problem) -> None:
@@ -97,13 +92,8 @@ class LineCounter:
 
         Parameters
         ----------
-        lines
-            Numbers of lines.
         groups
             The group of each, from 0.
-        size
-            The number of groups.
-
         Returns
         -------
         int64 (size,).
@@ -115,13 +105,8 @@ class LineCounter:
 
         Parameters
         ----------
-        lines
-            Numbers of lines.
         groups
             The group of each, from 0.
-        size
-            The number of groups.
-
         Returns
         -------
         int64 (size,).
@@ -147,15 +132,8 @@ class LineCounter:
 
         Parameters
         ----------
-        column
-            The sensitive column.
-        lines
-            Numbers of lines.
         groups
             The group of each, from 0.
-        size
-            The number of groups.
-
         Returns
         -------
         int64 (size, column.size + 1).
@@ -201,13 +179,7 @@ def _first_of_each(*keys: NDArray[np.integer]) -> NDArray[np.bool_]:
 
 
 class ClassRules:
-    """Check the l and t rules of a problem on groups of its lines.
-
-    Parameters
-    ----------
-    counting
-        The counter of the problem's lines.
-    """
+    """Check the l and t rules of a problem on groups of its lines."""
 
     def __init__(self, counting: LineCounter) -> None:
         columns = counting.problem.sensitive
@@ -220,13 +192,7 @@ class ClassRules:
         )
 
     def references(self, lines: NDArray[np.integer]) -> list[Counts]:
-        """Return, for each column with rules, the counts of its values over these lines.
-
-        Parameters
-        ----------
-        lines
-            Numbers of lines.
-        """
+        """Return, for each column with rules, the counts of its values over these lines."""
         one = np.zeros(len(lines), dtype=np.int64)
         return [self._counting.values(c, lines, one, 1)[0] for c in self._columns]
 
@@ -237,12 +203,8 @@ class ClassRules:
 
         Parameters
         ----------
-        lines
-            Numbers of lines.
         groups
             The group of each, from 0.
-        size
-            The number of groups.
         references
             The counts that t is measured against, as from ``references``.
 
@@ -286,13 +248,6 @@ def _holds(column: SensitiveColumn, counts: Counts, reference: Counts) -> Mask:
 def is_diverse(rule: Diversity, counts: Counts) -> Mask:
     """Return whether each class satisfies an l rule; nulls are no value.
 
-    Parameters
-    ----------
-    rule
-        The l rule.
-    counts
-        One row for each class, one column for each value, nulls last.
-
     Examples
     --------
     >>> counts = np.array([[5, 5, 0, 9], [9, 1, 1, 0]])
@@ -314,13 +269,6 @@ def measure_diversity(rule: Diversity, counts: Counts) -> Floats:
     """Return the l that each class reaches: the number of values, or e to their entropy.
 
     For ``recursive``, the largest l for which the rule with this c holds, 0 if none does.
-
-    Parameters
-    ----------
-    rule
-        The l rule.
-    counts
-        One row for each class, one column for each value, nulls last.
 
     Examples
     --------
@@ -349,17 +297,6 @@ def measure_closeness(
     """Return the earth mover's distance of each class's values to the table's.
 
     Nulls are one category.
-
-    Parameters
-    ----------
-    rule
-        The t rule.
-    counts
-        One row for each class, one column for each value, nulls last.
-    reference
-        The counts of the whole table, nulls last.
-    taxonomy
-        For a hierarchical rule, the taxonomy of the values.
 
     Examples
     --------

@@ -81,10 +81,6 @@ class ColumnCells(NamedTuple):
 
     Parameters
     ----------
-    cells
-        An Arrow array.
-    n
-        How many rows each cell stands for.
     owner
         The person of each cell as a number; None if each row is a person.
     """
@@ -135,8 +131,6 @@ def count_cells(policy: Policy, X: Any) -> tuple[pa.Table, bool]:
 
     Parameters
     ----------
-    policy
-        Every column of the table needs a role in it.
     X
         Whatever ``source_of`` takes.
 
@@ -153,27 +147,13 @@ def count_cells(policy: Policy, X: Any) -> tuple[pa.Table, bool]:
 
 
 def check_table(policy: Policy, table: AnyTable) -> bool:
-    """Check that a table fits its policy, and return whether some people have several rows.
-
-    Parameters
-    ----------
-    policy
-        The policy.
-    table
-        The table.
-    """
+    """Check that a table fits its policy, and return whether some people have several rows."""
     check_columns(policy, table, list(columns_to_count(policy).values()))
     return check_people(policy, table)
 
 
 def columns_to_count(policy: Policy) -> dict[str, str]:
-    """Return the columns that a search needs, by the names they have in the table.
-
-    Parameters
-    ----------
-    policy
-        The policy.
-    """
+    """Return the columns that a search needs, by the names they have in the table."""
     named = {name: name for name in (*policy.names("quasi"), *columns_with_rules(policy))}
     if policy.search.target is not None:
         named[_TARGET] = policy.search.target
@@ -185,12 +165,8 @@ def frequency_of(policy: Policy, counted: pa.Table, by_person: bool) -> Frequenc
 
     Parameters
     ----------
-    policy
-        The policy.
     counted
         The combinations: columns c0, c1, ..., perhaps ``owner``, and ``n``.
-    by_person
-        Whether some people have several rows.
     """
     named = columns_to_count(policy)
     counted = counted.rename_columns([*named, *counted.column_names[len(named) :]])
@@ -212,43 +188,19 @@ def frequency_of(policy: Policy, counted: pa.Table, by_person: bool) -> Frequenc
 
 
 def problem_of_remote_lines(policy: Policy, codec: Codec, lost: int) -> Problem:
-    """Build a problem without lines, for lines that stay on a cluster.
-
-    Parameters
-    ----------
-    policy
-        The policy.
-    codec
-        How columns are encoded.
-    lost
-        How many rows were left out for a null.
-    """
+    """Build a problem without lines, for lines that stay on a cluster."""
     none = _Lines(np.empty((0, len(codec.hierarchies)), np.int32), np.empty(0, np.int64), lost)
     return _problem(policy, codec, none, False)
 
 
 def columns_with_rules(policy: Policy) -> tuple[str, ...]:
-    """Return the sensitive columns that have an l or a t rule.
-
-    Parameters
-    ----------
-    policy
-        The policy.
-    """
+    """Return the sensitive columns that have an l or a t rule."""
     columns = policy.attributes
     return tuple(n for n in policy.names("sensitive") if columns[n].l or columns[n].t)
 
 
 def codec_of(policy: Policy, columns: Mapping[str, ColumnCells]) -> Codec:
-    """Build the codec of all columns; values without a code are reported for all at once.
-
-    Parameters
-    ----------
-    policy
-        The policy.
-    columns
-        The cells of each column.
-    """
+    """Build the codec of all columns; values without a code are reported for all at once."""
     if not len(columns[policy.names("quasi")[0]].n):
         raise TooFewRows("The table has no rows.", "Give it at least k rows.", reason="people")
     hierarchies = {}
@@ -375,15 +327,6 @@ def stated_costs(name: str, hierarchy: Hierarchy, distances: Mapping[Any, float]
 
     A label that is not listed loses at most what the nearest listed one above it loses, and at
     least what a listed one below it does, so that a child never loses more than its parent.
-
-    Parameters
-    ----------
-    name
-        The column.
-    hierarchy
-        Its hierarchy.
-    distances
-        What labels lose, by label.
 
     Raises
     ------

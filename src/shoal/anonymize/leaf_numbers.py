@@ -28,11 +28,6 @@ def interval_replacements(policy: Policy) -> dict[str, CellReplacement]:
     Whole numbers under intervals of width one are left as they are, and so is a column that is
     needed raw: the target of a score, or the one that tells people apart.
 
-    Parameters
-    ----------
-    policy
-        The policy.
-
     Examples
     --------
     >>> policy = Policy.of({"version": 1, "privacy": {"k": 2}, "attributes": {
@@ -61,13 +56,6 @@ def replace_by_lower_bounds(hierarchy: Hierarchy, null_values: Sequence[str]) ->
     """Return a function that writes the lower bound of its interval for each cell of a column.
 
     The bound lies in the interval, so it is coded like the cell itself.
-
-    Parameters
-    ----------
-    hierarchy
-        The intervals.
-    null_values
-        Spellings of nulls.
     """
     assert hierarchy.edges is not None
     bounds = pa.array([*map(repr, hierarchy.edges.low.tolist()), _NO_NUMBER], pa.string())

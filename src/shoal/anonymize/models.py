@@ -83,8 +83,6 @@ class DeltaPresence:
 
         Parameters
         ----------
-        members
-            The people of each class in the release.
         people
             The people of the population with its labels; fewer than members break the model.
 
@@ -195,8 +193,6 @@ def least_sample_size(k: int, fraction: float, significance: float) -> int:
     ----------
     k
         The people that each class of the population must have.
-    fraction
-        The share of the population that is in the table, drawn at random.
     significance
         The chance of a mistake for a class of k - 1 people.
 

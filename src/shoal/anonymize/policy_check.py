@@ -54,15 +54,7 @@ _PERIODS = ("day", "month", "quarter", "year", "decade")
 
 
 def describe_problem(problem: Any, content: Mapping[str, Any]) -> str:
-    """Describe a problem found by pydantic in one sentence, with the nearest known key.
-
-    Parameters
-    ----------
-    problem
-        An entry of pydantic's error list.
-    content
-        The content of the policy.
-    """
+    """Describe a problem found by pydantic in one sentence, with the nearest known key."""
     steps = [str(step) for step in problem["loc"] if step != "[key]"]
     shown = ".".join(step for step in steps if step not in _KEYS or not step.endswith("Spec"))
     kind = problem["type"]
@@ -94,13 +86,6 @@ def _unknown_key(steps: Sequence[str], shown: str) -> str:
 def nearest_spelling(word: str, known: Sequence[str]) -> str:
     """Return the known word nearest to this one, or all known words if none is near.
 
-    Parameters
-    ----------
-    word
-        The word as written.
-    known
-        The known words.
-
     Examples
     --------
     >>> nearest_spelling("wieght", ["weight", "role"]), nearest_spelling("x", ["weight", "role"])
@@ -120,11 +105,6 @@ def _section(steps: Sequence[str]) -> str:
 
 def check_consistency(policy: "Policy") -> tuple[list[str], list[str]]:
     """Find problems that no single key shows, such as parts that do not fit together.
-
-    Parameters
-    ----------
-    policy
-        The policy.
 
     Returns
     -------
@@ -317,13 +297,7 @@ def _is_rising(domain: tuple[Any, Any], whole: bool) -> bool:
 
 
 def parse_day_domain(domain: tuple[Any, Any]) -> tuple[date, date] | None:
-    """Return a domain as two days, or None if it is none; YAML parses 2001-03-05 as a day.
-
-    Parameters
-    ----------
-    domain
-        The domain as written.
-    """
+    """Return a domain as two days, or None if it is none; YAML parses 2001-03-05 as a day."""
     try:
         first, last = (d if isinstance(d, date) else date.fromisoformat(str(d)) for d in domain)
         return (first, last) if first <= last else None

@@ -49,8 +49,6 @@ class PopulationLines(NamedTuple):
     ----------
     codes
         int32 (lines, d): leaf codes; negative where the hierarchy has no such value.
-    people
-        How many people have each combination.
     """
 
     codes: NDArray[np.int32]
@@ -70,8 +68,6 @@ class Models(NamedTuple):
     ----------
     of_classes
         Models that look at each class and the people of the population under its labels.
-    of_table
-        Models that look at the sizes of all classes.
     lines
         The population; None if no model of classes needs it.
     k
@@ -91,15 +87,6 @@ class Models(NamedTuple):
 
 def models_of(policy: Policy, codec: Codec, members: int) -> Models:
     """Return the models of a policy, its population read and coded.
-
-    Parameters
-    ----------
-    policy
-        The policy.
-    codec
-        How the table's columns are coded.
-    members
-        How many people, or rows, the table has.
 
     Raises
     ------
@@ -139,30 +126,14 @@ def _table_models(policy: Policy, size: int | None) -> tuple[AverageRisk | Uniqu
 
 
 def read_population(policy: Policy, codec: Codec) -> PopulationLines:
-    """Read the population table of a policy, and code it like the table.
-
-    Parameters
-    ----------
-    policy
-        The policy, with the path of the population.
-    codec
-        How the table's columns are coded.
-    """
+    """Read the population table of a policy, and code it like the table."""
     assert policy.privacy.population is not None
     assert policy.privacy.population.path is not None
     return code_population(codec, table_of(str(policy.path(policy.privacy.population.path))))
 
 
 def code_population(codec: Codec, table: AnyTable) -> PopulationLines:
-    """Count the combinations of a population: one row a person, the table's column names.
-
-    Parameters
-    ----------
-    codec
-        How the table's columns are coded.
-    table
-        The population.
-    """
+    """Count the combinations of a population: one row a person, the table's column names."""
     names = list(codec.hierarchies)
     missing = [name for name in names if name not in table.names]
     if missing:
@@ -183,13 +154,8 @@ def count_covered(
 
     Parameters
     ----------
-    trees
-        The tree of each QID.
     labels
         int32 (classes, d): places of nodes.
-    lines
-        The population.
-
     Returns
     -------
     int64 (classes,).
@@ -212,13 +178,6 @@ def with_population(problem: Problem, models: Models) -> Problem:
 
     Only the greatest presence is asked of a class there: the least one is about people outside
     every class, too.
-
-    Parameters
-    ----------
-    problem
-        The problem of the table.
-    models
-        The models about the population.
     """
     if models.lines is None:
         return problem
@@ -243,13 +202,7 @@ def with_population(problem: Problem, models: Models) -> Problem:
 
 
 def without_population(problem: Problem) -> Problem:
-    """Return a problem without the lines that only stand for people of a population.
-
-    Parameters
-    ----------
-    problem
-        The problem.
-    """
+    """Return a problem without the lines that only stand for people of a population."""
     if problem.population is None:
         return problem
     lines = int((problem.n > 0).sum())  # the population's lines come last
@@ -266,13 +219,7 @@ def without_population(problem: Problem) -> Problem:
 
 
 def count_all_people(problem: Problem) -> int:
-    """Return how many people, or rows without an entity, a problem has.
-
-    Parameters
-    ----------
-    problem
-        The problem of a table.
-    """
+    """Return how many people, or rows without an entity, a problem has."""
     one_class = Classes(np.zeros(len(problem.n), dtype=np.int64), 1)
     return int(count_people(problem, one_class)[0])
 
@@ -282,29 +229,13 @@ def _padded(values: NDArray[Whole], more: int, fill: int) -> NDArray[Whole]:
 
 
 def trim_population(problem: Problem, outcome: Outcome) -> Outcome:
-    """Return an outcome without the lines that only stood for the population.
-
-    Parameters
-    ----------
-    problem
-        The problem of the table alone.
-    outcome
-        The outcome of a search with the population's lines behind the table's.
-    """
+    """Return an outcome without the lines that only stood for the population."""
     lines = len(problem.n)
     return replace(outcome, labels=outcome.labels[:lines], suppressed=outcome.suppressed[:lines])
 
 
 def class_labels(problem: Problem, outcome: Outcome) -> NDArray[np.int32]:
-    """Return the labels of each class of an outcome, in the order of its numbers.
-
-    Parameters
-    ----------
-    problem
-        The problem.
-    outcome
-        The outcome.
-    """
+    """Return the labels of each class of an outcome, in the order of its numbers."""
     classes = number_classes(outcome.labels, outcome.suppressed)
     labels = np.zeros((classes.size, problem.d), dtype=np.int32)
     live = classes.ids >= 0

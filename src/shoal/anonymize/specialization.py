@@ -62,13 +62,7 @@ class _Settings:
         return dict(vars(self))
 
     def set_params(self, **params: Any) -> Self:
-        """Return a copy in which these settings are changed.
-
-        Parameters
-        ----------
-        **params
-            Settings by name.
-        """
+        """Return a copy in which these settings are changed."""
         unknown = [name for name in params if name not in vars(self)]
         if unknown:
             raise InvalidSetting(

@@ -50,15 +50,7 @@ class TooManyTexts(Exception):
 
 
 def text_batches(file: Path, columns: Sequence[str]) -> Iterator[pa.RecordBatch]:
-    """Yield the rows of a Parquet file, with text as dictionaries.
-
-    Parameters
-    ----------
-    file
-        The Parquet file.
-    columns
-        The columns to read.
-    """
+    """Yield the rows of a Parquet file, with text as dictionaries."""
     kinds = pq.read_schema(file)
     texts = [name for name in columns if pa.types.is_string(kinds.field(name).type)]
     # Buffered, without pre-buffering: a row group may be as large as the file.
@@ -73,8 +65,6 @@ class PackedTexts:
 
     Parameters
     ----------
-    file
-        A Parquet file.
     columns
         Some of its columns. Others than text, or too many distinct texts, raise
         ``TooManyTexts``.
@@ -177,8 +167,6 @@ class TableWithOwners:
 
     Parameters
     ----------
-    X
-        The table.
     owners_path
         A Parquet file with one column of owners, ``owner``.
     """
@@ -188,15 +176,7 @@ class TableWithOwners:
         self.names = (*self._source.names, OWNER)
 
     def batches(self, columns: Sequence[str], size: int = BATCH_ROWS) -> Iterator[pa.RecordBatch]:
-        """Yield these columns with the owners beside them, in a new pass.
-
-        Parameters
-        ----------
-        columns
-            The columns.
-        size
-            The rows of a batch.
-        """
+        """Yield these columns with the owners beside them, in a new pass."""
         own = [name for name in columns if name != OWNER]
         with pq.ParquetFile(self._owners) as parquet:
             names = _slices(parquet.iter_batches(size))
@@ -264,8 +244,6 @@ class Table:
 
         Parameters
         ----------
-        columns
-            The columns.
         owner
             The column that says whose a row is, or None.
         replacements
@@ -296,8 +274,6 @@ class Table:
 
         Parameters
         ----------
-        columns
-            The columns.
         owner
             The column that says whose a row is, or None.
         """
@@ -314,8 +290,6 @@ class Table:
 
         Parameters
         ----------
-        sql
-            The query.
         columns
             The columns that become c0, c1, ...
         owner
@@ -327,13 +301,7 @@ class Table:
         return query_columns(sql, self._rows(columns, owner), columns, owner)
 
     def nested(self, columns: Sequence[str]) -> list[str]:
-        """Return which of these columns hold lists or structures; a stream reports none.
-
-        Parameters
-        ----------
-        columns
-            The columns.
-        """
+        """Return which of these columns hold lists or structures; a stream reports none."""
         if isinstance(self._source, ReaderSource):
             return []
         first = next(self._source.batches(columns, 1), None)
@@ -341,13 +309,7 @@ class Table:
         return [field.name for field in fields if pa.types.is_nested(field.type)]
 
     def owners(self, entity: str) -> Any:
-        """Return the distinct people of the table, as text.
-
-        Parameters
-        ----------
-        entity
-            The column that tells people apart.
-        """
+        """Return the distinct people of the table, as text."""
         return self.counts([], entity)[OWNER]
 
     def collected(self, columns: Sequence[str], owner: str | None = None) -> None:
@@ -355,20 +317,12 @@ class Table:
 
         Parameters
         ----------
-        columns
-            The columns.
         owner
             The column that says whose a row is, or None.
         """
 
     def batches(self, columns: Sequence[str]) -> Iterator[pa.RecordBatch]:
-        """Yield the rows in batches; text of a Parquet file comes as dictionaries.
-
-        Parameters
-        ----------
-        columns
-            The columns.
-        """
+        """Yield the rows in batches; text of a Parquet file comes as dictionaries."""
         file = self._file
         if file is None:
             yield from self._source.batches(columns)
@@ -423,8 +377,6 @@ def sizes_sql(named: Sequence[str], owner: str | None) -> str:
 
     Parameters
     ----------
-    named
-        The columns of the combinations, as SQL.
     owner
         The column that says whose a row is, or None.
     """

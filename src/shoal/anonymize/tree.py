@@ -31,11 +31,6 @@ class Tree:
     a node is a leaf if ``high - low`` is 1. Places are in preorder: a parent comes before its
     children, and siblings follow one another in the order of their codes.
 
-    Parameters
-    ----------
-    taxonomy
-        The taxonomy.
-
     Examples
     --------
     >>> below = {"school": ["primary", "secondary"], "other": ["evening"]}
@@ -111,39 +106,19 @@ class Tree:
         return np.stack(levels[::-1])
 
     def below(self, places: NDArray[np.integer], codes: NDArray[np.integer]) -> Places:
-        """Return the child of each node on the way to a leaf below it; a leaf is its own child.
-
-        Parameters
-        ----------
-        places
-            Places of nodes.
-        codes
-            The code of a leaf below each.
-        """
+        """Return the child of each node on the way to a leaf below it; a leaf is its own child."""
         depth = np.minimum(self.depth[places] + 1, len(self.ancestors) - 1)
         children: Places = self.ancestors[depth, codes]
         return children
 
     def sums(self, of_leaves: ArrayLike) -> NDArray[np.float64]:
-        """Return, for each node, the sum of a number over its leaves.
-
-        Parameters
-        ----------
-        of_leaves
-            The number of each leaf, by code.
-        """
+        """Return, for each node, the sum of a number over its leaves."""
         total = np.concatenate([[0], np.cumsum(np.asarray(of_leaves, dtype=np.float64))])
         sums: NDArray[np.float64] = total[self.high] - total[self.low]
         return sums
 
     def partition(self, places: ArrayLike) -> Places:
-        """Return, for each leaf code, the node of a cut that covers it; -1 where none does.
-
-        Parameters
-        ----------
-        places
-            The nodes of the cut.
-        """
+        """Return, for each leaf code, the node of a cut that covers it; -1 where none does."""
         cover = np.full(self.taxonomy.size, -1, dtype=np.int32)
         for place in np.asarray(places, dtype=np.int64):
             cover[self.low[place] : self.high[place]] = place
@@ -155,8 +130,6 @@ def leaf_count_costs(taxonomy: Taxonomy, values: ArrayLike) -> NDArray[np.float6
 
     Parameters
     ----------
-    taxonomy
-        The taxonomy.
     values
         For each leaf, by code, how many values it stands for: 1, or 0 for a leaf of nulls; for
         integers the number of values of the declared domain it covers.
@@ -177,8 +150,6 @@ def width_costs(taxonomy: Taxonomy, widths: ArrayLike) -> NDArray[np.float64]:
 
     Parameters
     ----------
-    taxonomy
-        The taxonomy.
     widths
         For each leaf, by code, the length of its interval; 0 for a leaf of nulls.
 
@@ -199,8 +170,6 @@ def level_costs(taxonomy: Taxonomy, levels: NDArray[np.int32]) -> NDArray[np.flo
 
     Parameters
     ----------
-    taxonomy
-        The taxonomy.
     levels
         int32 (levels, leaves): the place of the node above each leaf at each level as written. A
         node that stands at several, as chains are contracted, is named by the highest of them, but

@@ -43,12 +43,8 @@ class ColumnChange:
 
     Parameters
     ----------
-    name
-        The column.
     values
         Its leaves, in the order of the hierarchy.
-    before
-        The share of rows with each leaf.
     after
         The share that a reader would guess: a label's rows spread evenly over its leaves.
     """
@@ -66,17 +62,7 @@ class ColumnChange:
 
 @dataclass(frozen=True)
 class Association:
-    """How strongly two columns go together before and after, as Cramér's V from 0 to 1.
-
-    Parameters
-    ----------
-    columns
-        The two columns.
-    before
-        Between their leaves.
-    after
-        Between their labels.
-    """
+    """How strongly two columns go together before and after, as Cramér's V from 0 to 1."""
 
     columns: tuple[str, str]
     before: float
@@ -90,8 +76,6 @@ def column_changes(
 
     Parameters
     ----------
-    problem
-        The lines.
     labels
         int32 (F, d): the label of each line.
     suppressed
@@ -134,8 +118,6 @@ def associations(
 
     Parameters
     ----------
-    problem
-        The lines.
     labels
         int32 (F, d): the label of each line.
     suppressed
@@ -197,12 +179,8 @@ class ModelScore:
 
     Parameters
     ----------
-    accuracy
-        The share of rows predicted rightly.
     auc
         The area under the ROC curve, averaged over the column's values; 0.5 is a guess.
-    rows
-        How many rows there were.
     """
 
     accuracy: float
@@ -216,16 +194,8 @@ class ClassificationReport:
 
     Parameters
     ----------
-    target
-        The column.
-    original
-        The score of a model of the original rows.
-    released
-        The score of a model of the released rows.
     majority
         The share of the commonest value: what is right without a model.
-    warnings
-        What makes the comparison misleading.
     """
 
     target: str
@@ -245,17 +215,8 @@ def classification_report(
 
     Parameters
     ----------
-    policy
-        The policy of the release.
-    original
-        The table.
-    released
-        The released table.
     target
         The column to predict; published as it is, or a quasi-identifier.
-    seed
-        Of the folds.
-
     Raises
     ------
     InvalidSetting

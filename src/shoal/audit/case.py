@@ -139,13 +139,7 @@ class Twin(Case):
 
 
 class Cases(Mapping[str, Case]):
-    """Cases by name, built when first used.
-
-    Parameters
-    ----------
-    make
-        Builds them all.
-    """
+    """Cases by name, built when first used."""
 
     def __init__(self, make: Callable[[], Mapping[str, Case]]) -> None:
         self._made = cache(make)

@@ -52,13 +52,7 @@ class Batched:
 
 @dataclass(frozen=True)
 class Failure:
-    """An output that failed: the name of the exception raised in its place.
-
-    Parameters
-    ----------
-    name
-        The name of the exception's class.
-    """
+    """An output that failed: the name of the exception raised in its place."""
 
     name: str
 
@@ -76,12 +70,6 @@ def draw_outputs(
     ----------
     mechanism
         As for ``lower_bound``.
-    x
-        The input.
-    n
-        How many outputs.
-    rng
-        The source of randomness.
     progress
         Called with what is being done and how far it is.
 
@@ -139,15 +127,7 @@ def _takes_copies(mechanism: Any, x: Any) -> bool:
 
 
 def repeat_record(x: Any, n: int) -> Any:
-    """Return a table of n people who all hold this record.
-
-    Parameters
-    ----------
-    x
-        The record.
-    n
-        How many people.
-    """
+    """Return a table of n people who all hold this record."""
     if isinstance(x, Mapping):
         return {name: repeat_record(value, n) for name, value in x.items()}
     row = np.asarray(x)
@@ -197,13 +177,7 @@ def _function_of(mechanism: Any) -> Any:
 
 
 def takes_stream(function: Callable[..., Any]) -> bool:
-    """Return whether a function takes the stream of noise as its second argument.
-
-    Parameters
-    ----------
-    function
-        Any function.
-    """
+    """Return whether a function takes the stream of noise as its second argument."""
     try:
         parameters = list(inspect.signature(function).parameters.values())
     except (TypeError, ValueError):

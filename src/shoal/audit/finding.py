@@ -26,13 +26,8 @@ def verdict_of(value: float, claim: float | None, faults: tuple[str, ...] = ()) 
 
     Parameters
     ----------
-    value
-        The number found.
     claim
         The claim; None without one.
-    faults
-        What no working mechanism does.
-
     Examples
     --------
     >>> verdict_of(1.3, 1.0), verdict_of(0.9, 1.0), verdict_of(0.9, None)
@@ -48,13 +43,7 @@ def verdict_of(value: float, claim: float | None, faults: tuple[str, ...] = ()) 
 
 
 def seed_of(random_state: Seed) -> int | None:
-    """Return the seed to record, or None if none was given.
-
-    Parameters
-    ----------
-    random_state
-        What was given.
-    """
+    """Return the seed to record, or None if none was given."""
     return int(random_state) if isinstance(random_state, int | np.integer) else None
 
 

@@ -23,13 +23,7 @@ __all__ = ["changed_row_texts", "check_curator_page", "print_for_curator", "writ
 
 
 def changed_row_texts(rows: "Rows") -> list[str]:
-    """Return sentences about rows that were left out or moved; none if there are none.
-
-    Parameters
-    ----------
-    rows
-        The rows that were read.
-    """
+    """Return sentences about rows that were left out or moved; none if there are none."""
     tally = rows.tally
     if tally is None:
         return []
@@ -45,15 +39,7 @@ def changed_row_texts(rows: "Rows") -> list[str]:
 
 
 def print_for_curator(lines: list[str], *, quiet: bool) -> None:
-    """Print lines on standard error if it is a terminal, since files may be passed on.
-
-    Parameters
-    ----------
-    lines
-        The lines.
-    quiet
-        Whether to print nothing.
-    """
+    """Print lines on standard error if it is a terminal, since files may be passed on."""
     if lines and not quiet and sys.stderr.isatty():
         alone = "This is for you only: it is in no file that may be published."
         write_text(render_text(Line("Yours", " ".join([*lines, alone])), stderr=True), sys.stderr)
@@ -68,8 +54,6 @@ def check_curator_page(
     ----------
     page
         The page to write; None for none.
-    folder
-        The folder that may be published.
     others
         Files that must stay as they are: table, domain, ledger.
     """
@@ -96,14 +80,8 @@ def write_curator_page(part: Path, result: "Result", lines: list[str], ledger: P
 
     Parameters
     ----------
-    part
-        The file, which is made readable by its owner only.
-    result
-        What was released.
     lines
         What became of rows that were not taken as they came.
-    ledger
-        Where promises about the table are added up.
     """
     from shoal.files.scratch import private_file
     from shoal.privacy import Ledger, Protected

@@ -32,14 +32,6 @@ class Ending(NamedTuple):
 
     Parameters
     ----------
-    name
-        The class of the error.
-    message
-        What went wrong.
-    hint
-        What to do next.
-    code
-        The exit code.
     setting
         The flag that is wrong, if it is known.
     reason
@@ -56,13 +48,6 @@ class Ending(NamedTuple):
 
 def report_error(error: BaseException, as_json: bool) -> int:
     """Print what went wrong to standard error, and a document if asked; never raises.
-
-    Parameters
-    ----------
-    error
-        What was raised.
-    as_json
-        Whether a JSON document is printed too.
 
     Returns
     -------
@@ -94,13 +79,7 @@ def _document(ending: Ending) -> dict[str, object]:
 
 
 def flush_output(code: int) -> int:
-    """Return the exit code once all output is written, which a full disk may still prevent.
-
-    Parameters
-    ----------
-    code
-        The exit code so far.
-    """
+    """Return the exit code once all output is written, which a full disk may still prevent."""
     try:
         sys.stdout.flush()
     except OSError as error:

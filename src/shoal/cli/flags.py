@@ -62,13 +62,7 @@ class Flags:
         return flag if _is_switch(setting.value) else f"{flag} {_written(setting.value)}"
 
     def error(self, error: ShoalError) -> ShoalError:
-        """Return the error in terms of flags; one that is already so stays as it is.
-
-        Parameters
-        ----------
-        error
-            An error of the library.
-        """
+        """Return the error in terms of flags; one that is already so stays as it is."""
         if "flags" in error.facts:
             return error
         spelled = error.changed(hint=self._hint(error)).spelled(self)

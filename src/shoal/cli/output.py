@@ -48,26 +48,14 @@ _LEAST_TEXT = 6  # columns that a cell of text needs before it is folded
 
 
 def console(stderr: bool = False) -> "Console":
-    """Return a console that prints text as it is, without markup or automatic colours.
-
-    Parameters
-    ----------
-    stderr
-        Whether it prints to standard error.
-    """
+    """Return a console that prints text as it is, without markup or automatic colours."""
     from rich.console import Console
 
     return Console(stderr=stderr, markup=False, highlight=False, emoji=False)
 
 
 def render_text(*parts: "Part", stderr: bool = False) -> str:
-    """Return what a console prints of these parts, with its colours; tables are fitted.
-
-    Parameters
-    ----------
-    stderr
-        Whether for standard error.
-    """
+    """Return what a console prints of these parts, with its colours; tables are fitted."""
     from rich.text import Text
 
     out = console(stderr)
@@ -78,13 +66,7 @@ def render_text(*parts: "Part", stderr: bool = False) -> str:
 
 
 def renderable(part: "Part") -> "RenderableType":
-    """Convert a line or a table of a page to what rich shows; anything else stays as it is.
-
-    Parameters
-    ----------
-    part
-        The part.
-    """
+    """Convert a line or a table of a page to what rich shows; anything else stays as it is."""
     if isinstance(part, Line):
         return _render_line(part)
     return _render_table(part) if isinstance(part, Table) else part
@@ -156,8 +138,6 @@ def write_text(text: str, stream: TextIO | None = None) -> None:
 
     Parameters
     ----------
-    text
-        The text.
     stream
         The stream; None for standard output.
 
@@ -178,13 +158,7 @@ def write_text(text: str, stream: TextIO | None = None) -> None:
 
 
 def cannot_write_error(error: OSError) -> CannotWrite:
-    """Return the error of an output that has no room.
-
-    Parameters
-    ----------
-    error
-        The error of the operating system.
-    """
+    """Return the error of an output that has no room."""
     reason = error.strerror or type(error).__name__
     return CannotWrite(
         f"The output cannot be written: {reason}.", "Free space, or write it elsewhere."
@@ -192,13 +166,7 @@ def cannot_write_error(error: OSError) -> CannotWrite:
 
 
 def discard_buffer(stream: TextIO) -> None:
-    """Discard what a stream still holds, since Python would try to write it again at exit.
-
-    Parameters
-    ----------
-    stream
-        The stream.
-    """
+    """Discard what a stream still holds, since Python would try to write it again at exit."""
     with suppress(OSError, ValueError):  # not every stream is a file
         os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
 
@@ -217,15 +185,7 @@ def ledger_line(ledger: Path | None) -> Line:
 
 @dataclass(frozen=True)
 class Output:
-    """The output of one run.
-
-    Parameters
-    ----------
-    json
-        Whether to print a JSON document instead of text.
-    quiet
-        Whether to print nothing but errors.
-    """
+    """The output of one run."""
 
     json: bool = False
     quiet: bool = False
@@ -234,11 +194,6 @@ class Output:
         """Print the outcome: the values with ``--json``, else the lines and tables.
 
         Plain text is printed as it is, so that a path stays in one piece.
-
-        Parameters
-        ----------
-        values
-            The values.
         """
         if self.json:
             write_text(json.dumps(values, indent=1, ensure_ascii=False) + "\n")
@@ -246,25 +201,13 @@ class Output:
             write_text(render_text(*parts))
 
     def note(self, text: str) -> None:
-        """Print what should be known before the work begins, on standard error, unless quiet.
-
-        Parameters
-        ----------
-        text
-            The sentence.
-        """
+        """Print what should be known before the work begins, on standard error, unless quiet."""
         if not self.quiet:
             write_text(render_text(Line("Note", text), stderr=True), sys.stderr)
 
     @contextmanager
     def progress(self, steps: int) -> Iterator["Progress"]:
-        """Show a bar over named steps, on a terminal only; it vanishes at the end.
-
-        Parameters
-        ----------
-        steps
-            The number of steps.
-        """
+        """Show a bar over named steps, on a terminal only; it vanishes at the end."""
         if self.json or self.quiet or not sys.stderr.isatty():
             yield Progress()
             return
@@ -284,33 +227,19 @@ class Progress:
     ----------
     bar
         The bar of rich, or None.
-    task
-        The task of the bar.
     """
 
     bar: Any = None
     task: Any = None
 
     def step(self, name: str) -> None:
-        """Begin the next step.
-
-        Parameters
-        ----------
-        name
-            What is being done.
-        """
+        """Begin the next step."""
         if self.bar is not None:
             begun = self.bar.tasks[0].description != _FIRST_STEP
             self.bar.update(self.task, description=name, completed=self._done + begun)
 
     def describe(self, state: str) -> None:
-        """Show the state of the step under way, in words.
-
-        Parameters
-        ----------
-        state
-            The state.
-        """
+        """Show the state of the step under way, in words."""
         if self.bar is not None:
             self.bar.update(self.task, description=state)
 
@@ -319,8 +248,6 @@ class Progress:
 
         Parameters
         ----------
-        name
-            What is being done.
         share
             How far it is, from 0 to 1.
         """
@@ -339,10 +266,6 @@ def check_page(output: Path | None, overwrite: bool, example: str) -> None:
     ----------
     output
         The file, or None.
-    overwrite
-        Whether an older file may be replaced.
-    example
-        A file name for the hint.
     """
     if output is None:
         return
@@ -363,16 +286,8 @@ def show_verdicts(
 
     Parameters
     ----------
-    page
-        The page with its verdicts.
-    say
-        The output of the run.
     output
         The file, if one is wanted; its ending says whether it holds the page or the values.
-    overwrite
-        Whether an older file may be replaced.
-    private
-        Whether only its owner may read the file.
     """
     values = {**page.values, "file": None if output is None else str(output)}
     if output is None:
@@ -389,16 +304,8 @@ def write_page(
 
     Parameters
     ----------
-    page
-        Content of an HTML file.
     output
         The file; its ending says whether page or values are wanted.
-    values
-        Content of a JSON file.
-    overwrite
-        Whether an older file may be replaced.
-    private
-        Whether only its owner may read the file.
     """
     from shoal.files import atomic_file
     from shoal.files.scratch import private_file

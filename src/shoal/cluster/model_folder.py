@@ -67,8 +67,6 @@ def save_model(model: Savable, folder: str | Path, overwrite: bool = False) -> P
     ----------
     model
         A fitted estimator of ``MODELS``.
-    folder
-        The folder to write.
     overwrite
         Whether a model that is already there may be replaced; other folders never are.
 
@@ -94,9 +92,6 @@ def write_model(model: Savable, folder: Path) -> list[dict[str, str]]:
     ----------
     model
         A fitted estimator of ``MODELS``.
-    folder
-        The folder, which exists.
-
     Returns
     -------
     The name and checksum of each file.

@@ -40,15 +40,7 @@ class NoiseSum:
 
     @classmethod
     def geometric(cls, step: float, times: float = 1.0) -> Self:
-        """Return the law of the sum of several geometric noises.
-
-        Parameters
-        ----------
-        step
-            Epsilon over sensitivity of each noise.
-        times
-            How many noises.
-        """
+        """Return the law of the sum of several geometric noises."""
         return cls(((1 / step, times),))
 
     @classmethod
@@ -59,8 +51,6 @@ class NoiseSum:
         ----------
         variance
             Of each noise; 0 for no noise.
-        times
-            How many noises.
         """
         if not variance:
             return cls(())
@@ -68,26 +58,12 @@ class NoiseSum:
 
     @classmethod
     def normal(cls, deviation: float) -> Self:
-        """Return the law of a normal noise.
-
-        Parameters
-        ----------
-        deviation
-            Its standard deviation.
-        """
+        """Return the law of a normal noise."""
         return cls(((deviation / math.sqrt(2 * _ALL_BUT_NORMAL), _ALL_BUT_NORMAL),))
 
     @classmethod
     def k_norm(cls, scale: float, m: int) -> Self:
-        """Return the law of one coordinate of ``KNorm`` noise.
-
-        Parameters
-        ----------
-        scale
-            The scale of the noise.
-        m
-            The length of the vectors.
-        """
+        """Return the law of one coordinate of ``KNorm`` noise."""
         return cls(((scale, (m + 1) / 2),))
 
     @property
@@ -96,34 +72,17 @@ class NoiseSum:
         return sum(2 * shape * scale**2 for scale, shape in self.parts)
 
     def times(self, factor: float) -> "NoiseSum":
-        """Return the law of the sum multiplied by a number.
-
-        Parameters
-        ----------
-        factor
-            The number.
-        """
+        """Return the law of the sum multiplied by a number."""
         return NoiseSum(tuple((abs(factor) * scale, shape) for scale, shape in self.parts))
 
     def plus(self, other: "NoiseSum") -> "NoiseSum":
-        """Return the law of the sum of this and another, independent noise.
-
-        Parameters
-        ----------
-        other
-            The other noise.
-        """
+        """Return the law of the sum of this and another, independent noise."""
         return NoiseSum(self.parts + other.parts)
 
     def reach(self, chance: float) -> float:
         """Return the value that the noise exceeds with this probability (one-sided).
 
         By the saddle-point approximation of Lugannani and Rice, Adv. Appl. Probab. 1980.
-
-        Parameters
-        ----------
-        chance
-            The probability, below one half.
         """
         return _reach(self, math.log(chance))
 

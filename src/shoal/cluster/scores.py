@@ -84,8 +84,6 @@ def label_agreement(frame: Any, first: str, second: str) -> dict[str, float]:
         A Spark frame, such as ``model.predict(frame)``, which has a column ``label``.
     first
         The name of a column of labels of any type; nulls are a group of their own.
-    second
-        The name of the other column of labels.
     """
     pairs = frame_table(frame).counts([first, second])
     row_codes, column_codes = (_number_labels(pairs[name].to_pylist()) for name in ("c0", "c1"))

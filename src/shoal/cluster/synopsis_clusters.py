@@ -45,22 +45,12 @@ class SynopsisClusters:
     points
         What was clustered: middles of cells, or weighted means of cells that were merged; of a
         mixed synopsis synthetic rows, one-hot and weighted.
-    weights
-        How many rows each point stands for.
     labels
         The group of each point, -1 for none.
     cell_labels
         The group of each cell of the synopsis; of a mixed one, of each synthetic row.
-    cluster_centers
-        The exemplar or centre of each group, else the weighted mean of its points.
-    cluster_weights
-        About how many rows each group has.
-    guarantee
-        The promise of the synopsis, which covers all of this.
     core
         Which points are dense, by DBSCAN; None for other methods.
-    eps
-        Its radius.
     units
         The bounds in whose half sides distances are measured, or the schema of a mixed synopsis;
         None for raw units.

@@ -46,8 +46,6 @@ class Aggregator:
     ----------
     cells
         How many cells there are; at most 1,024, and not 4.
-    epsilon
-        The promise of the opening.
     n_least
         The number of people at both without which nothing is opened.
     ledger
@@ -80,8 +78,6 @@ class Aggregator:
 
         Parameters
         ----------
-        person
-            The id under which both aggregators know this person.
         seed
             32 random bytes of the client.
         """
@@ -94,8 +90,6 @@ class Aggregator:
 
         Parameters
         ----------
-        person
-            The id under which both aggregators know this person.
         share
             What ``client.share_of`` returned.
         """
@@ -158,15 +152,7 @@ class Aggregator:
 
 
 def words_of_seed(seed: bytes, cells: int) -> WordVector:
-    """Return the words of the first aggregator's share.
-
-    Parameters
-    ----------
-    seed
-        As the client drew it.
-    cells
-        How many words.
-    """
+    """Return the words of the first aggregator's share."""
     return words_of_share(pad_of(seed, cells))
 
 
@@ -192,16 +178,8 @@ def noisy_sum(
 
     Parameters
     ----------
-    shares
-        A vector for each person.
-    cells
-        How many cells there are.
-    promise
-        What the opening promises when one person's record is replaced.
     ledger
         Where the promise is recorded; None keeps no record.
-    rng
-        The noise.
     """
     total: WordVector = np.zeros(cells, dtype=np.uint64)
     for share in shares:
@@ -215,25 +193,12 @@ def noisy_sum(
 
 
 def combine_openings(first: WordVector, second: WordVector) -> NDArray[np.int64]:
-    """Return the noisy counts of cells from what both aggregators opened.
-
-    Parameters
-    ----------
-    first
-        Of one.
-    second
-        Of the other.
-    """
+    """Return the noisy counts of cells from what both aggregators opened."""
     return (first + second).astype(np.int64)  # [P3]
 
 
 def count_deviation(epsilon: Number) -> float:
     """Return the standard deviation of a count with both noises.
-
-    Parameters
-    ----------
-    epsilon
-        The promise of the openings.
 
     Examples
     --------

@@ -50,10 +50,6 @@ def shuffled(
         What the clients run: an oracle over categories, a ``LocalGrid`` or ``ResidualSign``.
     n_least
         The number of reports without which nothing is released.
-    delta
-        Of the promise.
-    liars
-        The share of people whose reports may hide nobody.
     insist
         Allow a local epsilon above 4.
 
@@ -76,17 +72,7 @@ def shuffled(
 
 
 def shuffled_epsilon(mechanism: Any, n: int, delta: float = 1e-6) -> float:
-    """Return an epsilon such that the sums of ``n`` honest reports are (epsilon, delta)-DP.
-
-    Parameters
-    ----------
-    mechanism
-        What the clients run.
-    n
-        How many honest people report, the one who is protected among them.
-    delta
-        Of the promise.
-    """
+    """Return an epsilon such that the sums of ``n`` honest reports are (epsilon, delta)-DP."""
     blanket = _blanket_of(mechanism)
     high = float(mechanism.exact_epsilon)  # the local promise holds in any case
     low = 0.0
@@ -103,17 +89,7 @@ def shuffled_epsilon(mechanism: Any, n: int, delta: float = 1e-6) -> float:
 
 
 def shuffled_delta(mechanism: Any, n: int, epsilon: float) -> float:
-    """Return a delta such that the sums of ``n`` honest reports are (epsilon, delta)-DP.
-
-    Parameters
-    ----------
-    mechanism
-        What the clients run.
-    n
-        How many honest people report.
-    epsilon
-        Of the promise.
-    """
+    """Return a delta such that the sums of ``n`` honest reports are (epsilon, delta)-DP."""
     return _delta(_blanket_of(mechanism), n, epsilon, _FINE)
 
 

@@ -38,11 +38,6 @@ _SHARED_CELLS = {1: 256, 2: 32, 3: 10, 4: 5}  # along each axis, for so many col
 def draft_campaign(path: str | Path) -> Document:
     """Return the campaign document of an author's YAML file, questions chosen, not yet signed.
 
-    Parameters
-    ----------
-    path
-        The file.
-
     Raises
     ------
     InvalidSetting
@@ -161,8 +156,6 @@ def first_question(document: Document, cells: Any, share: int) -> Document:
 
     Parameters
     ----------
-    document
-        The campaign so far.
     cells
         Cells along each axis, or ``"auto"``.
     share

@@ -23,15 +23,7 @@ Vector = NDArray[np.float64]
 
 
 class CappedCounts(NamedTuple):
-    """Counts of cells, none far above its neighbours.
-
-    Parameters
-    ----------
-    counts
-        After the cut.
-    cut
-        How much was taken from each cell.
-    """
+    """Counts of cells, none far above its neighbours."""
 
     counts: Vector
     cut: Vector
@@ -47,10 +39,6 @@ def cap_counts(counts: Vector, shape: tuple[int, ...], deviation: float) -> Capp
     ----------
     counts
         Unbiased counts, in the order of a grid's keys.
-    shape
-        Cells along each axis.
-    deviation
-        Of the noise in each count.
     """
     field = counts.reshape(shape)
     padded = np.pad(field, 1)
@@ -81,18 +69,6 @@ def centers_of_counts(
     ----------
     counts
         Unbiased counts, in the order of a grid's keys.
-    box
-        Public bounds.
-    shape
-        Cells along each axis.
-    deviation
-        Of the noise in each count.
-    n
-        How many people were counted.
-    n_clusters
-        How many groups to look for.
-    rng
-        The seeds of the starts.
     """
     units = (box.high - box.low) / 2
     edges = tuple(np.linspace(-1, 1, m + 1) for m in shape)
@@ -109,17 +85,6 @@ def scatter_of_centers(
 
     What noise and sampling do to centres; not what groups of another shape than the learner's
     would do.
-
-    Parameters
-    ----------
-    centers
-        As they were learnt.
-    box
-        Public bounds.
-    learn_again
-        Draws counts and learns centres from them.
-    runs
-        How often.
     """
     from scipy.optimize import linear_sum_assignment
 

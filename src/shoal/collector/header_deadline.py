@@ -21,24 +21,12 @@ class DeadlineProtocol(H11Protocol):  # type: ignore[misc]
     _deadline: asyncio.TimerHandle | None = None
 
     def connection_made(self, transport: Any) -> None:
-        """Begin to wait for the first request.
-
-        Parameters
-        ----------
-        transport
-            The connection.
-        """
+        """Begin to wait for the first request."""
         super().connection_made(transport)
         self._set_deadline()
 
     def data_received(self, data: bytes) -> None:
-        """Read on; the deadline runs while a request has begun and its headers are not whole.
-
-        Parameters
-        ----------
-        data
-            What came.
-        """
+        """Read on; the deadline runs while a request has begun and its headers are not whole."""
         super().data_received(data)
         self._set_deadline()
 

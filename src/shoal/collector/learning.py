@@ -39,17 +39,7 @@ Matrix = NDArray[np.float64]
 
 
 def reports_of(campaign: Campaign, store: Store, number: int = 0) -> Reports:
-    """Return the reports of a round, in the order of their codes: nobody's place is kept.
-
-    Parameters
-    ----------
-    campaign
-        What was collected.
-    store
-        Where.
-    number
-        The round.
-    """
+    """Return the reports of a round, in the order of their codes: nobody's place is kept."""
     question = question_in(campaign, store, number)
     values = _codes(store.sums(number))
     if question["mechanism"] == "residual_sign":
@@ -58,17 +48,7 @@ def reports_of(campaign: Campaign, store: Store, number: int = 0) -> Reports:
 
 
 def question_in(campaign: Campaign, store: Store, number: int) -> dict[str, Any]:
-    """Return what a round asked.
-
-    Parameters
-    ----------
-    campaign
-        What was collected.
-    store
-        Where, for questions that were published later.
-    number
-        The round.
-    """
+    """Return what a round asked."""
     question: Any = campaign.document["rounds"][number]["question"]
     if question == "later":
         envelope = store.documents().get(("round", number))
@@ -86,15 +66,7 @@ def _codes(sums: dict[int, int]) -> NDArray[np.int64]:
 
 
 def shares_of(campaign: Campaign, store: Store) -> list[tuple[str, float, float]]:
-    """Return each category of a campaign, its estimated share and the standard error.
-
-    Parameters
-    ----------
-    campaign
-        One that asks for a category.
-    store
-        Where its reports are.
-    """
+    """Return each category of a campaign, its estimated share and the standard error."""
     reports = _enough(reports_of(campaign, store))
     mechanism: Any = reports.mechanism
     estimate = mechanism.frequencies(reports)
@@ -114,10 +86,6 @@ def export_reports(campaign: Campaign, store: Store, folder: Path) -> Path:
 
     Parameters
     ----------
-    campaign
-        One on columns of numbers, in one round.
-    store
-        Where its reports are.
     folder
         Gets ``reports.parquet`` and the file beside it that says what made them.
     """
@@ -150,13 +118,7 @@ def export_reports(campaign: Campaign, store: Store, folder: Path) -> Path:
 
 
 def sums_promise(document: dict[str, Any]) -> Any:
-    """Return what the sums of a shuffled campaign promise if the server is honest, else None.
-
-    Parameters
-    ----------
-    document
-        The campaign.
-    """
+    """Return what the sums of a shuffled campaign promise if the server is honest, else None."""
     from shoal.collector.amplification import shuffled
 
     if document["setting"] != "shuffled":
@@ -168,13 +130,6 @@ def sums_promise(document: dict[str, Any]) -> Any:
 
 def prepare_release(campaign: Campaign, store: Store) -> None:
     """Close a shuffled campaign before its sums are used: they may be released once.
-
-    Parameters
-    ----------
-    campaign
-        What was collected.
-    store
-        Where.
 
     Raises
     ------
@@ -197,13 +152,6 @@ def alarms(campaign: Campaign, store: Store) -> dict[str, float]:
 
     Hash functions and columns are drawn without looking at the record, so they are uniform whatever
     people's records are. A liar who draws them at random passes.
-
-    Parameters
-    ----------
-    campaign
-        What was collected.
-    store
-        Where.
 
     Returns
     -------
@@ -232,16 +180,8 @@ def alarms(campaign: Campaign, store: Store) -> dict[str, float]:
 
 
 def capped_centers(campaign: Campaign, store: Store, rng: Randomness) -> tuple[Matrix, int, float]:
-    """Return centres from counts without what stands out, the cells that were cut and by how much.
-
-    Parameters
-    ----------
-    campaign
-        One on columns of numbers, in one round.
-    store
-        Where its reports are.
-    rng
-        The seeds of the starts.
+    """Return centres from counts without what stands out, the cells that were cut and by how
+    much.
     """
     reports = _enough(reports_of(campaign, store))
     grid: Any = reports.mechanism
@@ -256,17 +196,7 @@ def capped_centers(campaign: Campaign, store: Store, rng: Randomness) -> tuple[M
 
 
 def rounds_of(campaign: Campaign, store: Store, number: int) -> Any:
-    """Return the state of a collection in three rounds, before the reports of a round.
-
-    Parameters
-    ----------
-    campaign
-        One in three rounds.
-    store
-        Where the questions of its later rounds are.
-    number
-        The round.
-    """
+    """Return the state of a collection in three rounds, before the reports of a round."""
     from shoal.cluster.local.rounds import LocalRounds
 
     document, question = campaign.document, question_in(campaign, store, number)
@@ -292,21 +222,7 @@ def rounds_of(campaign: Campaign, store: Store, number: int) -> Any:
 def advance(
     campaign: Campaign, store: Store, number: int, private: Any, seed: int | None = None
 ) -> Matrix:
-    """Close a round, learn from it, and publish the next question; return the centres so far.
-
-    Parameters
-    ----------
-    campaign
-        One in three rounds.
-    store
-        Its database.
-    number
-        The round to close.
-    private
-        The operator's private key.
-    seed
-        Of the learner.
-    """
+    """Close a round, learn from it, and publish the next question; return the centres so far."""
     state = rounds_of(campaign, store, number)
     digest = store.close_round(number)
     own = reports_of(campaign, store, number)
@@ -363,13 +279,7 @@ def center_errors(
 
 
 def promise_text(document: dict[str, Any]) -> str:
-    """Return what a campaign promises about its groups, in one sentence without its full stop.
-
-    Parameters
-    ----------
-    document
-        The campaign.
-    """
+    """Return what a campaign promises about its groups, in one sentence without its full stop."""
     epsilon = document["epsilon"]
     if document["setting"] == "two_aggregators":
         return (
@@ -391,14 +301,10 @@ def model_document(
 
     Parameters
     ----------
-    campaign
-        What was collected.
     centers
         A line for each group, in the units of the columns.
     units
         How much of each column counts as one unit of distance.
-    n_reports
-        How many reports it was learnt from.
     control
         What the same learner finds without data, in words.
     errors

@@ -48,15 +48,7 @@ _NAMES = {"people": _HEAD | {"people"}, "opening": _HEAD | {"people", "digest", 
 
 
 def place_of_key(campaign: Campaign, private: Any) -> int:
-    """Return which of a campaign's two aggregators holds a key: 0 or 1.
-
-    Parameters
-    ----------
-    campaign
-        One with two aggregators.
-    private
-        The aggregator's private key.
-    """
+    """Return which of a campaign's two aggregators holds a key: 0 or 1."""
     public = private.public_key().public_bytes_raw().hex()
     keys = [one["key"] for one in campaign.aggregators]
     if public not in keys:
@@ -68,17 +60,7 @@ def place_of_key(campaign: Campaign, private: Any) -> int:
 
 
 def list_people(campaign: Campaign, store: Store, private: Any) -> Envelope:
-    """Take no more shares; return the signed list of whose shares are here, for the other one.
-
-    Parameters
-    ----------
-    campaign
-        One with two aggregators.
-    store
-        This aggregator's database.
-    private
-        This aggregator's private key.
-    """
+    """Take no more shares; return the signed list of whose shares are here, for the other one."""
     place = place_of_key(campaign, private)
     store.close_round(0)
     people = [person.hex() for person, _ in _shares(store, place)]
@@ -98,14 +80,6 @@ def open_sums(
 
     Parameters
     ----------
-    campaign
-        One with two aggregators.
-    store
-        This aggregator's database.
-    private
-        This aggregator's private key.
-    others
-        The other aggregator's signed list of people.
     ledger
         Where the promise is recorded; None keeps no record.
     random_state
@@ -192,10 +166,6 @@ class OpenedCounts(NamedTuple):
     ----------
     counts
         Of each cell, in the order of a grid's keys.
-    people
-        How many people took part at both.
-    deviation
-        Of the noise in each count.
     """
 
     counts: NDArray[np.int64]
@@ -204,15 +174,7 @@ class OpenedCounts(NamedTuple):
 
 
 def add_openings(campaign: Campaign, openings: Sequence[object]) -> OpenedCounts:
-    """Return the counts that two signed openings add up to.
-
-    Parameters
-    ----------
-    campaign
-        One with two aggregators.
-    openings
-        Of the first, and of the second.
-    """
+    """Return the counts that two signed openings add up to."""
     first, second = (
         _read(campaign, envelope, "opening", place)
         for place, envelope in zip((0, 1), openings, strict=True)
@@ -235,19 +197,7 @@ def add_openings(campaign: Campaign, openings: Sequence[object]) -> OpenedCounts
 def centers_of_openings(
     campaign: Campaign, opened: OpenedCounts, rng: Randomness, runs: int = 10
 ) -> tuple[Matrix, Matrix]:
-    """Return centres learnt from opened counts, and how far each coordinate scatters.
-
-    Parameters
-    ----------
-    campaign
-        One with two aggregators.
-    opened
-        The counts.
-    rng
-        The seeds of the starts, and the draws of the scatter.
-    runs
-        How often counts are drawn anew for the scatter.
-    """
+    """Return centres learnt from opened counts, and how far each coordinate scatters."""
     box, n = box_of(campaign.document), opened.people
     shape = tuple(campaign.document["rounds"][0]["question"]["cells"])
     k = campaign.document["n_clusters"]

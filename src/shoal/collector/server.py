@@ -36,13 +36,7 @@ _BODY_SECONDS = 10
 
 
 async def read_body(request: "Request") -> bytes:
-    """Read a body that is neither too long, nor too slow, nor compressed.
-
-    Parameters
-    ----------
-    request
-        The request.
-    """
+    """Read a body that is neither too long, nor too slow, nor compressed."""
     from starlette.requests import ClientDisconnect
 
     if request.headers.get("content-encoding", "identity") != "identity":
@@ -73,12 +67,6 @@ def create_app(
 
     Parameters
     ----------
-    campaign
-        What is collected.
-    store
-        Its database.
-    rate
-        Requests a second that one address may make.
     admin
         SHA-256 of the admin token; None has no admin.
     aggregator
@@ -114,15 +102,7 @@ def create_app(
 
 
 class Gate:
-    """Checks the limits before anything is read, counts every answer and sets headers.
-
-    Parameters
-    ----------
-    app
-        The application behind it.
-    service
-        The server's state.
-    """
+    """Checks the limits before anything is read, counts every answer and sets headers."""
 
     def __init__(self, app: Any, service: Service) -> None:
         self.app, self.service = app, service
@@ -321,10 +301,6 @@ def configure(app: "FastAPI", host: str, port: int, **settings: Any) -> "uvicorn
     ----------
     app
         What ``create_app`` returned.
-    host
-        Address to listen at.
-    port
-        Port.
     settings
         More for ``uvicorn.Config``, such as the files of TLS.
     """
@@ -356,14 +332,8 @@ def serve(
     ----------
     app
         What ``create_app`` returned.
-    host
-        Address to listen at.
-    port
-        Port.
     certificate
         File of the TLS certificate; None speaks plain HTTP.
-    key
-        File of its private key.
     """
     import uvicorn
 

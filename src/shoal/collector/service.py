@@ -46,15 +46,7 @@ STATUS_TEXTS = {
 
 @dataclass
 class Writer:
-    """Gathers reports of several requests into one transaction, and answers after its commit.
-
-    Parameters
-    ----------
-    store
-        The database.
-    epoch
-        Gives the number of the present epoch.
-    """
+    """Gathers reports of several requests into one transaction, and answers after its commit."""
 
     store: Store
     epoch: Callable[[], int]
@@ -65,13 +57,7 @@ class Writer:
     )
 
     async def submit(self, arrival: Arrival) -> Accepted:
-        """Return what became of a request, once it is committed.
-
-        Parameters
-        ----------
-        arrival
-            Its checked reports.
-        """
+        """Return what became of a request, once it is committed."""
         size = len(arrival.whos) * _weight(arrival)
         if self.waiting + size > MOST_WAITING:
             raise WireError(429, STATUS_TEXTS[429], 1 + int(self.waiting / self.speed))
@@ -132,13 +118,7 @@ def _weight(arrival: Arrival) -> int:
 
 
 class Limiter:
-    """Bounds how often one address may ask; remembered in memory, never written anywhere.
-
-    Parameters
-    ----------
-    rate
-        Requests a second in the long run.
-    """
+    """Bounds how often one address may ask; remembered in memory, never written anywhere."""
 
     def __init__(self, rate: float) -> None:
         self._rate, self._burst = rate, max(2 * rate, 20)
@@ -146,13 +126,7 @@ class Limiter:
         self._failures: OrderedDict[str, list[float]] = OrderedDict()
 
     def check(self, address: str) -> None:
-        """Refuse a request of an address that asked too often, or guesses keys.
-
-        Parameters
-        ----------
-        address
-            Where the request comes from.
-        """
+        """Refuse a request of an address that asked too often, or guesses keys."""
         now = time.monotonic()
         left, at = self._requests.pop(address, (self._burst, now))
         left = min(self._burst, left + (now - at) * self._rate)
@@ -163,13 +137,7 @@ class Limiter:
             raise WireError(429, STATUS_TEXTS[429], 60 if len(failures) >= _FAILED_KEYS else 1)
 
     def failed(self, address: str) -> None:
-        """Note that an address sent a key that is not enrolled.
-
-        Parameters
-        ----------
-        address
-            Where the request came from.
-        """
+        """Note that an address sent a key that is not enrolled."""
         recent = [*self._failures.pop(address, []), time.monotonic()]
         self._failures[address] = recent[-_FAILED_KEYS:]
         _forget(self._failures)
@@ -185,12 +153,6 @@ class Service:
 
     Parameters
     ----------
-    campaign
-        What is collected.
-    store
-        Where.
-    rate
-        Requests a second that one address may make.
     admin
         SHA-256 of the admin token; None has no admin.
     aggregator
@@ -243,15 +205,7 @@ class Service:
             raise WireError(503, STATUS_TEXTS[503], 5) from None
 
     async def take(self, batch: Batch, address: str) -> Accepted:
-        """Check a batch and count its reports.
-
-        Parameters
-        ----------
-        batch
-            As it was parsed.
-        address
-            Where it came from, for the limits.
-        """
+        """Check a batch and count its reports."""
         self._check_time()
         most = number_of_reports(await self._question(batch.round))
         bad = [i for i, report in enumerate(batch.reports) if report >= most]
@@ -268,15 +222,7 @@ class Service:
         return 16 + 8 * cells if self.aggregator else 32
 
     async def take_shares(self, batch: ShareBatch, address: str) -> Accepted:
-        """Check a batch of shares and keep them.
-
-        Parameters
-        ----------
-        batch
-            As it was parsed.
-        address
-            Where it came from, for the limits.
-        """
+        """Check a batch of shares and keep them."""
         self._check_time()
         if batch.aggregator != self.aggregator:
             raise WireError(409, "These shares are for the other aggregator.")
@@ -342,11 +288,5 @@ class Service:
 
 
 def address_of(request: "Request") -> str:
-    """Return where a request comes from, for limits in memory alone.
-
-    Parameters
-    ----------
-    request
-        The request.
-    """
+    """Return where a request comes from, for limits in memory alone."""
     return request.client.host if request.client else ""

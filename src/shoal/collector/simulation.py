@@ -23,11 +23,6 @@ def simulate_sums(oracle: Any, counts: Integers, rng: np.random.Generator) -> In
     ----------
     oracle
         ``RandomizedResponse`` or ``LocalHash``.
-    counts
-        How many people have each code.
-    rng
-        The randomness of the simulation.
-
     Examples
     --------
     >>> oracle = RandomizedResponse(1.0, 3)

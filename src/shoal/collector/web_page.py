@@ -27,19 +27,7 @@ People = Callable[[], Awaitable[int]]
 
 
 def add_pages(app: "FastAPI", campaign: Campaign, documents: Documents, people: People) -> None:
-    """Add the page of a campaign and the files it loads, all from this server.
-
-    Parameters
-    ----------
-    app
-        The application.
-    campaign
-        What is collected.
-    documents
-        Gives what was published.
-    people
-        Gives how many have reported.
-    """
+    """Add the page of a campaign and the files it loads, all from this server."""
     from fastapi import Response
     from fastapi.responses import HTMLResponse
 

@@ -60,11 +60,6 @@ def load(name: str) -> pa.Table:
 def known_file(name: str) -> DataFile | None:
     """Return the file of a data set; None for those that come with scikit-learn.
 
-    Parameters
-    ----------
-    name
-        The name of a data set.
-
     Raises
     ------
     DatasetUnavailable
@@ -153,11 +148,6 @@ def parse_number_columns(table: pa.Table) -> pa.Table:
     """Convert each column of text to numbers if all its cells are numbers.
 
     For tables that are public: one cell decides how its whole column is read.
-
-    Parameters
-    ----------
-    table
-        A public table.
 
     Examples
     --------

@@ -16,13 +16,6 @@ class CSVText:
 
     Arrow's own writer puts every text into quotes, numbers that came as text among them.
 
-    Parameters
-    ----------
-    stream
-        Open for bytes.
-    schema
-        Of all batches.
-
     Examples
     --------
     >>> stream = pa.BufferOutputStream()

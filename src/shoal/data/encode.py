@@ -93,8 +93,6 @@ def encode_codes(batch: pa.RecordBatch, categories: Mapping[str, Categories]) ->
 
     Parameters
     ----------
-    batch
-        The rows.
     categories
         The public list of each column, in order.
 
@@ -118,13 +116,6 @@ def encode_owners(batch: pa.RecordBatch, name: str) -> pa.Array:
     """Return the person each row belongs to as text, null where there is none.
 
     A person is told by this value alone, whatever else is in the column: 7, "7" and "7.0" are one.
-
-    Parameters
-    ----------
-    batch
-        The rows.
-    name
-        The column that identifies people.
 
     Examples
     --------
@@ -191,11 +182,6 @@ def _floats(column: pa.Array) -> NDArray[np.float64]:
 def floats_of(column: pa.Array) -> NDArray[np.float64]:
     """Return each cell as the nearest double; NaN where it is no finite number.
 
-    Parameters
-    ----------
-    column
-        Text.
-
     Examples
     --------
     >>> floats_of(pa.array(["31", " 2.5e1", "1,5", "NA", "05"])).tolist()
@@ -210,11 +196,6 @@ def floats_of(column: pa.Array) -> NDArray[np.float64]:
 def is_missing(column: pa.Array) -> pa.Array:
     """Return which cells are empty or hold a usual mark for that, such as NA.
 
-    Parameters
-    ----------
-    column
-        Text.
-
     Examples
     --------
     >>> is_missing(pa.array(["", " ", "NA", None, "x"])).to_pylist()
@@ -225,11 +206,6 @@ def is_missing(column: pa.Array) -> pa.Array:
 
 def odd_cell_kinds(column: pa.Array) -> list[str]:
     """Name the kinds of cells that are neither numbers nor missing; none is quoted.
-
-    Parameters
-    ----------
-    column
-        Text.
 
     Examples
     --------

@@ -267,8 +267,6 @@ def draw_indices(rng: np.random.Generator, shares: NDArray[np.float64]) -> NDArr
 
     Parameters
     ----------
-    rng
-        The stream to draw from.
     shares
         One row of shares for each draw, which add up to 1.
     """
@@ -278,13 +276,7 @@ def draw_indices(rng: np.random.Generator, shares: NDArray[np.float64]) -> NDArr
 
 
 def check_count(**counts: int) -> None:
-    """Refuse anything but a whole number of 1 or more, by the name of its parameter.
-
-    Parameters
-    ----------
-    **counts
-        What was given, by the name of the parameter.
-    """
+    """Refuse anything but a whole number of 1 or more, by the name of its parameter."""
     for name, count in counts.items():
         if isinstance(count, bool) or not isinstance(count, int | np.integer) or count < 1:
             raise InvalidSetting.of(name, "must be a whole number of 1 or more", 200, count)

@@ -23,12 +23,8 @@ class DataFile(NamedTuple):
 
     Parameters
     ----------
-    path
-        Where it lies below the data folder.
     sha256
         What its bytes must hash to.
-    home
-        Where the data set is published, for people.
     changes
         What was changed since then, or that it is an excerpt; empty if it can be fetched.
     url

@@ -19,13 +19,6 @@ _MARKS = {"1.234,5": (".", ","), "1,234.5": (",", ".")}
 def is_written_so(cells: pa.Array, style: NumberStyle) -> pa.Array:
     """Return which cells are numbers in a style; plain whole numbers are in both.
 
-    Parameters
-    ----------
-    cells
-        Text.
-    style
-        An example of the style.
-
     Examples
     --------
     >>> is_written_so(pa.array(["1.234,5", "1,5", "12", "1.5", "a"]), "1.234,5").to_pylist()
@@ -42,13 +35,6 @@ def is_written_so(cells: pa.Array, style: NumberStyle) -> pa.Array:
 def to_plain_numbers(cells: pa.Array, style: NumberStyle) -> pa.Array:
     """Return the cells with numbers of a style written like 1234.5; others stay as they are.
 
-    Parameters
-    ----------
-    cells
-        Text.
-    style
-        An example of the style.
-
     Examples
     --------
     >>> to_plain_numbers(pa.array(["1.234,5", "-7", "1 000", "York", None]), "1.234,5").to_pylist()
@@ -64,17 +50,7 @@ def to_plain_numbers(cells: pa.Array, style: NumberStyle) -> pa.Array:
 
 
 def write_plain_table(source: Source, file: Any, style: NumberStyle) -> None:
-    """Write a table as CSV with plain numbers, a batch at a time.
-
-    Parameters
-    ----------
-    source
-        The table.
-    file
-        Open for bytes.
-    style
-        How its numbers are written.
-    """
+    """Write a table as CSV with plain numbers, a batch at a time."""
     schema = pa.schema([(name, pa.string()) for name in source.names])
     text = CSVText(file, schema)
     for batch in source.batches(source.names):

@@ -30,15 +30,7 @@ _FILE_SCAN = re.compile(
 
 
 class PlanSource:
-    """A plan whose rows are stored at the first pass, in a file that goes with this object.
-
-    Parameters
-    ----------
-    names
-        The columns' names.
-    write
-        Runs the plan and writes its rows to the Parquet file at a path.
-    """
+    """A plan whose rows are stored at the first pass, in a file that goes with this object."""
 
     def __init__(self, names: Sequence[object], write: Callable[[Path], object]) -> None:
         self.names = check_names(names)
@@ -50,8 +42,6 @@ class PlanSource:
 
         Parameters
         ----------
-        columns
-            The columns, in order.
         size
             The most rows of a batch.
         """
@@ -78,13 +68,7 @@ class PlanSource:
 
 
 def lazy_source(X: Any) -> PlanSource | None:
-    """Return a lazy frame as a source, read once; None if it is none.
-
-    Parameters
-    ----------
-    X
-        A polars LazyFrame, an ibis table, or another lazy frame that narwhals knows.
-    """
+    """Return a lazy frame as a source, read once; None if it is none."""
     import narwhals as nw
 
     try:
@@ -98,11 +82,6 @@ def lazy_source(X: Any) -> PlanSource | None:
 
 def is_file_scan(query: str) -> bool:
     """Return whether a relation's query reads files and does nothing else.
-
-    Parameters
-    ----------
-    query
-        The query as DuckDB writes it.
 
     Examples
     --------

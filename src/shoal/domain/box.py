@@ -272,8 +272,6 @@ def as_matrix(X: ArrayLike, d: int | None = None) -> Matrix:
 
     Parameters
     ----------
-    X
-        Anything NumPy takes as a matrix of numbers.
     d
         The number of columns it must have, if that is known.
 

@@ -209,19 +209,7 @@ class SparseCounts:
 
 
 def cell_coordinates(column: Matrix, low: float, high: float, cells: int) -> Matrix:
-    """Return each value's coordinate in cells, cut to the range of the cells.
-
-    Parameters
-    ----------
-    column
-        The values.
-    low
-        Where the first cell begins.
-    high
-        Where the last one ends.
-    cells
-        How many equal cells lie between.
-    """
+    """Return each value's coordinate in cells, cut to the range of the cells."""
     steps: Matrix = column - low
     # One factor, in place: this runs for every row of every count.
     steps *= cells / (high - low)
@@ -235,8 +223,6 @@ def cell_indices(steps: Matrix, cells: int) -> Keys:
     ----------
     steps
         Coordinates in cells, as ``cell_coordinates`` returns them.
-    cells
-        How many cells there are.
     """
     with np.errstate(invalid="ignore"):
         places: Keys = steps.astype(np.int64)  # truncation is floor: steps are not negative

@@ -262,13 +262,7 @@ def _categories(column: Mapping[str, Any]) -> Categories:
 
 
 def schema_problems(content: Any) -> list[str]:
-    """Return one sentence for each problem; an empty list for a good schema.
-
-    Parameters
-    ----------
-    content
-        What the file holds.
-    """
+    """Return one sentence for each problem; an empty list for a good schema."""
     if not isinstance(content, Mapping):
         return ["it is not a mapping of keys; start with `version: 1` and `columns:`"]
     # Each sentence once: pydantic and our own checks may find the same.

@@ -28,12 +28,8 @@ class LocalMapped:
 
     Parameters
     ----------
-    blocks
-        Starts a pass over admitted rows.
     kernel
         Computes a block's columns: an array with a column for each name, or one array a name.
-    names
-        The columns of the table.
     empty
         A block of no rows, from which the columns' types are read.
     order
@@ -50,13 +46,7 @@ class LocalMapped:
         check_names(self.names)
 
     def shuffled(self, noise: NoiseStream) -> "LocalMapped":
-        """Return the same table with its lines in random order.
-
-        Parameters
-        ----------
-        noise
-            Draws the order.
-        """
+        """Return the same table with its lines in random order."""
         return replace(self, order=noise)
 
     def batches(self) -> Iterator[pa.RecordBatch]:
@@ -75,28 +65,14 @@ class LocalMapped:
             yield self.write(folder / "table.parquet")
 
     def like_input(self, squeeze: bool = False) -> NDArray[Any]:
-        """Compute an array with a line for each row.
-
-        Parameters
-        ----------
-        squeeze
-            Return one column as an array of one dimension.
-        """
+        """Compute an array with a line for each row."""
         lines = self.frame()
         columns = [lines[name].to_numpy() for name in self.names]
         # Arrow's arrays cannot be written to; whoever is handed labels may.
         return np.require(columns[0], requirements="W") if squeeze else np.column_stack(columns)
 
     def write(self, path: str | Path, overwrite: bool = False) -> Path:
-        """Compute the table and write it, whole or not at all, to .csv, .csv.gz or .parquet.
-
-        Parameters
-        ----------
-        path
-            The file.
-        overwrite
-            Whether a file that is there may be replaced.
-        """
+        """Compute the table and write it, whole or not at all, to .csv, .csv.gz or .parquet."""
         reader = pa.RecordBatchReader.from_batches(self._schema(), self.batches())
         return write_table(reader, path, overwrite)
 
@@ -111,13 +87,7 @@ class LocalMapped:
 
 
 def check_names(names: Sequence[str]) -> None:
-    """Refuse no names, or repeated ones.
-
-    Parameters
-    ----------
-    names
-        The columns of a table to be made.
-    """
+    """Refuse no names, or repeated ones."""
     if not names or len(set(names)) < len(names):
         raise DuplicateColumn(
             f"The {len(names)} column names must be different, and at least one.",
@@ -128,17 +98,7 @@ def check_names(names: Sequence[str]) -> None:
 def apply_kernel(
     kernel: Callable[[Block], Columns], names: Sequence[str], block: Block
 ) -> pa.RecordBatch:
-    """Return the columns a kernel computes of a block, as a batch.
-
-    Parameters
-    ----------
-    kernel
-        Computes the columns.
-    names
-        Their names.
-    block
-        The rows.
-    """
+    """Return the columns a kernel computes of a block, as a batch."""
     columns = columns_of(kernel(block))
     if len(columns) != len(names) or {len(column) for column in columns} != {len(block)}:
         raise InvalidSetting(
@@ -150,13 +110,7 @@ def apply_kernel(
 
 
 def columns_of(returned: Columns) -> list[NDArray[Any]]:
-    """Return a kernel's result, a matrix or one array a column, as a list of columns.
-
-    Parameters
-    ----------
-    returned
-        What the kernel returned.
-    """
+    """Return a kernel's result, a matrix or one array a column, as a list of columns."""
     table = isinstance(returned, np.ndarray) and returned.ndim == 2
     return list(returned.T if table else returned)  # type: ignore[union-attr]
 

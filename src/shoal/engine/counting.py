@@ -14,13 +14,7 @@ _MOST_WAITING_KEYS = 2**21  # keys gathered before they are sorted together: 16 
 
 @dataclass(frozen=True)
 class CellKeys:
-    """A kernel that returns the cell of each row of a block.
-
-    Parameters
-    ----------
-    partition
-        The cells.
-    """
+    """A kernel that returns the cell of each row of a block."""
 
     partition: Partition
 
@@ -52,13 +46,7 @@ class SparseTotal:
         self._waiting_size = 0
 
     def add(self, keys: Integers) -> None:
-        """Count one more for each of these keys.
-
-        Parameters
-        ----------
-        keys
-            One key a row.
-        """
+        """Count one more for each of these keys."""
         self._waiting.append(keys)
         self._waiting_size += keys.size
         # Merging costs as much as the cells counted so far: it waits until as many keys have come.
@@ -66,13 +54,7 @@ class SparseTotal:
             self._merge()
 
     def result(self, size: int) -> SparseCounts:
-        """Return the counts so far.
-
-        Parameters
-        ----------
-        size
-            How many cells there are in all.
-        """
+        """Return the counts so far."""
         if self._waiting:
             self._merge()
         return SparseCounts(self._keys, self._counts, size)

@@ -48,15 +48,6 @@ def group_sizes(blocks: Iterable[Block], columns: Sequence[str], screen: Screen)
 
     Codes are grouped, which is faster than labels, and translated at the end.
 
-    Parameters
-    ----------
-    blocks
-        The rows.
-    columns
-        The columns whose combinations are counted.
-    screen
-        Knows which of them are categories.
-
     Returns
     -------
         The columns and ``n``, in rising order; categories rise by their index in the public list.
@@ -73,31 +64,13 @@ def group_sizes(blocks: Iterable[Block], columns: Sequence[str], screen: Screen)
 
 
 def coded_schema(columns: Sequence[str], screen: Screen) -> pa.Schema:
-    """Return the schema of these columns as ``c0, c1, ...``: codes of categories, or numbers.
-
-    Parameters
-    ----------
-    columns
-        The columns.
-    screen
-        Knows which of them are categories.
-    """
+    """Return the schema of these columns as ``c0, c1, ...``: codes of categories, or numbers."""
     kinds = [pa.int32() if name in screen.categories else pa.float64() for name in columns]
     return pa.schema([(f"c{i}", kind) for i, kind in enumerate(kinds)])
 
 
 def coded_batch(block: Block, columns: Sequence[str], screen: Screen) -> pa.RecordBatch:
-    """Return a block's rows in the layout of ``coded_schema``.
-
-    Parameters
-    ----------
-    block
-        The rows.
-    columns
-        The columns.
-    screen
-        Knows which of them are categories.
-    """
+    """Return a block's rows in the layout of ``coded_schema``."""
     listed = list(screen.categories)
     arrays = [
         block.codes[:, listed.index(name)]
@@ -118,10 +91,6 @@ def with_labels(counted: pa.Table, columns: Sequence[str], screen: Screen) -> pa
     ----------
     counted
         Groups of codes, with their count ``n``.
-    columns
-        The columns.
-    screen
-        Knows the labels of categories.
     """
     labels = [_labels(counted[f"c{i}"], name, screen) for i, name in enumerate(columns)]
     return pa.table([*labels, counted["n"]], names=[*columns, "n"])
@@ -143,8 +112,6 @@ def plain_names(columns: Sequence[str], owner: str | None) -> list[str]:
 
     Parameters
     ----------
-    columns
-        The columns.
     owner
         The column that identifies people, or None.
 
@@ -163,8 +130,6 @@ def with_plain_names(
 
     Parameters
     ----------
-    batch
-        The rows.
     columns
         The columns that become ``c0, c1, ...``.
     owner
@@ -187,17 +152,6 @@ def query_to_file(
 
     A file, since a result handed over as Arrow would be held in memory whole. Errors of the
     stream, and a stop by Ctrl-C or SIGTERM, come out as they are.
-
-    Parameters
-    ----------
-    sql
-        The query.
-    schema
-        The schema of the batches.
-    batches
-        The rows.
-    path
-        The file to write.
 
     Examples
     --------
@@ -244,15 +198,6 @@ def query_to_file(
 def query_stream(sql: str, schema: pa.Schema, batches: Iterable[pa.RecordBatch]) -> pa.Table:
     """Run ``sql`` on a stream, there named ``rows``, and return the result.
 
-    Parameters
-    ----------
-    sql
-        A query, whose answer fits into memory.
-    schema
-        The schema of the batches.
-    batches
-        The rows.
-
     Returns
     -------
         The result; columns of text are dictionary-encoded.
@@ -271,10 +216,6 @@ def query_columns(
 
     Parameters
     ----------
-    sql
-        A query, whose answer fits into memory.
-    batches
-        The rows, with these columns and perhaps others.
     columns
         The columns that are c0, c1, ... in the query.
     owner

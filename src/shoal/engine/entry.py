@@ -96,8 +96,6 @@ def by_engine(
 
     Parameters
     ----------
-    X
-        A table of any kind.
     embedded
         Called with ``X`` if its rows can come to this machine.
     distributed
@@ -113,13 +111,7 @@ def by_engine(
 
 
 def frame_table(X: Any) -> "SparkTable":
-    """Return a Spark frame as a ``FrameTable``; refuse any other table.
-
-    Parameters
-    ----------
-    X
-        A Spark frame, or what this returned before.
-    """
+    """Return a Spark frame as a ``FrameTable``; refuse any other table."""
     from shoal.engine.spark.table import SparkTable  # loaded for a frame alone
 
     return X if isinstance(X, SparkTable) else SparkTable(X)
@@ -145,11 +137,6 @@ def is_spark_frame(X: object) -> bool:
     """Whether this is a Spark frame, classic or of Spark Connect; Spark is not imported.
 
     For ``shoal.engine`` alone: others hand what they do on each engine to ``by_engine``.
-
-    Parameters
-    ----------
-    X
-        Anything.
 
     Examples
     --------
@@ -213,11 +200,6 @@ def _checked_rows(rows: Rows, domain: Box | Schema, terms: Terms) -> Rows:
 
 def unbounded_box(columns: Iterable[str]) -> Box:
     """Return a box so wide that no number of these columns is moved.
-
-    Parameters
-    ----------
-    columns
-        The columns.
 
     Examples
     --------

@@ -28,15 +28,8 @@ def mllib_centers(
 
     Parameters
     ----------
-    points
-        Released points, one a line.
-    weights
-        The weight of each point.
     k
         How many centres, two at least.
-    seed
-        The seed of the first of several runs.
-
     Returns
     -------
         The centres, one a line.

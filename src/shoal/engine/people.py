@@ -43,8 +43,6 @@ def owned_rows_schema(numbers: int, codes: int) -> pa.Schema:
     ----------
     numbers
         How many numeric columns there are; they come first.
-    codes
-        How many columns of category codes follow.
     """
     kinds = [pa.float64()] * numbers + [pa.int32()] * codes
     content = [(f"c{i}", kind) for i, kind in enumerate(kinds)]
@@ -52,15 +50,7 @@ def owned_rows_schema(numbers: int, codes: int) -> pa.Schema:
 
 
 def owned_rows(schema: pa.Schema, screened: ScreenedBatch) -> pa.RecordBatch:
-    """Return admitted rows in the layout of ``owned_rows_schema``.
-
-    Parameters
-    ----------
-    schema
-        That schema.
-    screened
-        The rows and whose they are.
-    """
+    """Return admitted rows in the layout of ``owned_rows_schema``."""
     numbers = screened.block.numbers + 0.0  # -0.0 becomes 0.0: equal rows are then equal bits
     columns = [*numbers.T, *screened.block.codes.T]
     arrays = [pa.array(np.ascontiguousarray(column)) for column in columns]
@@ -69,15 +59,7 @@ def owned_rows(schema: pa.Schema, screened: ScreenedBatch) -> pa.RecordBatch:
 
 @dataclass(frozen=True)
 class LimitedRows:
-    """Reads blocks back from the file that ``limit_rows_per_person`` wrote.
-
-    Parameters
-    ----------
-    numbers
-        How many numeric columns there are.
-    codes
-        How many columns of category codes follow.
-    """
+    """Reads blocks back from the file that ``limit_rows_per_person`` wrote."""
 
     numbers: int
     codes: int
@@ -104,14 +86,6 @@ def limit_rows_per_person(
     ----------
     batches
         Rows laid out as in ``owned_rows_schema``.
-    schema
-        That schema.
-    limit
-        How many rows a person keeps.
-    key
-        The key of the hash that picks them.
-    path
-        The file to write.
     """
     content = schema.names[:-1]
     same = ", ".join(["entity", *content])

@@ -14,13 +14,6 @@ class Sample:
     The numbers are drawn in the rows' order, so the sample does not depend on how the rows were
     cut into blocks.
 
-    Parameters
-    ----------
-    n
-        How many rows to keep.
-    rng
-        Draws the numbers.
-
     Examples
     --------
     >>> sample = Sample(2, np.random.default_rng(7))
@@ -42,13 +35,7 @@ class Sample:
         self._highest = np.inf  # no row that draws more can stay
 
     def add(self, rows: NDArray[np.float64]) -> None:
-        """Let the rows of a block take part.
-
-        Parameters
-        ----------
-        rows
-            The rows' numbers.
-        """
+        """Let the rows of a block take part."""
         draws = self._rng.random(len(rows))
         good = draws < self._highest
         self._draws.append(draws[good])

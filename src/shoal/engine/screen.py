@@ -37,10 +37,6 @@ class ScreenedBatch(NamedTuple):
 
     Parameters
     ----------
-    block
-        The admitted rows.
-    tally
-        What was counted.
     entity
         The person of each row as text, or None.
     """
@@ -53,13 +49,6 @@ class ScreenedBatch(NamedTuple):
 @dataclass(frozen=True)
 class Screen:
     """Encodes a batch, moves or leaves out odd rows, and counts them.
-
-    Parameters
-    ----------
-    domain
-        What is public about the columns.
-    terms
-        Which rows are admitted.
 
     Examples
     --------
@@ -150,25 +139,13 @@ class Screen:
         return np.column_stack(flags) if flags else np.empty((len(numbers), 0), dtype=np.int32)
 
     def refuses(self, tally: Tally) -> bool:
-        """Whether the terms refuse a table with these counts.
-
-        Parameters
-        ----------
-        tally
-            The counts.
-        """
+        """Whether the terms refuse a table with these counts."""
         nonfinite = tally.nonfinite and self.terms.nonfinite == "refuse"
         outside = tally.outside and self.terms.outside == "refuse"
         return bool(nonfinite or outside or tally.nobody)
 
     def check(self, tally: Tally) -> None:
-        """Raise if the terms refuse a table with these counts; errors never hold a value.
-
-        Parameters
-        ----------
-        tally
-            The counts.
-        """
+        """Raise if the terms refuse a table with these counts; errors never hold a value."""
         if tally.nonfinite and self.terms.nonfinite == "refuse":
             raise NotFinite(
                 f"{tally.nonfinite} of {tally.read} rows have a missing, NaN or infinite value in "
@@ -197,15 +174,7 @@ class Screen:
             )
 
     def check_partition(self, partition: Partition, dense: bool) -> None:
-        """Refuse a partition of other columns or bounds, or too fine for a dense count.
-
-        Parameters
-        ----------
-        partition
-            The cells.
-        dense
-            Whether every cell gets a count.
-        """
+        """Refuse a partition of other columns or bounds, or too fine for a dense count."""
         if dense and partition.size > MAX_DENSE_CELLS:
             raise TooLarge(
                 f"{partition.size} cells are more than the {MAX_DENSE_CELLS} a dense count may "
@@ -220,15 +189,7 @@ class Screen:
         partition.keys(self.empty().numbers)  # a width that does not fit raises here
 
     def check_columns(self, columns: Sequence[str], available: Sequence[str]) -> None:
-        """Refuse columns to group by that are not public, or named twice.
-
-        Parameters
-        ----------
-        columns
-            The columns asked for.
-        available
-            The table's columns.
-        """
+        """Refuse columns to group by that are not public, or named twice."""
         known = (*self.numbers, *self.categories)
         if isinstance(columns, str) or not columns:
             raise InvalidSetting("Expected a list of columns.", f"E.g. sizes([{known[0]!r}]).")

@@ -21,11 +21,6 @@ Labels = NDArray[np.int64]
 def check_labels(labels: ArrayLike) -> Labels:
     """Return labels as a flat array of whole numbers.
 
-    Parameters
-    ----------
-    labels
-        The labels as given.
-
     Raises
     ------
     NotNumeric
@@ -43,15 +38,7 @@ def check_labels(labels: ArrayLike) -> Labels:
 
 
 def check_two_labellings(true: ArrayLike, predicted: ArrayLike) -> tuple[Labels, Labels]:
-    """Return two labellings, checked to have the same length.
-
-    Parameters
-    ----------
-    true
-        One labelling.
-    predicted
-        The other.
-    """
+    """Return two labellings, checked to have the same length."""
     if np.shape(true) != np.shape(predicted):
         raise DimensionMismatch(
             f"The labels have different shapes: {np.shape(true)} and {np.shape(predicted)}.",
@@ -65,8 +52,6 @@ def check_points(points: ArrayLike, d: int | None = None) -> Matrix:
 
     Parameters
     ----------
-    points
-        The points as given.
     d
         The number of columns, if it is known.
     """
@@ -77,15 +62,7 @@ def check_points(points: ArrayLike, d: int | None = None) -> Matrix:
 
 
 def check_two_point_sets(true: ArrayLike, estimated: ArrayLike) -> tuple[Matrix, Matrix]:
-    """Return two non-empty sets of points, checked to have the same number of columns.
-
-    Parameters
-    ----------
-    true
-        One set.
-    estimated
-        The other.
-    """
+    """Return two non-empty sets of points, checked to have the same number of columns."""
     A = check_points(true)
     B = check_points(estimated, A.shape[1])
     if not len(A) or not len(B):
@@ -96,17 +73,7 @@ def check_two_point_sets(true: ArrayLike, estimated: ArrayLike) -> tuple[Matrix,
 
 
 def check_same_length(points: Matrix, others: NDArray[np.generic], of: str) -> None:
-    """Refuse arrays of different lengths.
-
-    Parameters
-    ----------
-    points
-        Points.
-    others
-        What belongs to each of them.
-    of
-        What the others are, for the error.
-    """
+    """Refuse arrays of different lengths."""
     if len(points) != len(others):
         raise DimensionMismatch(
             f"There are {len(points)} rows and {len(others)} {of}.", "Give one for each row."

@@ -39,8 +39,6 @@ class Clustering:
 
     Parameters
     ----------
-    labels
-        The label of each row.
     centers
         One a row, or None.
     """
@@ -55,13 +53,7 @@ class Clustering:
         return len(np.unique(inside)) if self.centers is None else len(self.centers)
 
     def shuffled(self, random_state: int) -> "Clustering":
-        """Return the same labels in random order.
-
-        Parameters
-        ----------
-        random_state
-            The seed.
-        """
+        """Return the same labels in random order."""
         return Clustering(np.random.default_rng(random_state).permutation(self.labels))
 
 
@@ -91,8 +83,6 @@ class ScoredRows:
         ----------
         rows
             The rows, or None.
-        model
-            The model, or labels.
         """
         scale = _scale_of(model)
         if rows is None:
@@ -101,13 +91,7 @@ class ScoredRows:
         return cls(plain, scale(plain), scale)
 
     def clustering(self, of: Any) -> Clustering:
-        """Return labels as given, or those that a fitted model gives the rows.
-
-        Parameters
-        ----------
-        of
-            Labels or a fitted model.
-        """
+        """Return labels as given, or those that a fitted model gives the rows."""
         if not hasattr(of, "predict"):
             return self._checked(Clustering(check_labels(of)))
         if self.rows is None:
@@ -123,10 +107,6 @@ class ScoredRows:
         ----------
         against
             Labels, a model, or None for k-means.
-        count
-            The number of clusters of that k-means.
-        random_state
-            Its seed.
         """
         if against is not None:
             given = self.clustering(against)
@@ -254,12 +234,6 @@ class Score:
 
     Parameters
     ----------
-    name
-        Its name.
-    better
-        Which direction is better.
-    of
-        Measures a clustering.
     ends_at_1
         Whether 1 is the best there is.
     of_labels
@@ -275,19 +249,7 @@ class Score:
 
 @dataclass(frozen=True, eq=False)
 class Comparison:
-    """The clustering to score, the plain one, and the ones that know nothing.
-
-    Parameters
-    ----------
-    result
-        The clustering to score.
-    plain
-        The one found without noise.
-    controls
-        Those found without data.
-    shuffled
-        The labels of the first, dealt out at random.
-    """
+    """The clustering to score, the plain one, and the ones that know nothing."""
 
     result: Clustering
     plain: Clustering
@@ -295,13 +257,7 @@ class Comparison:
     shuffled: Clustering
 
     def line(self, score: Score) -> dict[str, Any]:
-        """Return one row of the table.
-
-        Parameters
-        ----------
-        score
-            Which.
-        """
+        """Return one row of the table."""
         value, plain = _number(score.of(self.result)), _number(score.of(self.plain))
         controls = self._control_values(score)
         control = fmean(controls) if controls else None
@@ -358,13 +314,7 @@ def _measures(
 
 
 def agreement_scores(plain: Clustering) -> Iterator[Score]:
-    """Return the scores that compare labels with the plain ones.
-
-    Parameters
-    ----------
-    plain
-        The clustering to agree with.
-    """
+    """Return the scores that compare labels with the plain ones."""
     for name, agreement in _AGREEMENTS.items():
         yield Score(name, "higher", _agreement_with(agreement, plain), ends_at_1=True)
     yield Score("mi", "higher", _agreement_with(mi, plain))

@@ -13,8 +13,6 @@ def audits(twin: str, draws: int) -> list[Row]:
     ----------
     twin
         Its name in ``shoal.audit.twins``.
-    draws
-        Outputs of each side.
     """
     audit = twins[twin].run(draws=draws)
     claim = float(audit.claim or 0)

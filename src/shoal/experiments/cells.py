@@ -30,10 +30,6 @@ class Cell:
     ----------
     part
         Which part, e.g. "utility".
-    settings
-        What distinguishes it from the others of its part: plain values.
-    cost
-        About how long it takes beside others, for the estimate of the time left.
     """
 
     part: str
@@ -59,8 +55,6 @@ class CellFile:
     ----------
     folder
         The folder of the run; it is made.
-    run
-        What the run is: document, edition, scale. A folder of another run is refused.
     """
 
     def __init__(self, folder: Path, run: Mapping[str, Any]) -> None:
@@ -83,13 +77,7 @@ class CellFile:
             yield self
 
     def has(self, cell: Cell) -> bool:
-        """Whether a cell is finished.
-
-        Parameters
-        ----------
-        cell
-            The cell.
-        """
+        """Whether a cell is finished."""
         return cell.key in self._rows
 
     def rows(self, cells: Sequence[Cell]) -> list[Row]:
@@ -107,17 +95,7 @@ class CellFile:
         ]
 
     def add(self, cell: Cell, rows: Sequence[Row], seconds: float) -> None:
-        """Write a finished cell to the disk.
-
-        Parameters
-        ----------
-        cell
-            The cell.
-        rows
-            What it gave: plain values by name.
-        seconds
-            How long it took.
-        """
+        """Write a finished cell to the disk."""
         self._rows[cell.key] = list(rows)
         self._append({"cell": cell.key, "seconds": round(seconds, 3), "rows": list(rows)})
 

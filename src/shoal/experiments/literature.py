@@ -22,22 +22,10 @@ class Method:
 
     Parameters
     ----------
-    table
-        The table it is in.
-    name
-        The method and its year.
-    claimed
-        The guarantee the review states for it.
-    real
-        The guarantee of the method as the review describes it.
-    ours
-        Our form of it, or that there is none.
     twin
         A broken form with the fault that the description has; None without one.
     case
         A correct form of ours to be audited instead, by its name in ``shoal.audit.mechanisms``.
-    why
-        Why it cannot be tested, where neither is there.
     """
 
     table: str
@@ -125,13 +113,7 @@ _PARTS_ONLY = {"3D Road Network": "an excerpt", "Gowalla": "New York only"}
 
 
 def cells(quick: bool) -> list[Cell]:
-    """Return an audit for each line that can be tested.
-
-    Parameters
-    ----------
-    quick
-        Whether few draws will do.
-    """
+    """Return an audit for each line that can be tested."""
     draws = 40_000 if quick else 200_000
     audited = {
         (kind, name): Cell("audits", {"kind": kind, "name": name, "draws": draws})
@@ -143,13 +125,7 @@ def cells(quick: bool) -> list[Cell]:
 
 
 def run(cell: Cell) -> list[Row]:
-    """Audit a broken form, or a form of ours.
-
-    Parameters
-    ----------
-    cell
-        The cell.
-    """
+    """Audit a broken form, or a form of ours."""
     kind, name = cell.settings["kind"], cell.settings["name"]
     cases = twins if kind == "twin" else mechanisms
     audit = cases[name].run(draws=cell.settings["draws"])
@@ -158,15 +134,7 @@ def run(cell: Cell) -> list[Row]:
 
 
 def conclude(results: Results, quick: bool) -> Reproduction:
-    """Return a verdict for each line of the tables.
-
-    Parameters
-    ----------
-    results
-        What was measured.
-    quick
-        Whether this was the quick form.
-    """
+    """Return a verdict for each line of the tables."""
     claims = [_claim(method, results) for method in METHODS]
     return Reproduction(
         title="The literature of the thesis, method by method",

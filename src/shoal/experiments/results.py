@@ -16,12 +16,8 @@ class Mean:
 
     Parameters
     ----------
-    mean
-        The mean.
     error
         Its standard error; NaN for a single draw.
-    n
-        How many draws.
     """
 
     mean: float
@@ -84,8 +80,6 @@ class Results:
 
     Parameters
     ----------
-    rows
-        Each with its part, its settings and what was measured.
     settings
         The names of the settings of all cells; other numbers of a row were measured.
     """
@@ -102,15 +96,7 @@ class Results:
         return list(self._by_part)
 
     def rows(self, part: str, **equal: Any) -> list[Row]:
-        """Return the rows of a part with these settings.
-
-        Parameters
-        ----------
-        part
-            The part.
-        **equal
-            What settings must be.
-        """
+        """Return the rows of a part with these settings."""
         return [
             row
             for row in self._by_part.get(part, ())
@@ -118,17 +104,7 @@ class Results:
         ]
 
     def mean(self, part: str, value: str, **equal: Any) -> Mean | None:
-        """Return the mean of a value over all rows with these settings; None without any.
-
-        Parameters
-        ----------
-        part
-            The part.
-        value
-            The name of the value.
-        **equal
-            What settings must be.
-        """
+        """Return the mean of a value over all rows with these settings; None without any."""
         return mean_of(row.get(value) for row in self.rows(part, **equal))
 
     def gaps(
@@ -138,16 +114,8 @@ class Results:
 
         Parameters
         ----------
-        part
-            The part.
-        value
-            What is averaged.
         setting
             The setting whose choices are compared, e.g. "method".
-        first
-            One choice.
-        second
-            The other.
         """
         compared = []
         for data in self.distinct(part, "data"):
@@ -161,35 +129,13 @@ class Results:
         return compared
 
     def distinct(self, part: str, name: str, **equal: Any) -> list[Any]:
-        """Return the values that a setting takes, in the order of the rows.
-
-        Parameters
-        ----------
-        part
-            The part.
-        name
-            The setting.
-        **equal
-            What other settings must be.
-        """
+        """Return the values that a setting takes, in the order of the rows."""
         return list(dict.fromkeys(row[name] for row in self.rows(part, **equal) if name in row))
 
     def line(
         self, part: str, value: str, along: str = "epsilon", **equal: Any
     ) -> list[tuple[float, float, float]]:
-        """Return the points of a curve: place, mean, standard error (0 for one draw).
-
-        Parameters
-        ----------
-        part
-            The part.
-        value
-            What is averaged.
-        along
-            The setting along the axis.
-        **equal
-            What other settings must be.
-        """
+        """Return the points of a curve: place, mean, standard error (0 for one draw)."""
         points = []
         for place in sorted(self.distinct(part, along, **equal)):
             average = self.mean(part, value, **{**equal, along: place})
@@ -199,13 +145,7 @@ class Results:
         return points
 
     def means(self, part: str) -> list[Row]:
-        """Return the part with its draws averaged: for each number its mean and standard error.
-
-        Parameters
-        ----------
-        part
-            The part.
-        """
+        """Return the part with its draws averaged: for each number its mean and standard error."""
         groups: dict[tuple[Any, ...], list[Row]] = {}
         for row in self.rows(part):
             groups.setdefault(_key_of(row, self._settings), []).append(row)

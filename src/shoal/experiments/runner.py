@@ -30,12 +30,8 @@ def run_cells(
 
     Parameters
     ----------
-    cells
-        All cells of the run.
     run
         What a cell does; a function of a module, so that other processes find it.
-    file
-        Where finished cells are kept.
     jobs
         How many processes work at once; 1 works in this one.
     progress
@@ -133,10 +129,6 @@ class _Clock:
     ----------
     cost
         Of all cells, in any unit.
-    count
-        How many cells there are.
-    progress
-        Whom to tell.
     """
 
     def __init__(self, cost: float, count: int, progress: Progress | None) -> None:
@@ -155,11 +147,6 @@ class _Clock:
 
 def time_left_text(seconds: float) -> str:
     """Return a time in words, rounded so that it does not flicker.
-
-    Parameters
-    ----------
-    seconds
-        The time.
 
     Examples
     --------

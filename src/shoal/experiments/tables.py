@@ -18,19 +18,7 @@ NOT_RUN = "The part was not run, or its table is not here."
 def table_of(
     title: str, columns: Sequence[str], rows: Sequence[Sequence[str]], note: str = ""
 ) -> dict[str, Any]:
-    """Return a table as a page shows it.
-
-    Parameters
-    ----------
-    title
-        What it shows.
-    columns
-        Their names.
-    rows
-        Cells as text.
-    note
-        How to read it.
-    """
+    """Return a table as a page shows it."""
     shown = {"title": title, "columns": list(columns), "rows": [list(row) for row in rows]}
     return {**shown, "note": note, "marked": False}
 
@@ -39,11 +27,6 @@ def clear_errors(comparisons: int) -> float:
     """Return how many standard errors make a difference clear, where several are compared.
 
     Of equal means one in twenty such groups of comparisons has a difference that looks clear.
-
-    Parameters
-    ----------
-    comparisons
-        How many differences are looked at.
 
     Examples
     --------
@@ -58,11 +41,6 @@ def verdict_on(gaps: Sequence[Mean]) -> str:
 
     One that is clearly below 0 refutes it; it holds if all are clearly above; else the draws
     cannot tell.
-
-    Parameters
-    ----------
-    gaps
-        The differences, each with its standard error.
 
     Examples
     --------
@@ -81,11 +59,6 @@ def verdict_on(gaps: Sequence[Mean]) -> str:
 
 def lead_of(claims: Sequence[Claim]) -> str:
     """Return how many claims hold, in a sentence.
-
-    Parameters
-    ----------
-    claims
-        The claims.
 
     Examples
     --------

@@ -15,11 +15,6 @@ _LARGEST = 2**62  # beyond, sums of counts would not fit
 def check_counts(counts: ArrayLike) -> NDArray[np.int64]:
     """Return counts as whole numbers; refuse, rather than round, anything else.
 
-    Parameters
-    ----------
-    counts
-        Anything NumPy takes as an array.
-
     Examples
     --------
     >>> check_counts([[1.0, 2.0]])
@@ -39,15 +34,7 @@ def check_counts(counts: ArrayLike) -> NDArray[np.int64]:
 
 
 def box_corners(low: ArrayLike, high: ArrayLike) -> NDArray[np.float64]:
-    """Return the two corners of a public box, one above the other.
-
-    Parameters
-    ----------
-    low
-        The lowest value of each column.
-    high
-        The highest value of each column.
-    """
+    """Return the two corners of a public box, one above the other."""
     ends = _floats(low), _floats(high)
     if ends[0].shape != ends[1].shape:
         raise DimensionMismatch(
@@ -65,13 +52,7 @@ def box_corners(low: ArrayLike, high: ArrayLike) -> NDArray[np.float64]:
 
 
 def check_points(centers: ArrayLike) -> NDArray[np.float64]:
-    """Return points on the plane, two numbers each.
-
-    Parameters
-    ----------
-    centers
-        Anything NumPy takes as an array of pairs.
-    """
+    """Return points on the plane, two numbers each."""
     places = _floats(centers)
     if places.ndim != 2 or places.shape[1] != 2:
         raise DimensionMismatch(

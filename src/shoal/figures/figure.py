@@ -75,11 +75,6 @@ class Figure(ABC):
 def import_plotly(module: str = "graph_objects") -> Any:
     """Import a module of plotly, with a clear error where it is not installed.
 
-    Parameters
-    ----------
-    module
-        Its name within plotly.
-
     Raises
     ------
     MissingPart

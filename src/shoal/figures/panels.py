@@ -34,19 +34,7 @@ TOP = 34
 
 @dataclass(frozen=True)
 class Panel:
-    """The rectangle that a panel's drawing fills.
-
-    Parameters
-    ----------
-    left
-        Its left edge.
-    right
-        Its right edge.
-    top
-        Its upper edge.
-    bottom
-        Its lower edge.
-    """
+    """The rectangle that a panel's drawing fills."""
 
     left: float
     right: float
@@ -119,41 +107,19 @@ class Panels(Figure):
 
 
 def check_panels(panels: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return the panels, refused if there are none.
-
-    Parameters
-    ----------
-    panels
-        Content by title.
-    """
+    """Return the panels, refused if there are none."""
     if panels:
         return panels
     raise InvalidSetting("There is no panel to draw.", 'E.g. {"epsilon 1": reports}.')
 
 
 def panel_numbers(title: str, error: float, **numbers: Any) -> dict[str, Any]:
-    """Return a panel's numbers, with its error as the note.
-
-    Parameters
-    ----------
-    title
-        The panel's title.
-    error
-        Its typical error.
-    **numbers
-        What is drawn.
-    """
+    """Return a panel's numbers, with its error as the note."""
     return {"title": title, "note": f"typical error {error:.3g}", "error": error, **numbers}
 
 
 def typical_error(off: NDArray[np.float64]) -> float:
-    """Return the root of the mean square.
-
-    Parameters
-    ----------
-    off
-        The errors.
-    """
+    """Return the root of the mean square."""
     return float(np.sqrt(np.mean(off**2)))
 
 

@@ -28,19 +28,7 @@ _BACKGROUND = ".fig { background: var(--card) }\n"
 
 
 class Svg:
-    """An SVG element under construction, with a title and a description for screen readers.
-
-    Parameters
-    ----------
-    width
-        Of the view box.
-    height
-        Of the view box.
-    title
-        What the figure is.
-    alt
-        What it shows, in words.
-    """
+    """An SVG element under construction, with a title and a description for screen readers."""
 
     def __init__(self, width: float, height: float, title: str, alt: str) -> None:
         self._size = f"0 0 {px(width)} {px(height)}"
@@ -52,10 +40,6 @@ class Svg:
 
         Parameters
         ----------
-        d
-            Its drawing commands.
-        css
-            Its classes.
         width
             Its stroke's width, where the class does not say.
         """
@@ -67,16 +51,8 @@ class Svg:
 
         Parameters
         ----------
-        x
-            Where, from the left.
-        y
-            Where, from the top.
         text
             The text; it is escaped here.
-        css
-            Its classes.
-        upwards
-            Turn it, for the title of a vertical axis.
         """
         place = (
             f'transform="translate({px(x)} {px(y)}) rotate(-90)"'
@@ -90,10 +66,6 @@ class Svg:
 
         Parameters
         ----------
-        x
-            Where, from the left.
-        y
-            Where, from the top.
         number
             From 1 up.
         """
@@ -129,11 +101,6 @@ def figure_style() -> str:
 def px(value: float) -> str:
     """Write a coordinate to 0.1, as short as possible.
 
-    Parameters
-    ----------
-    value
-        The coordinate.
-
     Examples
     --------
     >>> px(12.0), px(0.25), px(-0.04)
@@ -145,15 +112,6 @@ def px(value: float) -> str:
 
 def nice_ticks(low: float, high: float, about: int) -> list[float]:
     """Return round numbers between two ends, roughly ``about`` of them.
-
-    Parameters
-    ----------
-    low
-        The lower end.
-    high
-        The upper end.
-    about
-        How many.
 
     Examples
     --------

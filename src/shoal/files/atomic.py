@@ -433,13 +433,7 @@ def _check_replaceable(final: Path) -> None:
 
 
 def flush(path: Path) -> None:
-    """Flush a file or folder to disk, so that it is complete even if the machine stops.
-
-    Parameters
-    ----------
-    path
-        The file or folder.
-    """
+    """Flush a file or folder to disk, so that it is complete even if the machine stops."""
     handle = os.open(path, os.O_RDONLY)
     try:
         os.fsync(handle)

@@ -40,15 +40,7 @@ def file_lock(path: Path) -> Iterator[bool]:
 
 
 def is_still(handle: int, path: Path) -> bool:
-    """Whether a name stands for the open file: its last holder may have removed it.
-
-    Parameters
-    ----------
-    handle
-        The open file.
-    path
-        The name it was opened by.
-    """
+    """Whether a name stands for the open file: its last holder may have removed it."""
     try:
         return os.path.samestat(os.fstat(handle), os.stat(path))
     except FileNotFoundError:

@@ -45,16 +45,10 @@ class Stage:
 
     Parameters
     ----------
-    token
-        Part of the names of all its temporary files.
-    members
-        The files and folders of the set.
     planned
         What the new ones are, by the names they were about to get; None before that.
     run
         The run it works for, if that can be resumed.
-    finished
-        What an earlier process of a run had finished.
     """
 
     token: str
@@ -69,8 +63,6 @@ class Record:
 
     Parameters
     ----------
-    path
-        Where it lies.
     handle
         The open and locked file; None where none can be kept, so that nothing is swept either.
 
@@ -119,11 +111,6 @@ class Record:
 @contextmanager
 def record_of(main: Path) -> Iterator[Record]:
     """The record of a set, which no other process has while the block lasts.
-
-    Parameters
-    ----------
-    main
-        The set's main file.
 
     Raises
     ------

@@ -76,11 +76,6 @@ def nameless_file(name: str) -> Iterator[tuple[Path, IO[bytes]]]:
 
     Yields a path that opens it, and the open file to write to. Where the system cannot do that,
     it is a file in a scratch folder.
-
-    Parameters
-    ----------
-    name
-        What the path ends in.
     """
     with scratch() as folder:
         path = folder / name

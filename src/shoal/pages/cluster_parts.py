@@ -46,12 +46,8 @@ def release_settings(
     ----------
     box
         Public bounds; None where a method says itself what is public.
-    guarantee
-        The promise.
     publisher
         Who publishes it; None leaves it out.
-    **own
-        The method's own settings: title, method, code and so on.
     """
     source = "from a seed" if guarantee.simulation else "cryptographic source"
     shared = {
@@ -68,8 +64,6 @@ def exact_promise_lines(guarantee: "Guarantee", **context: Any) -> list[Line]:
 
     Parameters
     ----------
-    guarantee
-        The promise.
     **context
         As of ``report.promise``.
     """
@@ -81,70 +75,34 @@ def exact_promise_lines(guarantee: "Guarantee", **context: Any) -> list[Line]:
 
 
 def promise_values(guarantee: "Guarantee") -> dict[str, Any]:
-    """Return what ``--json`` prints of every release: the promise.
-
-    Parameters
-    ----------
-    guarantee
-        The promise.
-    """
+    """Return what ``--json`` prints of every release: the promise."""
     return {"guarantee": guarantee.to_dict(), "simulation": guarantee.simulation}
 
 
 def without_values(result: "Result", *names: str) -> "Result":
-    """Return a result without some released values, which are files of their own.
-
-    Parameters
-    ----------
-    result
-        The result.
-    """
+    """Return a result without some released values, which are files of their own."""
     released = {name: leaf for name, leaf in result.released.items() if name not in names}
     return replace(result, released=released)
 
 
 def count_text(groups: int) -> str:
-    """Return the number of groups in words.
-
-    Parameters
-    ----------
-    groups
-        The number.
-    """
+    """Return the number of groups in words."""
     return quantity(groups, "group") if groups else "No groups"
 
 
 def has_no_entity(model: Any) -> bool:
-    """Return whether no column says whose a row is.
-
-    Parameters
-    ----------
-    model
-        A fitted model.
-    """
+    """Return whether no column says whose a row is."""
     return entity_and_limit(model.domain)[0] is None
 
 
 def unit_of(model: Any) -> str:
-    """Return what is counted: people where each is known and has one row, else rows.
-
-    Parameters
-    ----------
-    model
-        A fitted model.
-    """
+    """Return what is counted: people where each is known and has one row, else rows."""
     entity, limit = entity_and_limit(model.domain)
     return "people" if entity is not None and limit == 1 else "rows"
 
 
 def no_group_text(model: Any) -> str:
-    """Return the sentence for a release in which no group is more than noise.
-
-    Parameters
-    ----------
-    model
-        A fitted model.
-    """
+    """Return the sentence for a release in which no group is more than noise."""
     from shoal.cluster.totals import NO_GROUP_TOLD, NOBODY_TOLD
 
     return NO_GROUP_TOLD if model.rows_told_ else NOBODY_TOLD
@@ -157,8 +115,6 @@ def estimator_code(model: Any, first: str, **own: Any) -> str:
     ----------
     model
         A private estimator; settings of it that are as by default are left out.
-    first
-        Positional arguments, with a comma after them.
     **own
         The method's own settings; those that are None are left out.
     """
@@ -234,16 +190,6 @@ def learner_code(
     ----------
     model
         A fitted ``LocalClusterer``.
-    table
-        Where the reports are.
-    names
-        Columns of the records.
-    control_reports
-        How many reported the middle of the box in the control.
-    seed
-        Of the learner.
-    is_distributed
-        Whether Spark reads the reports.
     """
     mechanism = model.mechanism
     imports, read = (_read_on_spark if is_distributed else _read_here)(table, mechanism, names)

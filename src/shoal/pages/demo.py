@@ -40,8 +40,6 @@ class Trial:
 
     Parameters
     ----------
-    epsilon
-        The budget.
     centers
         The centres on the map, of shape (fits, groups, 2), in the order of the plain groups.
     """
@@ -64,14 +62,6 @@ class Demo:
         The plain group of each, in the order of the private groups.
     plain
         The centres of the plain groups on the map, in that order.
-    costs
-        What is left inside so many groups of rows drawn from the release.
-    trials
-        The same at other budgets.
-    attack
-        The attack on private k-means.
-    plain_attack
-        The same attack on plain k-means.
     """
 
     model: Any
@@ -91,13 +81,7 @@ class Demo:
 
 
 def page(demo: Demo) -> Page:
-    """Build the page of the demo: that of its groups, with what only a demo may show.
-
-    Parameters
-    ----------
-    demo
-        What the demo made.
-    """
+    """Build the page of the demo: that of its groups, with what only a demo may show."""
     from shoal.pages import prototypes
 
     groups = prototypes.page(demo.model, title=TITLE, publisher="shoal demo, on made-up students")
@@ -117,13 +101,7 @@ def page(demo: Demo) -> Page:
 
 
 def map_pair(demo: Demo) -> "Figure":
-    """Draw rows and plain centres beside released cells and private centres.
-
-    Parameters
-    ----------
-    demo
-        What the demo made.
-    """
+    """Draw rows and plain centres beside released cells and private centres."""
     from shoal.figures import CenterPanel
 
     plain = CenterPanel(

@@ -26,13 +26,7 @@ _NEVER_BOTH = (
 
 
 def page(trials: Sequence["Trial"]) -> VerdictPage:
-    """Build the page.
-
-    Parameters
-    ----------
-    trials
-        What was tried.
-    """
+    """Build the page."""
     table, lead = _table(trials), _lead(trials)
     lines: list[Line | Table] = [
         Line("Found", lead),
@@ -45,13 +39,7 @@ def page(trials: Sequence["Trial"]) -> VerdictPage:
 
 
 def policy_lines(trial: "Trial") -> str:
-    """Return what a policy says for a setting.
-
-    Parameters
-    ----------
-    trial
-        The setting's trial.
-    """
+    """Return what a policy says for a setting."""
     return (
         f"privacy: {{k: {trial.k}, suppression: {trial.suppression:g}}}, "
         f"search: {{recoding: {trial.recoding}}}"

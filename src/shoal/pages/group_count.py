@@ -28,8 +28,6 @@ def count_reason(model: Any, n_groups: int) -> CountReason | None:
     ----------
     model
         A fitted model with ``synopsis_``, or one that was learnt from reports.
-    n_groups
-        How many groups it shows.
     """
     costs = getattr(model, "cost_curve_", None)
     spread = _chosen_spread(costs) if costs is not None else _spread(model, n_groups)

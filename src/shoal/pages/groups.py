@@ -76,24 +76,14 @@ class CardRow(NamedTuple):
         The column, or one of its categories.
     detail
         The difference in words: "1.8 times as common".
-    here
-        The value of the group, as text.
-    unit
-        What follows the value in small letters.
     interval
         Where the value lies, as text; empty if that is not known.
-    everyone
-        The value of everyone, as text.
     at
         The value, from 0 to 1 across the scale.
     low, high
         The ends of its interval on that scale; None if it has none.
-    other
-        Everyone's value on that scale.
     is_share
         Whether it is the share of a category; else the mean of a number.
-    is_clear
-        Whether the interval leaves out everyone's value.
     """
 
     label: str
@@ -118,14 +108,8 @@ class Card:
     ----------
     number
         Its number, from 1: one more than its label.
-    title
-        What stands out, in words.
-    size
-        About how many belong to it.
     low, high
         The interval of that; None if it has none.
-    rows
-        What is typical of it, the strongest difference first.
     warning
         Why not to rely on it; empty for a stable group.
     """
@@ -141,19 +125,7 @@ class Card:
 
 @dataclass(frozen=True, kw_only=True)
 class Groups:
-    """All groups of a page, the largest first.
-
-    Parameters
-    ----------
-    cards
-        The groups.
-    unit
-        What is counted: people, rows or reports.
-    interval
-        What the whiskers show, for the legend.
-    note
-        How the titles were made, and what else there is to know.
-    """
+    """All groups of a page, the largest first."""
 
     cards: Sequence[Card]
     unit: str
@@ -186,13 +158,6 @@ def _card_values(card: Card, most: int, total: int) -> dict[str, Any]:
 def column_texts(domain: Any, names: Sequence[str]) -> list[ColumnText]:
     """Return what columns are called: as the schema says, or their names as words.
 
-    Parameters
-    ----------
-    domain
-        The schema or box of the columns.
-    names
-        The columns.
-
     Examples
     --------
     >>> column_texts(None, ["minutes_per_session", "GPA"])
@@ -204,11 +169,6 @@ def column_texts(domain: Any, names: Sequence[str]) -> list[ColumnText]:
 
 def title_columns(columns: Sequence[ColumnText]) -> str:
     """Return the columns as the title of a page names them.
-
-    Parameters
-    ----------
-    columns
-        The columns.
 
     Examples
     --------
@@ -252,29 +212,12 @@ def times_text(here: float, everyone: float, what: str) -> str:
 
 
 def amount_text(value: float, width: float) -> str:
-    """Format a number to about a thousandth of its column's range.
-
-    Parameters
-    ----------
-    value
-        The number.
-    width
-        The range.
-    """
+    """Format a number to about a thousandth of its column's range."""
     return _digits(value, _decimals(width))
 
 
 def interval_text(low: float, high: float, width: float) -> str:
     """Format the ends of an interval, the lower one rounded down and the upper one up.
-
-    Parameters
-    ----------
-    low
-        The lower end.
-    high
-        The upper end.
-    width
-        The range of the column.
 
     Examples
     --------
@@ -301,11 +244,6 @@ def _decimals(width: float) -> int:
 def distinct_titles(titles: Sequence[str]) -> list[str]:
     """Return titles of which no two are the same.
 
-    Parameters
-    ----------
-    titles
-        The titles.
-
     Examples
     --------
     >>> distinct_titles(["Young", "Old", "Young"])
@@ -323,8 +261,6 @@ def replace_titles(titles: Sequence[str], names: Sequence[str] | None) -> list[s
 
     Parameters
     ----------
-    titles
-        The titles by rule.
     names
         A name for each group, in the order of their numbers; None leaves the titles.
 

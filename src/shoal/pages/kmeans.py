@@ -181,8 +181,6 @@ def page(
         A fitted ``PrivateKMeans``.
     title
         Of the page; None names groups and columns.
-    publisher
-        Who publishes it.
     names
         The publisher's name of each group; None makes titles of what stands out.
     is_whole
@@ -266,8 +264,6 @@ def code(model: Any, n_clusters: int) -> str:
     ----------
     model
         A fitted ``PrivateKMeans``.
-    n_clusters
-        The number of clusters.
     """
     method = None if model.method == "auto" else model.method
     return estimator_code(model, f"{n_clusters}, ", method=method)
@@ -431,26 +427,12 @@ def _limits(groups: KMeansGroups) -> list[str]:
 
 
 def maps(groups: KMeansGroups) -> list["CellMap"]:
-    """Draw a map of each pair of columns, those with the most distant centres first.
-
-    Parameters
-    ----------
-    groups
-        The groups.
-    """
+    """Draw a map of each pair of columns, those with the most distant centres first."""
     return [_map(groups, pair) for pair in column_pairs(groups.box, groups.centers)]
 
 
 def column_pairs(box: "Box", centers: NDArray[np.float64]) -> list[tuple[int, int]]:
-    """Return pairs of columns worth a map, those with the most distant centres first.
-
-    Parameters
-    ----------
-    box
-        The public bounds.
-    centers
-        The centres.
-    """
+    """Return pairs of columns worth a map, those with the most distant centres first."""
     if box.distance_unit == "km":
         return [(1, 0)]  # longitude across
     spread = (centers / (box.high - box.low)).std(axis=0)

@@ -96,14 +96,6 @@ class LocalGroups:
     ----------
     model
         A fitted ``LocalClusterer``.
-    control
-        The same learner, fitted to reports of the middle of the box.
-    box
-        Public bounds of the records.
-    guarantee
-        The promise of the reports.
-    total
-        The number of reports.
     protects
         What one report is about: "a row", or a person.
     evidence
@@ -255,20 +247,8 @@ def page(
     ----------
     groups
         The ``LocalGroups``; or a fitted ``LocalClusterer``, of which less can be said.
-    table
-        The path of the reports.
-    n_clusters
-        The number of groups, or several to choose among.
-    choose
-        The rule of the choice.
-    seed
-        The seed of the learner.
-    is_distributed
-        Whether Spark read the reports.
     title
         Of the page; None names groups and columns.
-    publisher
-        Who publishes it.
     names
         The publisher's name of each group; None makes titles of what stands out.
     """
@@ -536,13 +516,7 @@ def _center_text(groups: LocalGroups, center: Any) -> list[str]:
 
 
 def maps(groups: LocalGroups) -> list["CellMap"]:
-    """Draw, for each pair of columns, what was found and what is found without data.
-
-    Parameters
-    ----------
-    groups
-        The groups.
-    """
+    """Draw, for each pair of columns, what was found and what is found without data."""
     drawn = []
     for pair in column_pairs(groups.box, groups.centers)[:_PAIRS]:
         across, upwards = (groups.columns[i].within for i in pair)

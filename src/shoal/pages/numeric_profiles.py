@@ -30,16 +30,10 @@ class NumericProfiles:
 
     Parameters
     ----------
-    columns
-        What the columns are called.
     within
         The lowest and highest value of each column, in two lines.
-    means
-        The mean or centre of each group, a line each.
     low, high
         Where each mean lies, or how far the group reaches; NaN where nothing is known.
-    everyone
-        The mean of all.
     reaches
         Whether ``low`` and ``high`` are the ends of the group itself, not of an interval.
     """
@@ -59,8 +53,6 @@ class NumericProfiles:
         ----------
         group
             The number of the group, from 0.
-        most
-            How many lines at most.
         """
         return [self._row(group, i) for i in self._by_strength(group)[:most]]
 

@@ -68,8 +68,6 @@ def page(
         A fitted ``PrivateKPrototypes``.
     title
         Of the page; None names groups and columns.
-    publisher
-        Who publishes it.
     names
         The publisher's name of each group; None makes titles of what stands out.
     """

@@ -47,18 +47,12 @@ def page(
 
     Parameters
     ----------
-    model
-        What was learnt.
-    table
-        The path of the reports.
     protects
         What one report is about: "a row", or a person.
     seed
         The seed of the rounds without data.
     title
         Of the page; None names groups and columns.
-    publisher
-        Who publishes it.
     names
         The publisher's name of each group; None numbers them.
     """

@@ -25,12 +25,8 @@ def page(model: Any, *, title: str | None = None, publisher: str | None = None) 
 
     Parameters
     ----------
-    model
-        The fitted synopsis.
     title
         Of the page; None names the columns.
-    publisher
-        Who publishes it.
     """
     box, name = model.box, type(model).__name__
     settings = release_settings(

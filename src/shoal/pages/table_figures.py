@@ -24,11 +24,6 @@ def hierarchy_figures(finished: "RunResult") -> list["Figure"]:
     Only published rows count, and the leaf for missing values is drawn only if it is published:
     nothing tells of rows that are left out. Labels of learnt hierarchies are values of the table,
     so those are not drawn. Boxes below or beside published labels stay without a name.
-
-    Parameters
-    ----------
-    finished
-        The run.
     """
     release, problem = finished.produced.release, finished.frequency.problem
     live, drawn = ~release.suppressed & ~release.starred, list["Figure"]()
@@ -66,8 +61,6 @@ def risk_histogram(finished: "RunResult", before: Any) -> "Figure":
 
     Parameters
     ----------
-    finished
-        The run.
     before
         (sizes, 2): people of a class before the release, and how many classes have them.
     """

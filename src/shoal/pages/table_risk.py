@@ -34,15 +34,7 @@ _MOST_COMBINATIONS = 10
 
 
 def wp216_lines(policy: "Policy", achieved: "AchievedPrivacy") -> list[str]:
-    """Answer the three questions of WP216 for a released table, a sentence or two each.
-
-    Parameters
-    ----------
-    policy
-        The policy.
-    achieved
-        What was counted in the release.
-    """
+    """Answer the three questions of WP216 for a released table, a sentence or two each."""
     return [
         f"Singling out (WP216): {_singling_out(policy, achieved)}",
         f"Linkability (WP216): {_linkability(policy, achieved)}",
@@ -89,12 +81,6 @@ def risk_lines(risk: "Risk", k: int, of: str, population: "Population | None") -
 
     Parameters
     ----------
-    risk
-        The risk.
-    k
-        The k of the promise.
-    of
-        What is counted: people or rows.
     population
         The population, if one is known.
     """
@@ -113,11 +99,6 @@ def risk_lines(risk: "Risk", k: int, of: str, population: "Population | None") -
 def chance_text(value: float) -> str:
     """Format a probability as "1 in 12", rounded up.
 
-    Parameters
-    ----------
-    value
-        The probability.
-
     Examples
     --------
     >>> chance_text(1.0), chance_text(0.26), chance_text(1 / 12)
@@ -127,15 +108,7 @@ def chance_text(value: float) -> str:
 
 
 def model_texts(policy: "Policy", reached: Mapping[str, float]) -> list[str]:
-    """Return a sentence for each model that a release keeps besides k, l and t.
-
-    Parameters
-    ----------
-    policy
-        The policy.
-    reached
-        What was counted in the release.
-    """
+    """Return a sentence for each model that a release keeps besides k, l and t."""
     privacy, texts = policy.privacy, list[str]()
     if privacy.k_map is not None and privacy.population is not None:
         known = "counted in a table of it"
@@ -197,13 +170,7 @@ def _estimates(uniques: PopulationUniques) -> str:
 
 
 def special_text(special: SpecialUniques) -> str:
-    """Return how many people a few columns make special, for the holder.
-
-    Parameters
-    ----------
-    special
-        The combinations.
-    """
+    """Return how many people a few columns make special, for the holder."""
     few = quantity(special.most_columns, "column")
     if not special.people:
         return f"Nobody is the only one with their values in up to {few}."
@@ -215,13 +182,7 @@ def special_text(special: SpecialUniques) -> str:
 
 
 def special_table(finished: "RunResult") -> tuple[str, Table]:
-    """Return a sentence and a table of the combinations that made people special before.
-
-    Parameters
-    ----------
-    finished
-        The run.
-    """
+    """Return a sentence and a table of the combinations that made people special before."""
     special = find_special_uniques(finished.frequency.problem)
     rows = [
         [" + ".join(each.columns), f"{each.people:,}", _percent(each.people / special.members)]

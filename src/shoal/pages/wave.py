@@ -161,8 +161,6 @@ def page(
         A fitted ``WaveCluster``.
     title
         Of the page; None names groups and columns.
-    publisher
-        Who publishes it.
     names
         The publisher's name of each group; None makes titles of what stands out.
     """
@@ -404,24 +402,12 @@ def _limits(groups: WaveGroups) -> list[str]:
 
 
 def maps(groups: WaveGroups) -> list["ClusterMap"]:
-    """Draw a map of each pair of columns, those with the most distant groups first.
-
-    Parameters
-    ----------
-    groups
-        The groups.
-    """
+    """Draw a map of each pair of columns, those with the most distant groups first."""
     return [_map(groups, pair, first=not i) for i, pair in enumerate(_pairs(groups))]
 
 
 def densities(groups: WaveGroups) -> list["CellMap"]:
-    """Draw how many lie where, over the pair of columns with the most distant groups.
-
-    Parameters
-    ----------
-    groups
-        The groups.
-    """
+    """Draw how many lie where, over the pair of columns with the most distant groups."""
     return [_density(groups, list(pair)) for pair in _pairs(groups)[:1]]
 
 

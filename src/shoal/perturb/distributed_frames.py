@@ -12,15 +12,7 @@ __all__ = ["check_for_frame", "rows_of_frame"]
 
 
 def rows_of_frame(table: FrameTable, shape: Shape) -> Rows:
-    """Return the rows of a frame in the columns that are reported; no row is read yet.
-
-    Parameters
-    ----------
-    table
-        The frame.
-    shape
-        What the mechanism reports.
-    """
+    """Return the rows of a frame in the columns that are reported; no row is read yet."""
     moves = isinstance(shape, Cell) or getattr(shape.drawn, "clip", False)
     domain = _domain(table.names, shape)
     return rows_of(table.frame, domain, outside="clip" if moves else "refuse")

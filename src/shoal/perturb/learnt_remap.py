@@ -27,10 +27,6 @@ class LearntRemap:
     ----------
     remap
         Learns from at most 200,000 reports, drawn at random; then each report is moved by itself.
-    mechanism
-        What draws the reports.
-    rng
-        Draws the sample.
     """
 
     remap: Remap

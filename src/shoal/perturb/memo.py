@@ -33,22 +33,10 @@ class Notes(Protocol):
     """The stored reports of one collection, open for one writer at a time."""
 
     def find(self, people: Iterable[bytes]) -> dict[bytes, bytes]:
-        """Return the reports of those people who have one.
-
-        Parameters
-        ----------
-        people
-            Hashes of tokens.
-        """
+        """Return the reports of those people who have one."""
 
     def add(self, reports: Mapping[bytes, bytes]) -> None:
-        """Store new reports permanently.
-
-        Parameters
-        ----------
-        reports
-            The report of each person, by hash of the token.
-        """
+        """Store new reports permanently."""
 
 
 class Memo:

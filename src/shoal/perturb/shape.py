@@ -46,8 +46,6 @@ class Shape(Protocol):
 
         Parameters
         ----------
-        X
-            A data frame, or an array.
         columns
             The columns of the frame; None for an array.
         """
@@ -59,46 +57,20 @@ class Shape(Protocol):
         ----------
         value
             What ``read`` returned.
-        at
-            Which lines.
         """
 
     def matrix(self, released: Any) -> Matrix:
-        """Return reports as a matrix of numbers, a line each.
-
-        Parameters
-        ----------
-        released
-            What the mechanism released.
-        """
+        """Return reports as a matrix of numbers, a line each."""
 
     def names_out(self, columns: Names) -> Names:
-        """Return the columns of the reports.
-
-        Parameters
-        ----------
-        columns
-            The columns that were reported.
-        """
+        """Return the columns of the reports."""
 
     def columns(self, reports: Matrix) -> list[NDArray[Any]]:
-        """Return reports as columns of a table, each of its own type.
-
-        Parameters
-        ----------
-        reports
-            The matrix of reports.
-        """
+        """Return reports as columns of a table, each of its own type."""
 
 
 def shape_of(mechanism: Any) -> Shape:
-    """Return the shape of a mechanism's table.
-
-    Parameters
-    ----------
-    mechanism
-        A local mechanism.
-    """
+    """Return the shape of a mechanism's table."""
     needed = ("guarantee", "check", "release")
     if isinstance(mechanism, type) or not all(hasattr(mechanism, name) for name in needed):
         raise InvalidSetting(
@@ -116,13 +88,7 @@ def shape_of(mechanism: Any) -> Shape:
 
 @dataclass(frozen=True)
 class Numbers:
-    """The shape of rows of numbers, reported as rows of numbers.
-
-    Parameters
-    ----------
-    drawn
-        The mechanism.
-    """
+    """The shape of rows of numbers, reported as rows of numbers."""
 
     drawn: Any
 
@@ -167,8 +133,6 @@ class Category:
 
     Parameters
     ----------
-    mechanism
-        The mechanism.
     names
         The column, if it is named.
     """
@@ -236,13 +200,7 @@ class Category:
 
 @dataclass(frozen=True)
 class Cell:
-    """The shape of rows of numbers, each reported as the randomised number of its cell.
-
-    Parameters
-    ----------
-    drawn
-        The mechanism, with its cells chosen.
-    """
+    """The shape of rows of numbers, each reported as the randomised number of its cell."""
 
     drawn: LocalGrid
 
@@ -277,13 +235,7 @@ class Cell:
 
 @dataclass(frozen=True)
 class Mixture:
-    """The shape of columns of several types, each reported by a mechanism of its own.
-
-    Parameters
-    ----------
-    mechanism
-        The mechanism.
-    """
+    """The shape of columns of several types, each reported by a mechanism of its own."""
 
     mechanism: Mixed
 

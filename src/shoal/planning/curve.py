@@ -116,10 +116,6 @@ def curve_of(
         "central" or "local".
     errors
         For each shape of tables and each budget, the errors of the coordinates of each fit.
-    n
-        How many people there are.
-    within
-        The wanted error.
     """
     epsilons = sorted(next(iter(errors.values())))
     fits = next(iter(errors.values()))[epsilons[0]]
@@ -146,11 +142,6 @@ def falling(errors: Mapping[float, float]) -> dict[float, float]:
     """Return the errors nearest to these, by their logs, of which none rises with the budget.
 
     A larger budget does no worse; where a few fits say so it is chance.
-
-    Parameters
-    ----------
-    errors
-        An error for each budget.
 
     Examples
     --------

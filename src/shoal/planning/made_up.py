@@ -31,8 +31,6 @@ class MadeUp:
 
     Parameters
     ----------
-    rows
-        One line each.
     centers
         Where its groups were put; of a cloud, some of its rows.
     """
@@ -46,17 +44,8 @@ def draw_table(n: int, d: int, k: int, shape: str, rng: np.random.Generator) -> 
 
     Parameters
     ----------
-    n
-        How many rows.
-    d
-        How many columns.
-    k
-        How many groups.
     shape
         One of ``SHAPES``.
-    rng
-        What to draw from.
-
     Examples
     --------
     >>> table = draw_table(500, 2, 3, "clear", np.random.default_rng(0))
@@ -81,17 +70,7 @@ def _draw_cloud(n: int, d: int, rng: np.random.Generator) -> Matrix:
 
 
 def place_centers(k: int, d: int, rng: np.random.Generator) -> Matrix:
-    """Place centres apart from each other: each is the farthest of a few random places.
-
-    Parameters
-    ----------
-    k
-        How many centres.
-    d
-        How many columns.
-    rng
-        What to draw from.
-    """
+    """Place centres apart from each other: each is the farthest of a few random places."""
     centers = np.empty((k, d))
     for i in range(k):
         places = rng.uniform(_MARGIN, 1 - _MARGIN, (_CANDIDATES, d))
@@ -101,13 +80,7 @@ def place_centers(k: int, d: int, rng: np.random.Generator) -> Matrix:
 
 
 def spacing_of(centers: Matrix) -> float:
-    """Return the median distance from a centre to the next; a half for a single one.
-
-    Parameters
-    ----------
-    centers
-        One line each.
-    """
+    """Return the median distance from a centre to the next; a half for a single one."""
     if len(centers) < 2:
         return 0.5
     gaps = np.linalg.norm(centers[:, None] - centers[None], axis=2)
@@ -122,16 +95,8 @@ def rows_about(
 
     Parameters
     ----------
-    centers
-        One line each.
-    shares
-        The share of rows of each.
     spread
         Standard deviation of all columns, or one line for each centre.
-    n
-        How many rows.
-    rng
-        What to draw from.
     """
     group = rng.choice(len(centers), n, p=shares)
     deviations = np.broadcast_to(spread, centers.shape)[group]

@@ -159,21 +159,13 @@ def curves_of(
     ----------
     trials
         For a kind of trust, tables by shape.
-    d
-        How many columns there are.
-    n
-        How many rows are expected.
     epsilons
         The budgets; None for the usual ones.
     trust
         "central", "local" or "both".
-    within
-        The wanted error.
     share
         How many times the budget of one row a central promise spends: once for each row of a
         person.
-    seed
-        Of the fits.
     progress
         Called with what is being done and how far it is.
     """
@@ -245,8 +237,6 @@ def check_epsilons(epsilons: Sequence[float], trust: str) -> list[float]:
 
     Parameters
     ----------
-    epsilons
-        The budgets.
     trust
         "central" or "local".
     """
@@ -259,17 +249,7 @@ def check_epsilons(epsilons: Sequence[float], trust: str) -> list[float]:
 
 
 def check_number(name: str, value: object, example: int) -> int:
-    """Return a whole number of 1 or more.
-
-    Parameters
-    ----------
-    name
-        The name of the setting.
-    value
-        What was given.
-    example
-        A value that would do.
-    """
+    """Return a whole number of 1 or more."""
     number = whole_number(value)
     if number is None or number < 1:
         raise InvalidSetting.of(name, "must be a whole number of 1 or more", example, value)
@@ -277,25 +257,13 @@ def check_number(name: str, value: object, example: int) -> int:
 
 
 def check_trust(trust: object) -> None:
-    """Refuse what is none of the kinds of trust.
-
-    Parameters
-    ----------
-    trust
-        What was given.
-    """
+    """Refuse what is none of the kinds of trust."""
     if trust not in _TRUST:
         raise InvalidSetting.of("trust", f"must be one of {', '.join(_TRUST)}", "central", trust)
 
 
 def check_within(within: object) -> None:
-    """Refuse an error that is no share of a range.
-
-    Parameters
-    ----------
-    within
-        What was given.
-    """
+    """Refuse an error that is no share of a range."""
     if not isinstance(within, int | float) or not 0 < within < 1:
         raise InvalidSetting.of("within", "must be a number between 0 and 1", 0.05, within)
 

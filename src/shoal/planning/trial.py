@@ -29,13 +29,9 @@ class Trial:
     ----------
     rows
         The rows, which ``rows_to_make`` says the number of.
-    people
-        How many people they stand for.
     start
         Where plain k-means starts once, besides its own starts; how many lines it has is the
         number of groups.
-    seed
-        Of plain k-means.
     """
 
     rows: Matrix
@@ -59,10 +55,6 @@ def rows_to_make(n: int, d: int, trust: str = "central") -> int:
 
     Parameters
     ----------
-    n
-        How many are expected.
-    d
-        How many columns there are.
     trust
         "central" or "local": fits on reports take long.
 
@@ -77,16 +69,8 @@ def rows_to_make(n: int, d: int, trust: str = "central") -> int:
 
 
 def central_errors(trial: Trial, epsilon: float, seed: int) -> Matrix:
-    """Fit ``PrivateKMeans`` once and return the error of each coordinate, in shares of the range.
-
-    Parameters
-    ----------
-    trial
-        The table.
-    epsilon
-        The budget, for as many people as the table stands for.
-    seed
-        Of the fit: a simulation.
+    """Fit ``PrivateKMeans`` once and return the error of each coordinate, in shares of the
+    range.
     """
     from shoal.cluster import PrivateKMeans
 
@@ -101,17 +85,7 @@ def central_errors(trial: Trial, epsilon: float, seed: int) -> Matrix:
 
 
 def local_errors(trial: Trial, epsilon: float, seed: int) -> Matrix:
-    """Let everybody report once, learn from the reports, and return the error of each coordinate.
-
-    Parameters
-    ----------
-    trial
-        The table.
-    epsilon
-        The promise of a report, for as many people as the table stands for.
-    seed
-        Of reports and starts: a simulation.
-    """
+    """Let everybody report once, learn from the reports, and return the error of each coordinate."""
     from shoal.cluster.local.rounds import ROUNDS_FROM
 
     promise = equivalent_epsilon(epsilon, trial.people / len(trial.rows))
@@ -149,13 +123,6 @@ def equivalent_epsilon(epsilon: float, ratio: float) -> float:
 
     The noise of a cell's share in n reports has variance :math:`v/n` with
     :math:`v = 1/\sinh^2(\varepsilon/2)`, so n reports of variance v are worth one another.
-
-    Parameters
-    ----------
-    epsilon
-        The promise of a report.
-    ratio
-        How many reports one is to stand for.
 
     Examples
     --------

@@ -50,16 +50,10 @@ class Place:
 
     Parameters
     ----------
-    device
-        The number of its device.
-    inode
-        Its number on that device.
     links
         How many names (hard links) it has.
     mount
         The number of the mount it was reached through; None where the system does not say.
-    folder_mount
-        The same of the folder it lies in.
     """
 
     device: int
@@ -76,8 +70,6 @@ def check_place(path: Path, refusal: Refusal) -> Place:
     ----------
     path
         The file, symbolic links resolved. What is no regular file is left for SQLite to refuse.
-    refusal
-        Makes the error to raise.
     """
     place = place_of(path)
     # The creator of a new file may not have removed its temporary name yet.
@@ -106,12 +98,8 @@ def check_unmoved(path: Path, place: Place, refusal: Refusal) -> None:
 
     Parameters
     ----------
-    path
-        The file, symbolic links resolved.
     place
         What ``check_place`` returned.
-    refusal
-        Makes the error to raise.
     """
     if place_of(path) != place:
         raise refusal(
@@ -121,17 +109,7 @@ def check_unmoved(path: Path, place: Place, refusal: Refusal) -> None:
 
 
 def check_folder(folder: Path, name: str, refusal: Refusal) -> None:
-    """Refuse a folder on a disk shared by several machines, before a file is made in it.
-
-    Parameters
-    ----------
-    folder
-        The folder.
-    name
-        Of the file to be made, for the error.
-    refusal
-        Makes the error to raise.
-    """
+    """Refuse a folder on a disk shared by several machines, before a file is made in it."""
     if not _PATH_ONLY:
         return
     with _path_descriptor(folder, os.O_DIRECTORY) as handle:
@@ -140,11 +118,6 @@ def check_folder(folder: Path, name: str, refusal: Refusal) -> None:
 
 def place_of(path: Path) -> Place:
     """Look up the identity of the file that is at a path now.
-
-    Parameters
-    ----------
-    path
-        The file, symbolic links resolved.
 
     Examples
     --------
@@ -201,8 +174,6 @@ def file_system(mount: int | None, mounts: bytes | None = None) -> str | None:
 
     Parameters
     ----------
-    mount
-        The number of the mount.
     mounts
         The mount table in the form of ``/proc/self/mountinfo``, which is read if this is None.
     """

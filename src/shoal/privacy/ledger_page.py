@@ -290,15 +290,7 @@ class Page:
 
 
 class Parts:
-    """The parts of a ``parallel`` block; ``parts(name)`` is the gate of one part.
-
-    Parameters
-    ----------
-    page
-        The page that pays.
-    of
-        What this is, for the ledger.
-    """
+    """The parts of a ``parallel`` block; ``parts(name)`` is the gate of one part."""
 
     def __init__(self, page: Page, of: str) -> None:
         self._page = page
@@ -310,17 +302,7 @@ class Parts:
         return Part(self, f"{type(name).__name__} {name!r}")  # alike in print is the same part
 
     def pay(self, name: str, made: Guarantee, rng: np.random.Generator) -> None:
-        """Charge the page with what makes this part cost more than the costliest so far.
-
-        Parameters
-        ----------
-        name
-            The part.
-        made
-            What the release promises.
-        rng
-            The noise stream, which says whether this is a simulation.
-        """
+        """Charge the page with what makes this part cost more than the costliest so far."""
 
         def cost() -> Guarantee | None:
             _check_kind(made, self._page.budget)
@@ -337,15 +319,7 @@ class Parts:
 
 
 class Part:
-    """The gate of one part: as the page's own, and checked against the same promise.
-
-    Parameters
-    ----------
-    parts
-        The block it belongs to.
-    name
-        The part.
-    """
+    """The gate of one part: as the page's own, and checked against the same promise."""
 
     def __init__(self, parts: Parts, name: str) -> None:
         self._parts = parts
@@ -354,17 +328,7 @@ class Part:
     def release(
         self, mechanism: Mechanism[Value, Output], value: Value, rng: np.random.Generator
     ) -> Output:
-        """Release a value about the rows of this part, as ``Page.release`` does.
-
-        Parameters
-        ----------
-        mechanism
-            Adds the noise and says what it promises.
-        value
-            The exact value, read from the rows of this part alone.
-        rng
-            The noise stream.
-        """
+        """Release a value about the rows of this part, as ``Page.release`` does."""
         made = mechanism.guarantee
         _check_call(mechanism, value, rng)
         self._parts.pay(self._name, made, rng)
@@ -372,15 +336,7 @@ class Part:
 
 
 def ledger_text(value: object, name: str) -> str:
-    """Return a text that the ledger can store, or refuse what is no text.
-
-    Parameters
-    ----------
-    value
-        What came.
-    name
-        The argument's name, for the error.
-    """
+    """Return a text that the ledger can store, or refuse what is no text."""
     if not isinstance(value, str) or not value.strip():
         raise InvalidSetting(
             f"{name} must be non-empty text, which the ledger shows.",

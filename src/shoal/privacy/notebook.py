@@ -17,13 +17,8 @@ def summary_html(
 
     Parameters
     ----------
-    heading
-        What is shown.
     values
         Names and values; long values are cut.
-    sentences
-        What else is said.
-
     Examples
     --------
     >>> summary_html("A <model>", sentences=["Three groups."])
@@ -39,13 +34,7 @@ def summary_html(
 
 
 def promise_sentences(guarantee: Any) -> list[str]:
-    """Return a guarantee in words, as pages have it; of a simulation, that it protects nobody.
-
-    Parameters
-    ----------
-    guarantee
-        The guarantee.
-    """
+    """Return a guarantee in words, as pages have it; of a simulation, that it protects nobody."""
     # By name, and only where something is shown: promises themselves do not know pages.
     texts = import_module("shoal.report.promise")
     promise = texts.promise(guarantee)

@@ -12,13 +12,7 @@ __all__ = ["Leaf", "Protected", "Public", "Released", "Result"]
 
 @dataclass(frozen=True)
 class Leaf:
-    """A value whose type says who may see it.
-
-    Parameters
-    ----------
-    value
-        Any value.
-    """
+    """A value whose type says who may see it."""
 
     value: Any
 

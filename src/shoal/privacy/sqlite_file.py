@@ -39,8 +39,6 @@ class SqliteFile:
     ----------
     path
         The file; created, readable by its owner alone, if it does not exist.
-    schema
-        The SQL statements that create an empty one.
     refusal
         Makes the error for a file that SQLite cannot lock: one with two hard links, or on a network
         share.

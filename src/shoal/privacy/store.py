@@ -35,21 +35,7 @@ Limits = tuple[Budget, ...]
 
 @dataclass(frozen=True)
 class Entry:
-    """One promise in the ledger, with the total of its kind so far.
-
-    Parameters
-    ----------
-    at
-        When it was made.
-    by
-        The method that made it.
-    what
-        What was released.
-    guarantee
-        What was promised.
-    total
-        The sum of all promises of its kind, this one included.
-    """
+    """One promise in the ledger, with the total of its kind so far."""
 
     at: str
     by: str
@@ -69,26 +55,10 @@ class Store(Protocol):
     """What both storages can do; the ledger makes one call at a time."""
 
     def append(self, kind: str, check: Check, release: "Release | None" = None) -> None:
-        """Check and write an entry in one step, with the released arrays if they are stored.
-
-        Parameters
-        ----------
-        kind
-            The kind of guarantee, as text.
-        check
-            Makes the entry from the last total and the limits, or raises to refuse.
-        release
-            The run and its record, to store what was released.
-        """
+        """Check and write an entry in one step, with the released arrays if they are stored."""
 
     def state(self, kind: str) -> tuple[Guarantee | None, Limits]:
-        """Return the total of a kind, if any entry has it, and the limits.
-
-        Parameters
-        ----------
-        kind
-            The kind of guarantee, as text.
-        """
+        """Return the total of a kind, if any entry has it, and the limits."""
 
     def entries(self) -> list[Entry]:
         """Return all entries, oldest first."""
@@ -101,8 +71,6 @@ class Store(Protocol):
 
         Parameters
         ----------
-        limits
-            The new limits.
         if_new
             Replace them only if the ledger has neither entries nor limits.
         """
@@ -117,17 +85,7 @@ class MemoryStore:
         self._limits: Limits = ()
 
     def append(self, kind: str, check: Check, release: Release | None = None) -> None:
-        """Check and write an entry in one step; ``release`` is not stored.
-
-        Parameters
-        ----------
-        kind
-            The kind of guarantee, as text.
-        check
-            Makes the entry from the last total and the limits, or raises to refuse.
-        release
-            Ignored: what was released goes with the process too.
-        """
+        """Check and write an entry in one step; ``release`` is not stored."""
         if os.getpid() != self._owner:
             raise LedgerNotWritable.unspent(
                 "This private ledger could not be shared with a forked process.",
@@ -136,13 +94,7 @@ class MemoryStore:
         self._entries.append((kind, check(*self.state(kind))))
 
     def state(self, kind: str) -> tuple[Guarantee | None, Limits]:
-        """Return the total of a kind, if any entry has it, and the limits.
-
-        Parameters
-        ----------
-        kind
-            The kind of guarantee, as text.
-        """
+        """Return the total of a kind, if any entry has it, and the limits."""
         total = next((entry.total for k, entry in reversed(self._entries) if k == kind), None)
         return total, self._limits
 
@@ -159,8 +111,6 @@ class MemoryStore:
 
         Parameters
         ----------
-        limits
-            The new limits.
         if_new
             Replace them only if the ledger has neither entries nor limits.
 
@@ -173,13 +123,7 @@ class MemoryStore:
         return self._limits
 
     def copied_to(self, path: Path) -> "FileStore":
-        """Copy entries and limits to a new file.
-
-        Parameters
-        ----------
-        path
-            The file.
-        """
+        """Copy entries and limits to a new file."""
         store = FileStore(path)
         store.set_limits(self._limits)
         for kind, entry in self._entries:
@@ -222,8 +166,6 @@ class FileStore:
     ----------
     path
         The file; created unless it must exist.
-    must_exist
-        Whether to refuse a file that is missing.
     """
 
     def __init__(self, path: Path, *, must_exist: bool = False) -> None:
@@ -243,17 +185,7 @@ class FileStore:
         return self._file.path
 
     def append(self, kind: str, check: Check, release: Release | None = None) -> None:
-        """Check and write an entry in one step, with the released arrays if they are stored.
-
-        Parameters
-        ----------
-        kind
-            The kind of guarantee, as text.
-        check
-            Makes the entry from the last total and the limits, or raises to refuse.
-        release
-            The run and its record, to store what was released.
-        """
+        """Check and write an entry in one step, with the released arrays if they are stored."""
         with self._open(write=True) as db:
             entry = check(*_state(db, kind))
             values = (entry.at, entry.by, entry.what, kind, _text(entry.guarantee))
@@ -265,39 +197,19 @@ class FileStore:
                 _add_record(db, *release)
 
     def add_record(self, run: Run, record: Record) -> None:
-        """Store one release of a run, replacing one of its number; on disk when this returns.
-
-        Parameters
-        ----------
-        run
-            The run.
-        record
-            What it released.
-        """
+        """Store one release of a run, replacing one of its number; on disk when this returns."""
         with _after_payment(), self._open(write=True) as db:
             _add_record(db, run, record)
 
     def find_runs(self, work: str) -> list[str]:
-        """Return the names of the unfinished runs of this work, oldest first.
-
-        Parameters
-        ----------
-        work
-            The digest of the work.
-        """
+        """Return the names of the unfinished runs of this work, oldest first."""
         query = "SELECT name FROM runs WHERE work = ? ORDER BY rowid"
         with self._open() as db:
             rows = db.execute(query, (work,)).fetchall() if _has_journal(db) else []
         return [name for (name,) in rows]
 
     def load_run(self, run: str) -> StoredRun | None:
-        """Return a run with all its records; ``None`` if it has ended.
-
-        Parameters
-        ----------
-        run
-            The run's name.
-        """
+        """Return a run with all its records; ``None`` if it has ended."""
         query = "SELECT at, compute_seed FROM runs WHERE name = ?"
         with self._open() as db:
             row = db.execute(query, (run,)).fetchone() if _has_journal(db) else None
@@ -305,13 +217,7 @@ class FileStore:
 
     @contextmanager
     def lock_of(self, run: str) -> Iterator[bool]:
-        """Yield whether this process alone works on a run, until the block ends.
-
-        Parameters
-        ----------
-        run
-            The run's name.
-        """
+        """Yield whether this process alone works on a run, until the block ends."""
         with ExitStack() as stack:
             with _named_errors(self.path):
                 held = stack.enter_context(file_lock(self._lock_file(run)))
@@ -347,26 +253,14 @@ class FileStore:
             return False
 
     def forget_run(self, run: str) -> None:
-        """Delete a run and all its records.
-
-        Parameters
-        ----------
-        run
-            The run's name.
-        """
+        """Delete a run and all its records."""
         with _after_payment(), self._open(write=True) as db:
             if _has_journal(db):
                 db.execute("DELETE FROM released WHERE run = ?", (run,))
                 db.execute("DELETE FROM runs WHERE name = ?", (run,))
 
     def state(self, kind: str) -> tuple[Guarantee | None, Limits]:
-        """Return the total of a kind, if any entry has it, and the limits.
-
-        Parameters
-        ----------
-        kind
-            The kind of guarantee, as text.
-        """
+        """Return the total of a kind, if any entry has it, and the limits."""
         with self._open() as db:
             return _state(db, kind)
 
@@ -389,8 +283,6 @@ class FileStore:
 
         Parameters
         ----------
-        limits
-            The new limits.
         if_new
             Replace them only if the ledger has neither entries nor limits.
 

@@ -40,13 +40,7 @@ _LARGEST_EPSILON = 150  # e^150: every chance above is 1 to fifty digits, and pr
 
 
 def at_most(chance: Decimal) -> str:
-    """Write a limit in a sentence: "at most 24 in 100", or "over 99 in 100".
-
-    Parameters
-    ----------
-    chance
-        A probability.
-    """
+    """Write a limit in a sentence: "at most 24 in 100", or "over 99 in 100"."""
     # "at most over 99" would be nonsense.
     shown = in_100(chance)
     return f"{shown} in 100" if shown.startswith("over") else f"at most {shown} in 100"
@@ -54,11 +48,6 @@ def at_most(chance: Decimal) -> str:
 
 def decimal(value: Fraction) -> str:
     """Write a budget: the exact decimal if it is short, else three digits, rounded up.
-
-    Parameters
-    ----------
-    value
-        The amount.
 
     Examples
     --------
@@ -71,11 +60,6 @@ def decimal(value: Fraction) -> str:
 def remaining(value: Fraction) -> str:
     """Write what is left of a budget: as ``decimal``, but rounded down, so it can be spent.
 
-    Parameters
-    ----------
-    value
-        The amount.
-
     Examples
     --------
     >>> remaining(Fraction(1, 4)), remaining(Fraction(1, 3)), remaining(Fraction(-1))
@@ -86,11 +70,6 @@ def remaining(value: Fraction) -> str:
 
 def amount(guarantee: Budget) -> str:
     """Write how much was promised: epsilon, and delta where there is any.
-
-    Parameters
-    ----------
-    guarantee
-        The guarantee.
 
     Examples
     --------
@@ -104,11 +83,6 @@ def amount(guarantee: Budget) -> str:
 
 def one_in(chance: Fraction) -> str:
     """Write a small probability in three digits, never understated: "1 in 1,000,000".
-
-    Parameters
-    ----------
-    chance
-        The probability.
 
     Examples
     --------
@@ -131,63 +105,31 @@ def _short(value: Fraction, rounding: str, rounded: Callable[[Decimal], str]) ->
 
 
 def odds_move(epsilon: Fraction) -> str:
-    """Write how far anybody's odds can move.
-
-    Parameters
-    ----------
-    epsilon
-        The budget.
-    """
+    """Write how far anybody's odds can move."""
     change = by_factor(odds(epsilon))
     return f"Whatever they believed before, their odds change {change}, up or down."
 
 
 def by_factor(factor: str) -> str:
-    """Write a factor that ``odds`` returned in a sentence.
-
-    Parameters
-    ----------
-    factor
-        The factor as text.
-    """
+    """Write a factor that ``odds`` returned in a sentence."""
     if factor.startswith("over"):
         return f"by a factor of {factor}, which limits next to nothing"
     return f"by a factor of at most {factor}"
 
 
 def large_budget_note(epsilon: Fraction) -> tuple[str, ...]:
-    """Return the warning for a budget that is too large to hide much; none below 5.
-
-    Parameters
-    ----------
-    epsilon
-        The budget.
-    """
+    """Return the warning for a budget that is too large to hide much; none below 5."""
     # From 5 up even a belief of 1 in 100 can become one of more than even odds.
     return (f"A {small_belief_note(epsilon)}",) if epsilon >= 5 else ()
 
 
 def small_belief_note(epsilon: Fraction) -> str:
-    """Write what a belief of 1 in 100 can become.
-
-    Parameters
-    ----------
-    epsilon
-        The budget.
-    """
+    """Write what a belief of 1 in 100 can become."""
     return f"1 in 100 guess can become {in_100(belief(Decimal('0.01'), epsilon).most)} in 100."
 
 
 class Belief(NamedTuple):
-    """The least and the most that a belief can become.
-
-    Parameters
-    ----------
-    least
-        A probability.
-    most
-        A probability.
-    """
+    """The least and the most that a belief can become."""
 
     least: Decimal
     most: Decimal
@@ -200,9 +142,6 @@ def belief(before: Decimal, epsilon: Fraction) -> Belief:
     ----------
     before
         The belief before, from 0 to 1.
-    epsilon
-        The budget.
-
     Examples
     --------
     >>> after = belief(Decimal("0.1"), Fraction(1))
@@ -224,8 +163,6 @@ def advantage(epsilon: Fraction, delta: Fraction = Fraction(0)) -> Decimal:
 
     Parameters
     ----------
-    epsilon
-        The budget.
     delta
         Its delta, if it has one.
 
@@ -243,11 +180,6 @@ def advantage(epsilon: Fraction, delta: Fraction = Fraction(0)) -> Decimal:
 def odds(epsilon: Fraction) -> str:
     """Write the factor by which odds can change, rounded up.
 
-    Parameters
-    ----------
-    epsilon
-        The budget.
-
     Examples
     --------
     >>> odds(Fraction(1)), odds(Fraction(5)), odds(Fraction(7))
@@ -258,23 +190,12 @@ def odds(epsilon: Fraction) -> str:
 
 
 def hundredths(chance: Decimal) -> Decimal:
-    """Return a probability in hundredths, with every digit.
-
-    Parameters
-    ----------
-    chance
-        The probability.
-    """
+    """Return a probability in hundredths, with every digit."""
     return chance.scaleb(2, context=Context(prec=2 * _DIGITS))
 
 
 def round_up(value: Decimal) -> str:
     """Write three significant digits, rounded up.
-
-    Parameters
-    ----------
-    value
-        A number.
 
     Examples
     --------
@@ -285,23 +206,12 @@ def round_up(value: Decimal) -> str:
 
 
 def round_down(value: Decimal) -> str:
-    """Write three significant digits, rounded down.
-
-    Parameters
-    ----------
-    value
-        A number.
-    """
+    """Write three significant digits, rounded down."""
     return _rounded(value, ROUND_FLOOR)
 
 
 def in_100(chance: Decimal) -> str:
     """Write a limit as whole chances in a hundred, rounded up; never a hundred of them.
-
-    Parameters
-    ----------
-    chance
-        A probability.
 
     Examples
     --------

@@ -141,8 +141,6 @@ def table_promise(guarantee: PureDP | ApproxDP, value: str = "value", **_: Any) 
 
     Parameters
     ----------
-    guarantee
-        What was promised.
     value
         What a row tells, e.g. "answer".
     **_
@@ -289,8 +287,6 @@ def local_promise(
 
     Parameters
     ----------
-    guarantee
-        What was promised.
     value
         What a report tells, e.g. "answer".
     by_holder
@@ -337,8 +333,6 @@ def metric_promise(
 
     Parameters
     ----------
-    guarantee
-        What was promised.
     diameter
         The largest distance in the public domain, if known.
     dimensions
@@ -416,17 +410,11 @@ def k_anonymity_promise(
 
     Parameters
     ----------
-    guarantee
-        What was promised.
-    columns
-        The columns that make up a group.
     rules
         For each sensitive column, what holds in every group, counted.
     earlier
         Why nobody in the table was in an earlier release: it is the ``first``, people were
         ``compared``, or it was ``stated``.
-    models
-        Sentences about what else every group, or all of them together, keep.
     **_
         Context that other kinds of guarantee need; ignored.
     """
@@ -516,12 +504,6 @@ def k_map_promise(
 
     Parameters
     ----------
-    guarantee
-        What was promised.
-    columns
-        The columns that make up a group.
-    models
-        Sentences about what else the groups keep.
     **_
         Context that other kinds of guarantee need; ignored.
     """

@@ -76,8 +76,6 @@ def in_all(guarantee: Guarantee, total: Budget | None) -> tuple[str, ...]:
 
     Parameters
     ----------
-    guarantee
-        What this release promises.
     total
         What all releases promise together, if known.
     """

@@ -39,15 +39,7 @@ def render(findings: Mapping[str, Any]) -> str:
 
 
 def page_of(template: str, values: Mapping[str, Any]) -> str:
-    """Fill in a template, with the style all pages share.
-
-    Parameters
-    ----------
-    template
-        Its file name.
-    values
-        What it may show.
-    """
+    """Fill in a template, with the style all pages share."""
     page: str = _environment().get_template(template).render(**values, style=_style())
     return page
 

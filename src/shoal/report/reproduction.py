@@ -142,11 +142,6 @@ class Reproduction:
 def anchor_of(number: str) -> str:
     """Return the id of a figure or table on a page.
 
-    Parameters
-    ----------
-    number
-        As the document numbers it.
-
     Examples
     --------
     >>> anchor_of("Figure 6.20"), anchor_of("Figures 6.2, 6.3")

@@ -46,13 +46,6 @@ class _Codec(NamedTuple):
 def to_json(name: str, value: Any) -> Any:
     """Convert a setting to JSON values; one that could not be restored is refused.
 
-    Parameters
-    ----------
-    name
-        The name of the setting.
-    value
-        Its value.
-
     Raises
     ------
     InvalidSetting
@@ -75,15 +68,7 @@ def to_json(name: str, value: Any) -> Any:
 
 
 def from_json(name: str, document: Any) -> Any:
-    """Restore a setting from its JSON values.
-
-    Parameters
-    ----------
-    name
-        The name of the setting.
-    document
-        The JSON values.
-    """
+    """Restore a setting from its JSON values."""
     codec = _CODECS.get(name)
     return document if document is None or codec is None else codec.read(document)
 
@@ -100,15 +85,7 @@ def ledger_of(value: str | Path | Ledger | None) -> Ledger | None:
 
 
 def save_cut(model: TopDownSpecialization, folder: Path) -> None:
-    """Write the policy of a fitted specialization, and its cut if it has one.
-
-    Parameters
-    ----------
-    model
-        The fitted specialization.
-    folder
-        The folder to write to.
-    """
+    """Write the policy of a fitted specialization, and its cut if it has one."""
     metrics, policy = asdict(model.metrics_), _policy_to_json(model.policy_)
     parts = {"schema": _SCHEMA, "policy": policy, "cut": model.cut_, "metrics": metrics}
     file = write_part(parts, folder / _CUT)
@@ -117,11 +94,6 @@ def save_cut(model: TopDownSpecialization, folder: Path) -> None:
 
 def load_cut(folder: Path) -> TopDownSpecialization:
     """Load a specialization that ``save_cut`` wrote.
-
-    Parameters
-    ----------
-    folder
-        The folder.
 
     Raises
     ------

@@ -78,13 +78,7 @@ class _Savable(Params, MLWritable, MLReadable):  # type: ignore[misc]
         return _Writer(self)
 
     def save(self, path: str) -> None:
-        """Save the stage to a path that does not exist yet.
-
-        Parameters
-        ----------
-        path
-            Any path that Spark reaches.
-        """
+        """Save the stage to a path that does not exist yet."""
         self.write().save(path)
 
     @classmethod
@@ -94,13 +88,7 @@ class _Savable(Params, MLWritable, MLReadable):  # type: ignore[misc]
 
     @classmethod
     def load(cls, path: str) -> Self:
-        """Load a stage that was saved.
-
-        Parameters
-        ----------
-        path
-            Any path that Spark reaches.
-        """
+        """Load a stage that was saved."""
         stage: Self = cls.read().load(path)
         return stage
 
@@ -131,13 +119,7 @@ class _Stage(_Savable):
         self.setParams(**settings)
 
     def setParams(self, **settings: Any) -> Self:  # noqa: N802 - as everywhere in pyspark.ml
-        """Set several Params.
-
-        Parameters
-        ----------
-        **settings
-            Settings by name.
-        """
+        """Set several Params."""
         unknown = [name for name in settings if not self.hasParam(name)]
         if unknown:
             raise InvalidSetting(
@@ -164,13 +146,7 @@ class _Clusterer(_Stage, HasPredictionCol, Estimator):  # type: ignore[misc]
 
 
 class _Labelling(_Savable, HasPredictionCol, Model):  # type: ignore[misc]
-    """Base of models that label rows, in a column marked as for their holder only.
-
-    Parameters
-    ----------
-    fitted
-        The embedded model, of which everything may be published.
-    """
+    """Base of models that label rows, in a column marked as for their holder only."""
 
     def __init__(self, fitted: Any = None) -> None:
         super().__init__()
@@ -355,13 +331,7 @@ class _Writer(MLWriter):  # type: ignore[misc]
         self._stage = stage
 
     def save(self, path: str) -> None:
-        """Save the stage; an existing one is replaced only after ``overwrite()``.
-
-        Parameters
-        ----------
-        path
-            Any path that Spark reaches.
-        """
+        """Save the stage; an existing one is replaced only after ``overwrite()``."""
         session, stage = self.sparkSession, self._stage
         files, part = files_of(session), hidden_name_beside(path)
         if files.exists(path) and not self.shouldOverwrite:
@@ -389,13 +359,7 @@ class _Reader(MLReader):  # type: ignore[misc]
         self._kind = kind
 
     def load(self, path: str) -> Any:
-        """Load a stage that was saved.
-
-        Parameters
-        ----------
-        path
-            Any path that Spark reaches.
-        """
+        """Load a stage that was saved."""
         files, folder = files_of(self.sparkSession), path.rstrip("/")
         if not files.exists(f"{folder}/metadata"):
             raise UnreadableModel(f"{path} holds no stage.", "Name the folder that `save` wrote.")

@@ -37,8 +37,6 @@ class SplitGrid:
 
     Parameters
     ----------
-    grid
-        The coarse cells.
     parts
         A whole number from 1 up for each of them: public, or made from what was released.
 
@@ -85,13 +83,7 @@ class SplitGrid:
         return self.parts**self.grid.box.d
 
     def keys(self, X: ArrayLike) -> Keys:
-        """Return the number of each row's cell.
-
-        Parameters
-        ----------
-        X
-            The rows.
-        """
+        """Return the number of each row's cell."""
         rows = as_matrix(X, self.grid.box.d)
         parents = np.zeros(len(rows), dtype=np.int64)
         fractions = []  # how far into its coarse cell a row lies, axis by axis
@@ -104,13 +96,7 @@ class SplitGrid:
         return self._starts[parents] + _index_inside(fractions, self.parts[parents])
 
     def bounds(self, keys: ArrayLike) -> tuple[Matrix, Matrix]:
-        """Return the lowest and the highest corner of each of these cells.
-
-        Parameters
-        ----------
-        keys
-            The numbers of the cells.
-        """
+        """Return the lowest and the highest corner of each of these cells."""
         cells = np.asarray(keys, dtype=np.int64)
         parents = self.parents(cells)
         low, high = self.grid.bounds(parents)
@@ -124,27 +110,13 @@ class SplitGrid:
         return low, high
 
     def parents(self, keys: ArrayLike) -> Keys:
-        """Return the coarse cell each of these cells is a part of.
-
-        Parameters
-        ----------
-        keys
-            The numbers of the cells.
-        """
+        """Return the coarse cell each of these cells is a part of."""
         parents: Keys = np.searchsorted(self._starts, np.asarray(keys), side="right") - 1
         return parents
 
 
 def total_parts(parts: NDArray[np.int64], d: int) -> int:
-    """Return how many cells these parts along each of ``d`` axes make, as an exact integer.
-
-    Parameters
-    ----------
-    parts
-        The parts of each coarse cell along an axis.
-    d
-        The number of axes.
-    """
+    """Return how many cells these parts along each of ``d`` axes make, as an exact integer."""
     # In Python's integers: m**d may exceed 64 bits.
     values, times = np.unique(parts, return_counts=True)
     return sum(n * m**d for m, n in zip(values.tolist(), times.tolist(), strict=True))
@@ -343,15 +315,6 @@ class AdaptiveGrid(GridSynopsis):
 def lower_parts(parts: Counts, d: int, most_cells: int) -> Counts:
     """Lower the largest numbers of parts, equal ones together, until few enough cells remain.
 
-    Parameters
-    ----------
-    parts
-        The parts of each coarse cell along an axis.
-    d
-        The number of axes.
-    most_cells
-        The limit.
-
     Examples
     --------
     >>> lower_parts(np.array([9, 2, 5]), d=2, most_cells=40).tolist()
@@ -377,15 +340,6 @@ def consistent_counts(
     whose variance is n times as large. Their inverse-variance mean is
     :math:`v' = S + (v - S) n / (n + 1)`; the gap v' - S is spread evenly, which is the
     least-squares way. A fine count's variance falls to n / (n + 1) of what it was.
-
-    Parameters
-    ----------
-    coarse_counts
-        The noisy count of each coarse cell.
-    fine_counts
-        The noisy counts of all parts, one coarse cell after the other.
-    inside
-        How many parts each coarse cell has.
 
     Examples
     --------

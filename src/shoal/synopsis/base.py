@@ -138,14 +138,6 @@ class Synopsis(PrivateEstimator):
 
         Parameters
         ----------
-        cells
-            All of them.
-        keys
-            The numbers of the cells that were released.
-        noisy_counts
-            Their counts.
-        noise_variance
-            The variance of one count, or of one estimate.
         estimates
             The counts after consistency, if that was applied.
         threshold
@@ -345,13 +337,7 @@ def _plain(value: Any) -> Any:
 
 
 def check_max_cells(max_cells: object) -> None:
-    """Refuse a limit that is no usable number, before any row is read.
-
-    Parameters
-    ----------
-    max_cells
-        What was given.
-    """
+    """Refuse a limit that is no usable number, before any row is read."""
     most = whole_number(max_cells)
     if most is None or not 1 <= most <= _MOST_DENSE_CELLS:
         raise InvalidSetting.of(
@@ -367,14 +353,8 @@ def picture_of(cells: Cells, box: Box, columns: Sequence[str] | None, n_rows: in
 
     Parameters
     ----------
-    cells
-        The released cells.
-    box
-        The box they lie in.
     columns
         Which columns to draw; None takes the first two.
-    n_rows
-        The released or public number of rows, for the title.
     """
     at = _drawn_columns(box, columns)
     names = [box.names[i] for i in at]

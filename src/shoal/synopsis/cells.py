@@ -22,13 +22,7 @@ class Bounded(Partition, Protocol):
     """A partition whose cells are boxes."""
 
     def bounds(self, keys: ArrayLike) -> tuple[Matrix, Matrix]:
-        """Return the lowest and the highest corner of each of these cells.
-
-        Parameters
-        ----------
-        keys
-            The numbers of the cells.
-        """
+        """Return the lowest and the highest corner of each of these cells."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -109,15 +103,7 @@ class Cells:
 
 
 class RegionSums(NamedTuple):
-    """Noisy row counts of regions, and how much noise is in each.
-
-    Parameters
-    ----------
-    sums
-        The noisy number of rows in each region.
-    noises
-        How many independent noises of one count are in it.
-    """
+    """Noisy row counts of regions, and how much noise is in each."""
 
     sums: Floats
     noises: Floats
@@ -128,10 +114,6 @@ class AllCells(NamedTuple):
 
     Parameters
     ----------
-    total
-        The noisy number of rows.
-    noises
-        How many independent noises of one count are in it.
     step
         What one unit of noise costs.
     """
@@ -151,10 +133,6 @@ class Estimates:
 
     Parameters
     ----------
-    cells
-        All of them.
-    values
-        The estimate of each, by key.
     step
         What one unit of the geometric noise in a count costs.
     inside
@@ -186,8 +164,6 @@ class Estimates:
         ----------
         labels
             The region of each cell, from 0.
-        n_regions
-            How many regions there are.
         """
         sums = np.bincount(labels, self.values, n_regions).astype(np.float64)
         noises = np.bincount(labels, minlength=n_regions).astype(np.float64)

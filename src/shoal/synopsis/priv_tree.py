@@ -163,13 +163,6 @@ class NodeCounts:
 
     A pass tells rows apart by their open node and by its next halvings; counts of the depths in
     between are sums of those. Only open nodes are looked into.
-
-    Parameters
-    ----------
-    spending
-        The rows to count.
-    deepest
-        The last depth that will be asked for.
     """
 
     def __init__(self, spending: Spending, deepest: int) -> None:
@@ -268,15 +261,6 @@ class OpenNodes:
     """A partition by the undecided node a row lies in, and by its next halvings.
 
     The last key is for rows in nodes that are not split.
-
-    Parameters
-    ----------
-    box
-        What is halved.
-    splits
-        The splits released so far.
-    ahead
-        By how many more halvings rows are told apart.
     """
 
     def __init__(self, box: Box, splits: Splits, ahead: int) -> None:
@@ -286,26 +270,13 @@ class OpenNodes:
         self._tree = _Tree(box, splits)
 
     def keys(self, X: ArrayLike) -> Keys:
-        """Return the number of each row's cell.
-
-        Parameters
-        ----------
-        X
-            The rows.
-        """
+        """Return the number of each row's cell."""
         codes, following = self._tree.walk(X, self._ahead)
         return np.where(codes >= 0, (codes << self._ahead) | following, self.size - 1)
 
 
 class Leaves:
     """The partition by the leaves of a tree: nodes that were not split, shallow ones first.
-
-    Parameters
-    ----------
-    box
-        What is halved.
-    splits
-        The released splits.
 
     Examples
     --------
@@ -324,24 +295,12 @@ class Leaves:
         self.size = self._first_deepest + splits.width
 
     def keys(self, X: ArrayLike) -> Keys:
-        """Return the number of each row's leaf.
-
-        Parameters
-        ----------
-        X
-            The rows.
-        """
+        """Return the number of each row's leaf."""
         codes, _ = self._tree.walk(X)
         return np.where(codes >= 0, codes + self._first_deepest, -1 - codes)
 
     def bounds(self, keys: ArrayLike) -> tuple[Matrix, Matrix]:
-        """Return the lowest and the highest corner of each of these leaves.
-
-        Parameters
-        ----------
-        keys
-            The numbers of the leaves.
-        """
+        """Return the lowest and the highest corner of each of these leaves."""
         places, halved = self._places()
         cells = np.asarray(keys, dtype=np.int64)
         parts = 2.0 ** halved[cells]

@@ -161,13 +161,6 @@ class PowerCounts:
 def power_edges(low: float, high: float) -> Floats:
     """Return the edges of buckets: both ends, 0 and the powers of two of both signs between.
 
-    Parameters
-    ----------
-    low
-        The lower end.
-    high
-        The upper end.
-
     Examples
     --------
     >>> power_edges(-2, 5)[[0, 1, -3, -2, -1]].tolist()

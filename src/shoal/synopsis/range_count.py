@@ -35,10 +35,6 @@ class RangeCount:
         The best estimate; it may be below 0 by noise.
     low
         The lower end of its interval, 0 or more; NaN where there is none.
-    high
-        The upper end.
-    rate
-        How many such intervals hold the number of rows in the range.
     missing
         Why there is no interval, where there is none.
     """
@@ -52,13 +48,6 @@ class RangeCount:
 
 def range_of(box: Box, bounds: Mapping[str, tuple[float, float]]) -> tuple[Floats, Floats]:
     """Return the corners of a range; columns that are not named are whole.
-
-    Parameters
-    ----------
-    box
-        The public bounds.
-    bounds
-        The two ends for some columns.
 
     Raises
     ------
@@ -92,12 +81,6 @@ def count_range(estimates: Estimates | None, cells: Cells, low: Floats, high: Fl
     ----------
     estimates
         Of all cells, dropped ones too; None if these are not at hand.
-    cells
-        The cells that were kept.
-    low
-        The lowest corner of the range.
-    high
-        The highest corner.
     """
     if estimates is None:
         count = float(_overlaps(cells.low, cells.high, low, high) @ cells.weight)

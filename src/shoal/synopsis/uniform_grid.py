@@ -75,13 +75,6 @@ class GridSynopsis(Synopsis):
 def grid_name(cells: Any, box: Box) -> str:
     """Describe a grid for the ledger by its settings, before they are checked.
 
-    Parameters
-    ----------
-    cells
-        What was asked for.
-    box
-        The public box.
-
     Examples
     --------
     >>> grid_name(64, Box.unit(2)), grid_name("auto", Box.unit(2)), grid_name(4, Box.unit(9))
@@ -100,13 +93,6 @@ def grid_name(cells: Any, box: Box) -> str:
 
 def most_an_axis(most_cells: int, d: int) -> int:
     """Return the most parts of each of ``d`` axes that make at most so many cells.
-
-    Parameters
-    ----------
-    most_cells
-        The limit.
-    d
-        The number of axes.
 
     Examples
     --------

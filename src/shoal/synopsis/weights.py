@@ -58,13 +58,7 @@ def weights_of(
 
 
 def check_negative(negative: object) -> None:
-    """Refuse an unknown rule for negative counts, before any row is read.
-
-    Parameters
-    ----------
-    negative
-        What was given.
-    """
+    """Refuse an unknown rule for negative counts, before any row is read."""
     if negative != "threshold":
         _rule(negative)
 

@@ -38,13 +38,7 @@ __all__ = ["HeldCells", "build_hierarchy", "needs_rows"]
 
 
 def needs_rows(of: Attribute) -> bool:
-    """Return whether a column's hierarchy can only be built from its values.
-
-    Parameters
-    ----------
-    of
-        The column's entry in the policy.
-    """
+    """Return whether a column's hierarchy can only be built from its values."""
     spec = of.hierarchy
     if isinstance(spec, DateSpec):
         return of.domain is None
@@ -58,10 +52,6 @@ class HeldCells(NamedTuple):
 
     Parameters
     ----------
-    at
-        The place of each cell's value among the distinct values.
-    n
-        How many rows each cell stands for.
     owner
         The person of each cell as a number; None if each row is a person.
     """
@@ -77,17 +67,6 @@ def build_hierarchy(
     """Build the hierarchy of a column.
 
     Values are read only if ``needs_rows``.
-
-    Parameters
-    ----------
-    policy
-        The policy.
-    name
-        The column.
-    values
-        Its distinct values, an Arrow array.
-    held
-        Which rows and people hold them.
 
     Examples
     --------

@@ -268,15 +268,7 @@ def write_arx(hierarchy: Hierarchy, path: str | Path, overwrite: bool = False) -
 
 
 def raise_findings(what: str, findings: Sequence[BadInput]) -> None:
-    """Raise all findings together, as an error of the first one's class; do nothing without any.
-
-    Parameters
-    ----------
-    what
-        What was checked.
-    findings
-        The problems.
-    """
+    """Raise all findings together, as an error of the first one's class; do nothing without any."""
     if findings:
         messages = "; ".join(finding.message for finding in findings)
         raise findings[0].changed(f"{what}: {messages}.")
@@ -288,15 +280,6 @@ def find_label_problems(
     """Return what is wrong with rows of labels, the leaf first and the root last.
 
     All problems are returned, not only the first.
-
-    Parameters
-    ----------
-    rows
-        One row for each leaf.
-    opaque
-        Whether labels are mere names, whatever numbers they show.
-    quoted
-        Whether errors may quote labels.
 
     Examples
     --------
@@ -324,13 +307,8 @@ def describe_labels(labels: Sequence[str], leaves: Sequence[int], quoted: bool) 
 
     Parameters
     ----------
-    labels
-        The labels.
     leaves
         Their leaves, numbered from 0.
-    quoted
-        Whether labels may be quoted.
-
     Examples
     --------
     >>> describe_labels(["Bern"], [7], True), describe_labels(["Bern", "Basel"], [7, 9], False)

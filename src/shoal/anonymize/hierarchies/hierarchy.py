@@ -175,11 +175,6 @@ def grow_taxonomy(
 
     Chains of single children are contracted: to the leaf if one ends them, else to their top.
 
-    Parameters
-    ----------
-    columns
-        The labels of each level, leaves first and root last.
-
     Returns
     -------
     The taxonomy, the levels as places (in the order of codes) and, for each code, the row of its
@@ -251,8 +246,6 @@ class TextLeaves:
 
     Parameters
     ----------
-    leaves
-        The text of each leaf, by code.
     length
         How many characters of a cell count, the rest being masked by ``*``; None for all.
 
@@ -295,13 +288,6 @@ class TextLeaves:
 class NumberLeaves:
     """Map cells to the interval they lie in; beyond the domain, to the first or the last.
 
-    Parameters
-    ----------
-    breaks
-        The bounds of the intervals.
-    whole
-        Whether only integers have a leaf.
-
     Examples
     --------
     >>> NumberLeaves(np.array([0.0, 10, 20]), whole=True)(pa.array(["-3", "10", "1.5"])).tolist()
@@ -330,12 +316,6 @@ class DateLeaves:
     ----------
     leaves
         The sorted numbers of the periods.
-    period
-        Returns the number of a day's period.
-    clip
-        Whether days before the first period or after the last belong to those.
-    written
-        How days are written as text.
     """
 
     leaves: NDArray[np.int64]
@@ -361,11 +341,6 @@ def as_text(column: Any) -> Any:
     Times with a zone are written in UTC, since readers and DuckDB show the same time in different
     zones.
 
-    Parameters
-    ----------
-    column
-        An Arrow array of any type.
-
     Examples
     --------
     >>> as_text(pa.array([1.0, 2.5, -0.0])).to_pylist()
@@ -384,15 +359,7 @@ def as_text(column: Any) -> Any:
 
 
 def mask_text(cells: Any, length: int) -> Any:
-    """Keep the first characters of each text, and put one ``*`` for all that follow.
-
-    Parameters
-    ----------
-    cells
-        An Arrow array of text.
-    length
-        How many characters to keep.
-    """
+    """Keep the first characters of each text, and put one ``*`` for all that follow."""
     more = pc.greater(pc.utf8_length(cells), length)
     return pc.if_else(
         more, pc.binary_join_element_wise(pc.utf8_slice_codeunits(cells, 0, length), "*", ""), cells
@@ -400,13 +367,7 @@ def mask_text(cells: Any, length: int) -> Any:
 
 
 def parse_numbers(column: Any) -> NDArray[np.float64]:
-    """Return each cell as a number, NaN if it is none.
-
-    Parameters
-    ----------
-    column
-        An Arrow array.
-    """
+    """Return each cell as a number, NaN if it is none."""
     if pa.types.is_dictionary(column.type):
         column = column.dictionary_decode()
     kind = column.type

@@ -51,8 +51,6 @@ class HeldNumbers(NamedTuple):
     ----------
     values
         The numbers of the table, in any order; equal ones may come several times.
-    n
-        How many rows each of them stands for.
     owner
         Whose those rows are, as a number; None if each row is a person's.
     """
@@ -150,13 +148,6 @@ def build_halves(
 
 def label_intervals(breaks: Iterable[float], whole: bool) -> list[str]:
     """Return the labels of the intervals between breaks, the ends of the domain included.
-
-    Parameters
-    ----------
-    breaks
-        The bounds, rising.
-    whole
-        Whether the numbers are integers.
 
     Examples
     --------
@@ -332,17 +323,7 @@ def _quarter(number: int) -> str:
 
 
 class Period(NamedTuple):
-    """A unit of time: how days are numbered by it, and how numbers are named.
-
-    Parameters
-    ----------
-    number
-        Returns the number of a day's period.
-    name
-        Returns the name of a period.
-    first
-        Returns the first day of a period.
-    """
+    """A unit of time: how days are numbered by it, and how numbers are named."""
 
     number: Callable[[date], int]
     name: Callable[[int], str]

@@ -50,15 +50,7 @@ _BISECT = 1e6  # units times QIDs from which only cuts near the first full one a
 
 
 def maps_by_level(units: Units, q: int) -> list[Places]:
-    """Build a ladder in which every leaf climbs one step for each map, up to its top.
-
-    Parameters
-    ----------
-    units
-        The units.
-    q
-        The number of the QID.
-    """
+    """Build a ladder in which every leaf climbs one step for each map, up to its top."""
     tree, top = units.problem.trees[q], units.tops[q]
     maps = [tree.leaf]
     while (maps[-1] != top).any():
@@ -70,13 +62,6 @@ def maps_by_rarity(units: Units, q: int) -> list[Places]:
     """Build a ladder in which nodes absorb their leaves, those of the least rows times cost first.
 
     Of all the maps on the way, eight are kept whose mean costs grow in about equal ratios.
-
-    Parameters
-    ----------
-    units
-        The units.
-    q
-        The number of the QID.
     """
     tree, pay, share = units.problem.trees[q], units.penalties[q], units.shares[q]
     nodes = np.flatnonzero((tree.high - tree.low > 1) & np.isfinite(pay))
@@ -117,17 +102,7 @@ LADDERS: dict[str, Callable[[Units, int], list[Places]]] = {
 
 @dataclass(frozen=True, eq=False)
 class GeneralizationMaps:
-    """The ladders of all QIDs: their maps, and what each map costs.
-
-    Parameters
-    ----------
-    maps
-        For each QID its maps, the finest first.
-    penalties
-        For each map the penalty of each leaf, by code.
-    means
-        For each map its mean penalty over rows.
-    """
+    """The ladders of all QIDs: their maps, and what each map costs."""
 
     maps: list[list[Places]]
     penalties: list[list[NDArray[np.float64]]]
@@ -139,8 +114,6 @@ class GeneralizationMaps:
 
         Parameters
         ----------
-        units
-            The units.
         kind
             One of ``LADDERS``.
         """
@@ -151,22 +124,12 @@ class GeneralizationMaps:
         return cls(maps, penalties, means)
 
     def mean(self, cut: CutOfMaps) -> float:
-        """Return the mean penalty of a row under a cut.
-
-        Parameters
-        ----------
-        cut
-            The number of the map of each QID.
-        """
+        """Return the mean penalty of a row under a cut."""
         return float(sum(means[j] for means, j in zip(self.means, cut, strict=True)))
 
     def path(self, tilt: NDArray[np.float64]) -> list[CutOfMaps]:
-        """Return a path of cuts that raises one map at a time, by mean cost times the QID's tilt.
-
-        Parameters
-        ----------
-        tilt
-            A factor for each QID.
+        """Return a path of cuts that raises one map at a time, by mean cost times the QID's
+        tilt.
         """
         qids = np.repeat(np.arange(len(self.maps)), [len(maps) - 1 for maps in self.maps])
         order = np.argsort(
@@ -177,15 +140,7 @@ class GeneralizationMaps:
         return [tuple(cut) for cut in heights.tolist()]
 
     def paths(self, number: int, rng: np.random.Generator) -> list[list[CutOfMaps]]:
-        """Return the plain path, then others with random tilts, e to a standard normal number.
-
-        Parameters
-        ----------
-        number
-            How many paths.
-        rng
-            The source of the tilts.
-        """
+        """Return the plain path, then others with random tilts, e to a standard normal number."""
         tilts = np.exp(rng.standard_normal((number, len(self.maps))))
         tilts[:1] = 1.0
         return [self.path(tilt) for tilt in tilts]
@@ -198,10 +153,6 @@ class FullCells(NamedTuple):
     ----------
     units
         The units, one cell after another.
-    of
-        The cell of each unit.
-    penalty
-        The penalty of each cell.
     """
 
     units: Ints
@@ -214,15 +165,6 @@ class FreeUnits:
 
     A hash is a sum of random 64-bit numbers, one for each node. Two combinations with the same hash
     would share a cell, which is harmless: a class is labelled by what it holds.
-
-    Parameters
-    ----------
-    units
-        All units.
-    ladder
-        The maps to group by.
-    rng
-        The compute stream: the random numbers of the nodes.
     """
 
     def __init__(self, units: Units, ladder: GeneralizationMaps, rng: np.random.Generator) -> None:
@@ -241,13 +183,7 @@ class FreeUnits:
         self.people = float(self._people.sum())
 
     def take(self, units: Ints) -> None:
-        """Remove units that were published.
-
-        Parameters
-        ----------
-        units
-            Numbers of units.
-        """
+        """Remove units that were published."""
         places = np.searchsorted(self._here, units)
         self.people -= float(self._people[places].sum())
         self._people[places] = 0
@@ -256,13 +192,7 @@ class FreeUnits:
             self._gather(self._here[left])
 
     def cells(self, cut: CutOfMaps) -> FullCells | None:
-        """Return the full cells of a cut, or None if there is none.
-
-        Parameters
-        ----------
-        cut
-            The number of the map of each QID.
-        """
+        """Return the full cells of a cut, or None if there is none."""
         hashes = self._hashes(cut)
         places = self._in_large_buckets(hashes)
         if not len(places):
@@ -322,15 +252,6 @@ def choose_number_of_paths(units: Units, ladder: GeneralizationMaps, share: floa
     """Choose how many paths a search may follow: fewer for larger tables and ladders.
 
     There are never more than there are cuts.
-
-    Parameters
-    ----------
-    units
-        The units.
-    ladder
-        The maps.
-    share
-        The share of the work allowed.
     """
     rungs = [len(maps) for maps in ladder.maps]
     affordable = _WORK / max(units.codes.size * sum(rungs), 1)
@@ -353,14 +274,6 @@ def group_by_cheapest_cell(
 
     Parameters
     ----------
-    units
-        The units.
-    ladder
-        The maps to group by.
-    rng
-        The compute stream: tilts of the paths and hashes.
-    paths
-        How many paths up the ladder give the cuts.
     progress
         Called now and then with the share of people that are grouped.
 

@@ -17,13 +17,6 @@ _WHOLE = 2**22  # pairs up to which all penalties are precomputed
 class AncestorPenalties:
     """The penalties of the lowest common ancestors of leaves and nodes of one taxonomy.
 
-    Parameters
-    ----------
-    tree
-        The taxonomy.
-    penalties
-        The penalty of each node, by place.
-
     Examples
     --------
     >>> from shoal.domain import Taxonomy
@@ -39,11 +32,6 @@ class AncestorPenalties:
 
     def of(self, codes: NDArray[np.integer]) -> Floats:
         """Return the penalty of the lowest common ancestor of each leaf with each node.
-
-        Parameters
-        ----------
-        codes
-            Codes of leaves.
 
         Returns
         -------

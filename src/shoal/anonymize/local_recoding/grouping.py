@@ -22,8 +22,6 @@ class Grouping:
 
     Parameters
     ----------
-    units
-        What is grouped.
     classes
         int64 (units,): numbers of classes, in any order; -1 for a unit in none. Kept, numbered
         in the order of the labels, in ``classes``; ``labels`` (C, d) are places of nodes,
@@ -62,13 +60,7 @@ class Grouping:
         return float(self.penalty @ self.rows) + out
 
     def members(self, c: int) -> Ints:
-        """Return the units of a class.
-
-        Parameters
-        ----------
-        c
-            The number of the class.
-        """
+        """Return the units of a class."""
         low, high = np.searchsorted(self._sorted, [c, c + 1])
         early = self._order[low:high]
         return np.append(early, self._late[c]) if c in self._late else early
@@ -97,15 +89,7 @@ class Grouping:
         return self.units.obeying(inside, self.classes[inside], self.size)
 
     def take_in(self, unit: int, c: int) -> None:
-        """Add a left-over unit to a class, whose labels widen; classes are not merged.
-
-        Parameters
-        ----------
-        unit
-            The unit.
-        c
-            The number of the class.
-        """
+        """Add a left-over unit to a class, whose labels widen; classes are not merged."""
         members = np.append(self.members(c), unit)
         self._late.setdefault(c, []).append(unit)
         self.classes[unit] = c
@@ -114,13 +98,7 @@ class Grouping:
         self.penalty[c] = self.units.penalty(self.labels[c])
 
     def cheapest_joins(self, units: Ints) -> tuple[Ints, Floats]:
-        """Return, for each unit, the other class that it joins at least cost, and that cost.
-
-        Parameters
-        ----------
-        units
-            Numbers of units.
-        """
+        """Return, for each unit, the other class that it joins at least cost, and that cost."""
         targets = np.zeros(len(units), dtype=np.int64)
         costs = np.full(len(units), np.inf)
         block = max(_BLOCK, int(_CELLS / max(self.size, 1)))
@@ -136,11 +114,6 @@ class Grouping:
 
     def join_costs(self, units: Ints) -> NDArray[np.float32]:
         """Return how much the loss of all rows grows if a unit joins a class.
-
-        Parameters
-        ----------
-        units
-            Numbers of units.
 
         Returns
         -------

@@ -50,11 +50,6 @@ def improve_grouping(grouping: Grouping) -> Grouping:
     does not lower the loss, or that breaks a rule where classes got equal labels, is undone. Later
     passes look only at units whose class or offer has changed.
 
-    Parameters
-    ----------
-    grouping
-        A grouping in which all rules hold.
-
     Returns
     -------
     A grouping of at most the same loss, in which all rules hold.

@@ -24,8 +24,6 @@ def place_leftovers(units: Units, classes: Ints) -> Grouping:
 
     Parameters
     ----------
-    units
-        What is grouped.
     classes
         int64 (units,): full classes, -1 for left-over units.
 
@@ -64,11 +62,6 @@ def _fits_nowhere(units: Units, left: Ints) -> StartFails:
 
 def most_general_classes(units: Units) -> Ints:
     """Return the full classes under the most general labels allowed: mostly the whole table.
-
-    Parameters
-    ----------
-    units
-        The units.
 
     Returns
     -------

@@ -45,11 +45,6 @@ def split_classes(units: Units) -> Ints:
     together, the child with least to lose stays with them. All parts are full, or a class does
     not split on that QID.
 
-    Parameters
-    ----------
-    units
-        The units.
-
     Returns
     -------
     int64 (units,)

@@ -65,10 +65,6 @@ def recode(
 
     Parameters
     ----------
-    problem
-        The frequency table and the rules.
-    rng
-        The compute stream: the same seed gives the same labels.
     how
         ``cheapest-cell``: publish the full cell that loses least, again and again. ``roll-up``:
         generalise all rows step by step and publish what is full. ``peel``: split classes one by
@@ -115,11 +111,6 @@ def recode(
 
 def estimate_loss(problem: Problem) -> float:
     """Return a certainty penalty that local recoding reaches, by the fastest search alone.
-
-    Parameters
-    ----------
-    problem
-        The frequency table and the rules.
 
     Raises
     ------

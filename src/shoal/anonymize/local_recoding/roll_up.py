@@ -31,13 +31,6 @@ def roll_up(units: Units, rng: np.random.Generator) -> Ints:
     Each step generalises to the node with the most gain in sum min(people, k)^3 over the cells,
     against its loss to the power 1.2, among nodes all of whose leaves stand right below it.
 
-    Parameters
-    ----------
-    units
-        What is grouped.
-    rng
-        The compute stream, for hashes.
-
     Returns
     -------
     int64 (units,)

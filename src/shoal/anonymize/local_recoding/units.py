@@ -27,11 +27,6 @@ class Units:
     """The lines of a problem grouped by combination, in the order of their codes.
 
     That order does not depend on the order of the table's rows, so neither does any result.
-
-    Parameters
-    ----------
-    problem
-        The problem whose lines are grouped.
     """
 
     def __init__(self, problem: Problem) -> None:
@@ -91,13 +86,7 @@ class Units:
         ]
 
     def penalty(self, labels: NDArray[np.integer]) -> NDArray[np.float64]:
-        """Return the weighted cost of labels, summed over the QIDs.
-
-        Parameters
-        ----------
-        labels
-            (..., d): places of nodes.
-        """
+        """Return the weighted cost of labels, summed over the QIDs."""
         columns = (pay[labels[..., q]] for q, pay in enumerate(self.penalties))
         return np.asarray(sum(columns), dtype=np.float64)
 
@@ -108,13 +97,8 @@ class Units:
 
         Parameters
         ----------
-        units
-            Numbers of units.
         groups
             The group of each, from 0.
-        size
-            The number of groups.
-
         Returns
         -------
         bool (size,).
@@ -127,13 +111,8 @@ class Units:
 
         Parameters
         ----------
-        units
-            Numbers of units.
         groups
             The group of each, from 0.
-        size
-            The number of groups.
-
         Returns
         -------
         int64 (size,).
@@ -147,13 +126,8 @@ class Units:
 
         Parameters
         ----------
-        units
-            Numbers of units.
         groups
             The group of each, from 0.
-        size
-            The number of groups.
-
         Returns
         -------
         bool (size,).
@@ -163,13 +137,7 @@ class Units:
         return self._rules.hold(*self._lines(units, groups), size, self.references)
 
     def publish_only(self, units: NDArray[np.integer]) -> None:
-        """Measure closeness against these units from now on; the others are suppressed.
-
-        Parameters
-        ----------
-        units
-            Numbers of units.
-        """
+        """Measure closeness against these units from now on; the others are suppressed."""
         lines, _ = self._lines(units, np.zeros(len(units), dtype=np.int64))
         self.references = self._rules.references(lines)
 
@@ -184,13 +152,8 @@ class Units:
 
         Parameters
         ----------
-        units
-            Numbers of units.
         groups
             The group of each, from 0.
-        size
-            The number of groups.
-
         Returns
         -------
         int32 (size, d): places of nodes.
@@ -225,10 +188,6 @@ def lowest_common_node(tree: Tree, first: NDArray[np.integer], last: NDArray[np.
 
     Parameters
     ----------
-    tree
-        The taxonomy.
-    first
-        The code of the first leaf of each pair.
     last
         The code of the other, not smaller.
 
@@ -254,11 +213,6 @@ def sum_by_group(groups: Ints, of: NDArray[Any], size: int) -> NDArray[np.float6
     ----------
     groups
         The group of each entry, from 0.
-    of
-        The numbers to add up.
-    size
-        The number of groups.
-
     Returns
     -------
     float64 (size,).

@@ -67,20 +67,8 @@ def manifest_of(
 
     Parameters
     ----------
-    policy
-        What was promised.
-    codec
-        The hierarchies of the table.
-    outcome
-        What the search returned.
-    achieved
-        What was counted in the written file.
-    occurring
-        For each column the places of the labels that are in the release.
     starred
         How many suppressed rows were published as rows of ``*``.
-    table_sha256
-        The checksum of the written file.
     people
         Why the people are new to releases under this cut, and which register holds them.
     """
@@ -117,13 +105,7 @@ def manifest_of(
 
 
 def policy_hash(policy: Policy) -> str:
-    """Return a hash of what a policy says, however it was written.
-
-    Parameters
-    ----------
-    policy
-        The policy.
-    """
+    """Return a hash of what a policy says, however it was written."""
     content = policy.model_dump(mode="json")
     parts = [content["privacy"], content["output"], *content["attributes"].values()]
     for part in parts:  # keys that came later do not change the hash of a policy without them
@@ -134,11 +116,6 @@ def policy_hash(policy: Policy) -> str:
 
 def read_manifest(path: str | Path) -> dict[str, Any]:
     """Read a manifest from its file.
-
-    Parameters
-    ----------
-    path
-        The file.
 
     Raises
     ------
@@ -161,13 +138,6 @@ def cut_of(labels: Any, codec: Codec) -> Cut:
 
     A learnt hierarchy may lack nodes of the cut, if the new rows do not have their values; a
     declared one must have all. Nulls have a leaf of their own unless the root is on the cut.
-
-    Parameters
-    ----------
-    labels
-        For each column the labels of the cut.
-    codec
-        The hierarchies.
     """
     if not _is_cut(labels) or list(labels) != list(codec.hierarchies):
         raise missing_cut_error()
@@ -246,17 +216,6 @@ def write_mapping(policy: Policy, codec: Codec, occurring: dict[str, set[int]], 
 
     Listing only values that occur would reveal them. For the same reason only the published labels
     of a learnt hierarchy are listed: its leaves are the table's own values.
-
-    Parameters
-    ----------
-    policy
-        What was promised, with global recoding.
-    codec
-        The hierarchies of the table.
-    occurring
-        For each column the places of the labels that are in the release.
-    path
-        The file to write.
     """
     cut = public_cut(codec, occurring)
     with path.open("w", encoding="utf-8", newline="") as file:
@@ -274,8 +233,6 @@ def find_label_places(policy: Policy, labels: NDArray[np.int32]) -> dict[str, se
 
     Parameters
     ----------
-    policy
-        The policy.
     labels
         int32 (F, d): places of nodes.
     """
@@ -289,13 +246,6 @@ def public_cut(codec: Codec, occurring: dict[str, set[int]]) -> dict[str, list[s
     fit beside them: how far the search split a place whose rows it then suppressed would reveal
     those rows. For learnt intervals the gaps between published ones are added; for other learnt
     hierarchies nothing, since that would name suppressed values.
-
-    Parameters
-    ----------
-    codec
-        The hierarchies.
-    occurring
-        For each column the places of the labels that are in the release.
     """
     policy = codec.policy
     return {

@@ -64,14 +64,8 @@ class Register:
 
     Parameters
     ----------
-    entity
-        The column that tells people apart.
-    releases
-        How many releases it covers.
     complete
         False if there was an earlier release whose people are not in it.
-    id
-        A random name, by which manifests refer to the register.
     key
         32 random bytes.
     fingerprints
@@ -103,8 +97,6 @@ class Register:
 
         Parameters
         ----------
-        entity
-            The column that tells people apart.
         complete
             False if there was an earlier release whose people are not in it.
         """
@@ -132,11 +124,6 @@ class Register:
 
     def refuse_known(self, fingerprints: Any) -> None:
         """Raise if one of these fingerprints is in the register.
-
-        Parameters
-        ----------
-        fingerprints
-            Fingerprints under the register's key.
 
         Raises
         ------
@@ -166,15 +153,7 @@ class Register:
 
 
 def find_people(table: AnyTable, entity: str) -> Any:
-    """Return the distinct people of a table, as text.
-
-    Parameters
-    ----------
-    table
-        The table.
-    entity
-        The column that tells people apart.
-    """
+    """Return the distinct people of a table, as text."""
     return table.owners(entity)
 
 
@@ -188,10 +167,6 @@ class KnownPeople:
         Why its people are new: it is the first release, they were compared, or it was stated.
     register
         The register of the people so far; None if none is kept.
-    path
-        The file of the register.
-    is_kept
-        Whether that file exists already.
     """
 
     basis: Basis
@@ -200,13 +175,7 @@ class KnownPeople:
     is_kept: bool = False
 
     def joined_by(self, table: AnyTable) -> "KnownPeople":
-        """Return the state after the release of this table, whose people must all be new.
-
-        Parameters
-        ----------
-        table
-            The table.
-        """
+        """Return the state after the release of this table, whose people must all be new."""
         if self.register is None:
             return self
         names = find_people(table, self.register.entity)
@@ -235,14 +204,8 @@ def people_of_run(
 
     Parameters
     ----------
-    policy
-        The policy of the run.
     manifest
         Of an earlier release whose cut is kept; None for a first release.
-    folder
-        The folder of that manifest.
-    new_people
-        States that nobody of the table was in an earlier release.
     overwrite
         Whether a register of the one release that is replaced may be replaced with it.
     """
@@ -270,13 +233,7 @@ def people_of_run(
 
 
 def missing_statement_error(by_entity: bool) -> NewPeopleNotStated:
-    """Return the error that asks for a statement where people cannot be compared.
-
-    Parameters
-    ----------
-    by_entity
-        Whether the policy has an entity.
-    """
+    """Return the error that asks for a statement where people cannot be compared."""
     why = (
         "the people of an earlier release were not recorded"
         if by_entity
@@ -412,15 +369,6 @@ def stage_register(people: KnownPeople, files: FileSet, overwrite: bool = False)
     """Write the register as one of a set of files that get their names together.
 
     It gets its name before the main one, the table: somebody unknown is never released. [P3]
-
-    Parameters
-    ----------
-    people
-        The people, this release included.
-    files
-        The set of files.
-    overwrite
-        Whether an existing register may be replaced.
     """
     if people.path is None or people.register is None:
         return
@@ -430,15 +378,7 @@ def stage_register(people: KnownPeople, files: FileSet, overwrite: bool = False)
 
 
 def write_register(register: Register, path: Path) -> None:
-    """Write a register to a file that only its owner can read.
-
-    Parameters
-    ----------
-    register
-        The register.
-    path
-        The file.
-    """
+    """Write a register to a file that only its owner can read."""
     header = _header(register) | {"check": _check(register), "key": register.key.hex()}
     table = pa.table({"fingerprint": register.fingerprints})
     table = table.replace_schema_metadata({"shoal": json.dumps(header)})
@@ -446,13 +386,7 @@ def write_register(register: Register, path: Path) -> None:
 
 
 def read_register(path: Path) -> Register:
-    """Read a register from its file, which must be complete and readable by its owner only.
-
-    Parameters
-    ----------
-    path
-        The file.
-    """
+    """Read a register from its file, which must be complete and readable by its owner only."""
     with _opened(path) as file:
         if os.name == "posix" and os.fstat(file.fileno()).st_mode & 0o077:
             raise PeopleFileUnusable(

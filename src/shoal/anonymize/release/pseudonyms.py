@@ -16,13 +16,7 @@ _LEAST_BYTES = 32
 
 
 def keys_of(policy: Policy) -> dict[str, bytes]:
-    """Read the key of each column that gets pseudonyms, from the environment or a private file.
-
-    Parameters
-    ----------
-    policy
-        The policy.
-    """
+    """Read the key of each column that gets pseudonyms, from the environment or a private file."""
     hashed = {n: policy.attributes[n] for n in policy.names("identifier")}
     return {n: _key(policy, n, of) for n, of in hashed.items() if of.action == "hmac"}
 
@@ -35,8 +29,6 @@ def pseudonyms(name: str, values: Any, key: bytes) -> pa.Array:
 
     Parameters
     ----------
-    name
-        The column.
     values
         Its values as text, e.g. from ``shoal.data.encode.encode_owners``.
     key

@@ -166,19 +166,6 @@ def write_and_recount(
     """Write the release of an outcome to a file and recount it; a broken promise raises.
 
     ``path`` lies in a private folder: until the check is done it is nobody else's.
-
-    Parameters
-    ----------
-    policy
-        The policy.
-    table
-        The table to release.
-    frequency
-        Its frequency table.
-    outcome
-        The outcome of the search.
-    path
-        The file to write, in a private folder until the check is done.
     """
     problem = frequency.problem
     release = release_of(problem, outcome, policy.output.suppressed == "star")

@@ -30,8 +30,6 @@ def shuffle_rows(
     ----------
     batches
         All of one schema; all are taken before the first row comes out.
-    rows
-        About how many will come, to choose the number of piles.
     rng
         A noise stream: whoever can guess the order can undo it.
 

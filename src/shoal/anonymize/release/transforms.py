@@ -50,13 +50,7 @@ class ReleaseSummary(NamedTuple):
 
 
 def aggregated_columns(policy: Policy) -> dict[str, str]:
-    """Return the quasi-identifiers that are published as the mean or median of their class.
-
-    Parameters
-    ----------
-    policy
-        The policy.
-    """
+    """Return the quasi-identifiers that are published as the mean or median of their class."""
     columns = {name: policy.attributes[name].publish for name in policy.names("quasi")}
     return {name: how for name, how in columns.items() if how != "label"}
 
@@ -67,13 +61,7 @@ def _rare_limits(policy: Policy) -> dict[str, int]:
 
 
 def needs_summary(policy: Policy) -> bool:
-    """Return whether published cells depend on other published rows.
-
-    Parameters
-    ----------
-    policy
-        The policy.
-    """
+    """Return whether published cells depend on other published rows."""
     return bool(aggregated_columns(policy) or _rare_limits(policy))
 
 
@@ -84,14 +72,8 @@ def summarise_release(
 
     Parameters
     ----------
-    policy
-        The policy.
-    batches
-        The rows of the table.
     find
         Returns the class of each row, -1 if it is not published.
-    classes
-        How many classes there are.
     """
     aggregated, limits = aggregated_columns(policy), _rare_limits(policy)
     of_classes: dict[str, list[Any]] = {name: [] for name in aggregated}
@@ -149,8 +131,6 @@ def cell_changes(policy: Policy, summary: ReleaseSummary | None) -> dict[str, Ce
 
     Parameters
     ----------
-    policy
-        The policy.
     summary
         What the published rows say together; None leaves rare values in.
     """
@@ -202,13 +182,6 @@ def _changed_numbers(
 
 def change_numbers(numbers: Floats, spec: TransformSpec) -> Floats:
     """Bound and round numbers; halves are rounded up.
-
-    Parameters
-    ----------
-    numbers
-        The numbers; NaN stays.
-    spec
-        The bounds and the step.
 
     Examples
     --------

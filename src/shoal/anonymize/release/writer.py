@@ -91,10 +91,6 @@ def release_of(problem: Problem, outcome: Outcome, star: bool) -> Release:
 
     Parameters
     ----------
-    problem
-        The lines and the rules.
-    outcome
-        The outcome of the search.
     star
         Whether suppressed lines stay as rows of ``*``.
     """
@@ -113,8 +109,6 @@ class ReleasePart(NamedTuple):
 
     Parameters
     ----------
-    rows
-        The published rows.
     owners
         The person of each row, or None.
     """
@@ -127,15 +121,6 @@ def write_release(parts: Iterator[ReleasePart], path: Path, owners_path: Path) -
     """Write all rows to one file, and whose they are, in the same order, to another.
 
     The second file is for the check only; the release itself does not say whose a row is.
-
-    Parameters
-    ----------
-    parts
-        The rows of the release.
-    path
-        The file of the release.
-    owners_path
-        The file of the owners.
     """
     first = next(parts)
     with ExitStack() as stack:
@@ -162,14 +147,6 @@ def parts_of(
 
     Parameters
     ----------
-    policy
-        Which columns are published, and how.
-    table
-        The table to release.
-    frequency
-        Its distinct combinations.
-    release
-        What becomes of each line.
     rng
         The noise stream: the order of the rows must not be guessed.
     """
@@ -188,21 +165,7 @@ def parts_of(
 
 
 class ReleasePlan:
-    """What is needed to publish a row: its class, the columns it carries along, and its labels.
-
-    Parameters
-    ----------
-    policy
-        Which columns are published, and how.
-    names
-        The table's columns.
-    frequency
-        Its distinct combinations.
-    release
-        What becomes of each line.
-    summary
-        What the published rows say together, where cells depend on that.
-    """
+    """What is needed to publish a row: its class, the columns it carries along, and its labels."""
 
     def __init__(
         self,
@@ -251,16 +214,8 @@ class RowMarker:
 
     Parameters
     ----------
-    finder
-        Returns the class of each row.
-    carried
-        The columns that are published as they are.
-    keys
-        The key of each column that gets pseudonyms.
     entity
         The column that says whose a row is, or None.
-    changes
-        How cells of carried columns are changed.
     """
 
     finder: Finder
@@ -284,11 +239,6 @@ class RowMarker:
 
 def format_of(path: Path) -> str:
     """Return the format that a file's name stands for.
-
-    Parameters
-    ----------
-    path
-        The file.
 
     Raises
     ------
@@ -390,19 +340,6 @@ class ReleaseColumns:
     own, in the order of ``carried``. Classes with equal cells are merged, such as a star and a null
     that are both shown as ``*``; ``shown_as`` maps each class to its merged one. They are numbered
     in the order of their cells, so that a number reveals no more than the cells.
-
-    Parameters
-    ----------
-    policy
-        Which columns are published, and how.
-    names
-        The table's columns.
-    codec
-        The hierarchies.
-    places
-        The labels of each class.
-    centres
-        The numbers of each class that are published in place of labels, by column.
     """
 
     def __init__(
@@ -482,13 +419,7 @@ def _writer(path: Path, schema: pa.Schema) -> Iterator[Callable[[pa.RecordBatch]
 
 
 def refuse_unwritable(schema: pa.Schema) -> None:
-    """Refuse columns of lists or bytes, which CSV cannot hold.
-
-    Parameters
-    ----------
-    schema
-        The schema of the release.
-    """
+    """Refuse columns of lists or bytes, which CSV cannot hold."""
     names = [f.name for f in schema if pa.types.is_nested(f.type) or _is_bytes(f.type)]
     if names:
         raise CannotWrite(

@@ -42,12 +42,6 @@ def measure_models(
 
     Parameters
     ----------
-    policy
-        The policy.
-    table
-        The published table.
-    labels
-        The columns whose combinations are classes.
     owner
         The column that says whose a row is, or None.
     sizes
@@ -75,8 +69,6 @@ def broken_models(policy: Policy, reached: dict[str, float]) -> list[str]:
 
     Parameters
     ----------
-    policy
-        The policy.
     reached
         What the table reaches, as from ``measure_models``.
     """
@@ -148,15 +140,6 @@ def _presence(members: Counts, outside: Counts, lines: PopulationLines) -> dict[
 
 def find_places(policy: Policy, codec: Codec, columns: dict[str, Any]) -> NDArray[np.int32]:
     """Return the node behind each published cell.
-
-    Parameters
-    ----------
-    policy
-        The policy of the release.
-    codec
-        Its hierarchies.
-    columns
-        The published cells, by column.
 
     Returns
     -------

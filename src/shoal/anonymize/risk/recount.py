@@ -58,8 +58,6 @@ class Queryable(Protocol):
 
         Parameters
         ----------
-        sql
-            The query.
         columns
             The columns that become c0, c1, ...
         owner
@@ -94,8 +92,6 @@ class CombinationCounts:
 
         Parameters
         ----------
-        sql
-            The query.
         columns
             The columns that become c0, c1, ...
         owner
@@ -113,10 +109,6 @@ def cache_columns(table: AnyTable, columns: Sequence[str], owner: str | None) ->
 
     Parameters
     ----------
-    table
-        The table.
-    columns
-        The columns of the queries.
     owner
         The column that says whose a row is, or None.
     """
@@ -232,12 +224,6 @@ def refuse_broken(policy: Policy, achieved: AchievedPrivacy, *, rows: int, class
 
     Parameters
     ----------
-    policy
-        What was promised.
-    achieved
-        What was counted in the written table.
-    rows
-        How many rows were to be written.
     classes
         How many classes there may be at most.
 
@@ -379,10 +365,6 @@ def count_class_sizes(
 
     Parameters
     ----------
-    table
-        Any table.
-    labels
-        The columns whose combinations are classes.
     owner
         The column that tells people apart, or None to take each row for a person.
 
@@ -411,12 +393,6 @@ def largest_value_share(table: Queryable, labels: list[str], name: str, owner: s
 
     Parameters
     ----------
-    table
-        The table.
-    labels
-        The columns whose combinations are classes.
-    name
-        The column of the values.
     owner
         The column that says whose a row is, or None.
 

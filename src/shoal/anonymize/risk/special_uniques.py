@@ -32,8 +32,6 @@ class SpecialCombination:
 
     Parameters
     ----------
-    columns
-        The columns.
     people
         How many people are special on these columns, and on no part of them.
     """
@@ -50,10 +48,6 @@ class SpecialUniques:
     ----------
     combinations
         Those that make anybody special, most people first.
-    people
-        How many people are special on some combination.
-    members
-        How many people there are.
     most_columns
         How many columns the combinations have at most.
     by_column
@@ -78,13 +72,8 @@ def find_special_uniques(
 
     Parameters
     ----------
-    problem
-        The lines.
     labels
         int32 (F, d): what is known of each line; its leaves if not given.
-    most_columns
-        How many columns a combination may have.
-
     Examples
     --------
     >>> from shoal.anonymize.problem import problem_of

@@ -42,16 +42,10 @@ class PopulationUniques:
 
     Parameters
     ----------
-    sample
-        Share of the people who are alone in the table itself.
     pitman
         The estimate by Pitman's model; None where it cannot be fitted.
-    zayatz
-        The estimate by Zayatz's model.
     snb
         The estimate by the slide negative binomial model; None where it cannot be fitted.
-    chosen
-        The model that Dankar's rule believes.
     """
 
     sample: float
@@ -141,8 +135,6 @@ def zayatz_share(sizes: ArrayLike, fraction: float) -> float:
     ----------
     sizes
         (sizes, 2): people of a class, and how many classes have them.
-    fraction
-        The share of the population that is in the table.
     """
     from scipy.stats import hypergeom
 
@@ -165,9 +157,6 @@ def pitman_share(sizes: ArrayLike, fraction: float) -> float | None:
     ----------
     sizes
         (sizes, 2): people of a class, and how many classes have them.
-    fraction
-        The share of the population that is in the table.
-
     Returns
     -------
     None if the sample has no classes of two, or nothing but classes of one.
@@ -218,9 +207,6 @@ def snb_share(sizes: ArrayLike, fraction: float) -> float | None:
     ----------
     sizes
         (sizes, 2): people of a class, and how many classes have them.
-    fraction
-        The share of the population that is in the table.
-
     Returns
     -------
     None if the fit fails.

@@ -44,10 +44,6 @@ class ClassSlices(NamedTuple):
     ----------
     start
         Where each class begins in ``order``.
-    length
-        How many lines it has.
-    people
-        How many people it has.
     node
         (classes, d): its node on each QID.
     """
@@ -58,52 +54,23 @@ class ClassSlices(NamedTuple):
     node: NDArray[np.int32]
 
     def take(self, which: NDArray[Any]) -> "ClassSlices":
-        """Return some of the classes.
-
-        Parameters
-        ----------
-        which
-            A mask, or numbers of classes.
-        """
+        """Return some of the classes."""
         return ClassSlices(*(part[which] for part in cast("tuple[NDArray[Any], ...]", self)))
 
     def put(self, slots: Ints, new: "ClassSlices") -> None:
-        """Write other classes into these slots.
-
-        Parameters
-        ----------
-        slots
-            Numbers of slots.
-        new
-            The classes to write.
-        """
+        """Write other classes into these slots."""
         for part, values in zip(cast("tuple[NDArray[Any], ...]", self), new, strict=True):
             part[slots] = values
 
     @classmethod
     def room(cls, count: int, d: int) -> "ClassSlices":
-        """Return empty slots.
-
-        Parameters
-        ----------
-        count
-            How many.
-        d
-            The number of QIDs.
-        """
+        """Return empty slots."""
         start, length, people = np.zeros((3, count), dtype=np.int64)
         return cls(start, length, people, np.full((count, d), -1, dtype=np.int32))
 
 
 def slice_positions(start: Ints, length: Ints) -> Ints:
     """Return the positions of several slices, one after another.
-
-    Parameters
-    ----------
-    start
-        Where each slice begins.
-    length
-        How long each slice is.
 
     Examples
     --------
@@ -118,17 +85,6 @@ class ClassParts(NamedTuple):
     """The cells into which classes are divided, those of one class together in child order.
 
     Cells without lines may be left out.
-
-    Parameters
-    ----------
-    of
-        The cell of each line.
-    parent
-        The class of each cell.
-    rank
-        The number of each cell's child among its siblings.
-    first
-        The first cell of each class.
     """
 
     of: Ints
@@ -147,10 +103,6 @@ def divide_classes(owner: Ints, rank: NDArray[np.int32], fanout: Ints) -> ClassP
 
     Parameters
     ----------
-    owner
-        For each line its class.
-    rank
-        For each line the child below which it lies.
     fanout
         For each class how many children there are. A child with no line may be left out.
 
@@ -176,13 +128,6 @@ def sort_by_cell(cell: Ints, size: int) -> Ints:
     """Return the order that brings equal cells together and keeps the order within a cell.
 
     NumPy sorts 16-bit numbers by counting, several times faster than wider ones.
-
-    Parameters
-    ----------
-    cell
-        The cell of each line.
-    size
-        The number of cells.
     """
     order = np.argsort((cell % _RADIX).astype(np.uint16), kind="stable")
     if size > _RADIX:
@@ -204,17 +149,7 @@ class _Effects(NamedTuple):
 
 
 class Frontier:
-    """The live classes, and for each node of the cut the effect of splitting it.
-
-    Parameters
-    ----------
-    shared
-        The problem and the counters that all runs share.
-    bits
-        Whether the score asks for entropy.
-    sizes
-        Whether the score asks for the smallest class after each split.
-    """
+    """The live classes, and for each node of the cut the effect of splitting it."""
 
     def __init__(self, shared: SharedCounts, bits: bool, sizes: bool) -> None:
         problem, nodes = shared.problem, shared.nodes
@@ -231,39 +166,17 @@ class Frontier:
         self._rank = np.zeros((problem.d, len(problem.n)), dtype=np.int32)
 
     def at(self, q: int, place: int) -> tuple[Ints, ClassSlices]:
-        """Return the slots of the classes published under a node, and these classes.
-
-        Parameters
-        ----------
-        q
-            The number of the QID.
-        place
-            The place of the node.
-        """
+        """Return the slots of the classes published under a node, and these classes."""
         slots = np.flatnonzero(self._slices.node[: self._used, q] == place)
         return slots, self._slices.take(slots)
 
     def rank(self, q: int, lines: Ints) -> NDArray[np.int32]:
-        """Return, for each line, the child of its class's node below which it lies.
-
-        Parameters
-        ----------
-        q
-            The number of the QID.
-        lines
-            Numbers of lines.
-        """
+        """Return, for each line, the child of its class's node below which it lies."""
         rank: NDArray[np.int32] = self._rank[q, lines]
         return rank
 
     def remove(self, slots: Ints) -> None:
-        """Remove classes and their effects.
-
-        Parameters
-        ----------
-        slots
-            The slots of the classes.
-        """
+        """Remove classes and their effects."""
         node = self._flat(self._slices.node[slots])
         for total, effect in zip((self.lost, self.stay, self.bits), self._effects, strict=False):
             np.subtract.at(total, node, effect[slots])
@@ -272,17 +185,7 @@ class Frontier:
         self.classes -= len(slots)
 
     def add(self, new: ClassSlices, references: list[Ints], reuse: Ints) -> None:
-        """Add classes, and compute their effects.
-
-        Parameters
-        ----------
-        new
-            The classes.
-        references
-            The counts that t is measured against.
-        reuse
-            Slots that are free again.
-        """
+        """Add classes, and compute their effects."""
         slots = self._room(len(new.start), reuse)
         self._slices.put(slots, new)
         effects = self._effects_on(new, references)
@@ -296,15 +199,7 @@ class Frontier:
         self._lower_smallest(node, new.people, effects.least)
 
     def descend(self, q: int, new: ClassSlices) -> None:
-        """Update the child of each line of these classes after their node on a QID changed.
-
-        Parameters
-        ----------
-        q
-            The number of the QID.
-        new
-            The classes.
-        """
+        """Update the child of each line of these classes after their node on a QID changed."""
         lines = self.order[slice_positions(new.start, new.length)]
         tree, codes = self._shared.problem.trees[q], self._shared.problem.codes
         place = np.repeat(new.node[:, q], new.length)
@@ -312,26 +207,14 @@ class Frontier:
         self._rank[q, lines] = np.where(tree.fanout[place] > 0, rank, 0)
 
     def recount(self, references: list[Ints]) -> None:
-        """Recompute all effects, after the counts that t is measured against have changed.
-
-        Parameters
-        ----------
-        references
-            The new counts.
-        """
+        """Recompute all effects, after the counts that t is measured against have changed."""
         slots = np.flatnonzero(self._slices.node[: self._used, 0] >= 0)
         classes = self._slices.take(slots)
         self.remove(slots)
         self.add(classes, references, slots)
 
     def smallest(self, candidates: Ints) -> tuple[int, Ints]:
-        """Return the people in the smallest class now, and after the split of each candidate.
-
-        Parameters
-        ----------
-        candidates
-            Numbers of nodes.
-        """
+        """Return the people in the smallest class now, and after the split of each candidate."""
         if self._shared.problem.budget > 0:
             self._recompute_smallest()
         return smallest_class_after(
@@ -351,15 +234,7 @@ class Frontier:
             np.minimum.at(self._least, node, least)
 
     def close(self, q: int, place: int) -> None:
-        """Remove a node from the cut.
-
-        Parameters
-        ----------
-        q
-            The number of the QID.
-        place
-            The place of the node.
-        """
+        """Remove a node from the cut."""
         node = self._shared.nodes.first[q] + place
         self.open[node] = False
         self._smallest[node] = self._least[node] = NONE
@@ -410,19 +285,7 @@ class Frontier:
 def smallest_class_after(
     first: Ints, smallest: Ints, least: Ints, candidates: Ints
 ) -> tuple[int, Ints]:
-    """Return the people in the smallest class now, and after the split of each candidate.
-
-    Parameters
-    ----------
-    first
-        Where the nodes of each QID begin.
-    smallest
-        For each node the smallest class published under it.
-    least
-        For each node the smallest child that stays.
-    candidates
-        Numbers of nodes.
-    """
+    """Return the people in the smallest class now, and after the split of each candidate."""
     others = np.empty(len(smallest), dtype=np.int64)
     for low, high in pairwise(first):
         others[low:high] = _least_of_others(smallest[low:high])
@@ -435,10 +298,6 @@ def entropy_gain(rows: Ints, first: Ints, per_bit: float) -> Ints:
 
     Parameters
     ----------
-    rows
-        Rows of the cells of all classes, one class after another.
-    first
-        Where the cells of each class begin.
     per_bit
         How many units make a bit.
     """

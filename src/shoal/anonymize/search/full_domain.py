@@ -28,13 +28,7 @@ _DENSE = 2**20  # up to this many possible classes a table of all is faster than
 
 
 def affordable_counts(problem: Problem) -> int:
-    """Return how many full-domain cuts a search may count; 0 if it is not worth beginning.
-
-    Parameters
-    ----------
-    problem
-        The problem.
-    """
+    """Return how many full-domain cuts a search may count; 0 if it is not worth beginning."""
     counts = int(_WORK / max(problem.codes.size, 1))
     cuts = math.prod(len(level_maps(problem, q)) for q in range(problem.d))
     return counts if counts >= _FEWEST_COUNTS and cuts <= _MOST_CUTS else 0
@@ -42,13 +36,6 @@ def affordable_counts(problem: Problem) -> int:
 
 def level_maps(problem: Problem, q: int) -> list[NDArray[np.int32]]:
     """Return the label of each leaf at every level that may be published, the finest first.
-
-    Parameters
-    ----------
-    problem
-        The problem.
-    q
-        The number of the QID.
 
     Examples
     --------
@@ -80,9 +67,6 @@ def search_full_domain(shared: SharedCounts, loss: float) -> Cut | None:
     ----------
     shared
         The problem, and how its lines are counted. Its rules must not measure t.
-    loss
-        The certainty penalty of the best release known.
-
     Examples
     --------
     >>> from shoal.anonymize.problem import problem_of

@@ -67,8 +67,6 @@ class Candidates:
         What each gains, in the unit of the score.
     bits
         Entropy each adds, in bits times N; zeros unless the score is in ``ASK_FOR_BITS``.
-    lost
-        Rows each would suppress.
     before
         The smallest class now; 0 unless the score is in ``ASK_FOR_SIZES``.
     after
@@ -84,13 +82,6 @@ class Candidates:
 
 def resolve_score(score: str, suppression: float) -> ScoreName:
     """Return the score that ``auto`` stands for, or the one named.
-
-    Parameters
-    ----------
-    score
-        The score as given.
-    suppression
-        The share of rows that may be suppressed.
 
     Raises
     ------
@@ -121,16 +112,9 @@ def score_candidates(score: ScoreName, of: Candidates, unit: LossUnit, k: int) -
 
     Parameters
     ----------
-    score
-        The name of the score.
-    of
-        The candidates.
     unit
         In what lost anonymity is counted: ``rows`` (or people), ``k`` of them, or ``bits``, log2 of
         how many times smaller the smallest class becomes.
-    k
-        The k of the promise.
-
     Examples
     --------
     >>> two = Candidates(np.array([6.0, 4.0]), np.zeros(2), np.zeros(2, int), 9, np.array([4, 8]))
@@ -164,13 +148,6 @@ def best_candidate(scores: Floats, gain: Floats) -> int:
 
     Engines that sum in another order differ in the last digits only, so they choose the same.
 
-    Parameters
-    ----------
-    scores
-        The score of each candidate.
-    gain
-        The gain of each candidate.
-
     Examples
     --------
     >>> best_candidate(np.array([0.3, 0.1 + 0.2, 0.1]), np.array([1.0, 2.0, 3.0]))
@@ -187,12 +164,8 @@ def _digits(numbers: Floats, i: int) -> float:
 
 
 class Nodes:
-    """The nodes of all QIDs in one list: node ``place`` of QID q has number ``first[q] + place``.
-
-    Parameters
-    ----------
-    problem
-        The problem with its trees.
+    """The nodes of all QIDs in one list: node ``place`` of QID q has number ``first[q] +
+    place``.
     """
 
     def __init__(self, problem: Problem) -> None:
@@ -210,13 +183,7 @@ class Nodes:
         return np.concatenate([tree.fanout > 0 for tree in self.trees])
 
     def home(self, node: int) -> tuple[int, int]:
-        """Return the QID of a node and its place there.
-
-        Parameters
-        ----------
-        node
-            The number of the node.
-        """
+        """Return the QID of a node and its place there."""
         q = int(np.searchsorted(self.first, node, side="right")) - 1
         return q, node - int(self.first[q])
 
@@ -229,8 +196,6 @@ class NodeGains:
 
     Parameters
     ----------
-    problem
-        The frequency table and the rules.
     score
         The score gains are counted for; ``label-gain`` needs ``problem.target``.
     """
@@ -242,13 +207,7 @@ class NodeGains:
         self._live = [self._count(q, everything) for q in range(problem.d)]
 
     def suppress(self, lines: Ints) -> None:
-        """Remove lines that are no longer published.
-
-        Parameters
-        ----------
-        lines
-            Numbers of lines.
-        """
+        """Remove lines that are no longer published."""
         for q in range(self._problem.d):
             self._live[q] -= self._count(q, lines)
         self.__dict__.pop("of_nodes", None)
@@ -291,14 +250,8 @@ def ncp_gains(problem: Problem, q: int, rows: Floats, score: ScoreName) -> Float
 
     Parameters
     ----------
-    problem
-        The problem.
-    q
-        The number of the QID.
     rows
         For each node y of the QID the live rows below it, :math:`m_y`.
-    score
-        The score that gains are computed for.
     """
     tree, cost = problem.trees[q], problem.costs[q] ** (2 if score == "sq" else 1)
     parent = tree.parent[1:]
@@ -320,13 +273,7 @@ def _n_log_n(n: Floats) -> Floats:
 
 
 class SharedCounts:
-    """What all runs over one problem share: its nodes, and the counters of its lines.
-
-    Parameters
-    ----------
-    problem
-        The problem.
-    """
+    """What all runs over one problem share: its nodes, and the counters of its lines."""
 
     def __init__(self, problem: Problem) -> None:
         self.problem = problem
@@ -343,14 +290,8 @@ class SharedCounts:
 
         Parameters
         ----------
-        lines
-            Numbers of lines.
         groups
             The group of each, from 0.
-        size
-            The number of groups.
-        references
-            The counts that t is measured against.
         """
         people = self.counting.people(lines, groups, size)
         hold = people >= self.problem.k
@@ -363,13 +304,7 @@ class SharedCounts:
         return hold, people
 
     def hold(self, classes: Classes) -> NDArray[np.bool_]:
-        """Return which classes have k people and keep the rules, measured against all of them.
-
-        Parameters
-        ----------
-        classes
-            The classes of all lines.
-        """
+        """Return which classes have k people and keep the rules, measured against all of them."""
         live = np.flatnonzero(classes.ids >= 0)
         references = self.rules.references(live)
         return self.passes(live, classes.ids[live], classes.size, references)[0]
@@ -384,12 +319,6 @@ class SplitEffects(Protocol):
     ----------
     open
         Whether the node was not yet found invalid.
-    held
-        The classes published under it.
-    lost
-        The rows its split would suppress.
-    stay
-        The children that would stay.
     bits
         The entropy it would add, in units.
     """
@@ -405,13 +334,7 @@ class SplitEffects(Protocol):
         """The number of live classes."""
 
     def smallest(self, candidates: Ints) -> tuple[int, Ints]:
-        """Return the people in the smallest class now, and after the split of each candidate.
-
-        Parameters
-        ----------
-        candidates
-            Numbers of nodes.
-        """
+        """Return the people in the smallest class now, and after the split of each candidate."""
 
 
 class SplitGains(Protocol):
@@ -427,12 +350,6 @@ class GreedySearch(ABC):
 
     Parameters
     ----------
-    shared
-        The problem, and how its lines are counted.
-    score
-        What makes a split the best.
-    unit
-        In what lost anonymity is counted.
     counted
         What each split would do; ``split`` keeps it up to date.
     gaining
@@ -460,15 +377,7 @@ class GreedySearch(ABC):
 
     @abstractmethod
     def split(self, q: int, place: int) -> None:
-        """Divide every class at a node by its children, and suppress the children that fail.
-
-        Parameters
-        ----------
-        q
-            The number of the QID.
-        place
-            The place of the node.
-        """
+        """Divide every class at a node by its children, and suppress the children that fail."""
 
     @property
     def cut(self) -> Cut:
@@ -490,13 +399,7 @@ class GreedySearch(ABC):
         return nodes[within & some_stay]
 
     def split_best(self, nodes: Ints) -> None:
-        """Split the best of these nodes.
-
-        Parameters
-        ----------
-        nodes
-            Numbers of nodes.
-        """
+        """Split the best of these nodes."""
         candidates = self._candidates(nodes)
         scores = (
             score_candidates(self._score, candidates, self._unit, self._problem.k)
@@ -519,8 +422,6 @@ def cut_after(problem: Problem, splits: list[tuple[int, int]]) -> Cut:
 
     Parameters
     ----------
-    problem
-        The problem.
     splits
         The splits in order, each a QID and a place.
     """
@@ -532,13 +433,5 @@ def cut_after(problem: Problem, splits: list[tuple[int, int]]) -> Cut:
 
 
 def find_violations(problem: Problem, classes: Classes) -> NDArray[np.bool_]:
-    """Return which classes break k, l or t, measured against all published rows.
-
-    Parameters
-    ----------
-    problem
-        The problem.
-    classes
-        The classes of all lines.
-    """
+    """Return which classes break k, l or t, measured against all published rows."""
     return ~SharedCounts(problem).hold(classes)

@@ -39,8 +39,6 @@ def specialise_remotely(
     ----------
     problem
         The rules, without lines; only k is supported, counted in rows.
-    lines
-        Access to the lines.
     most
         How many merged lines may be fetched. If even those right below the frontier are more, all
         lines stay remote, and each further split is counted there.

@@ -40,10 +40,6 @@ def search_with_models(problem: Problem, models: Models, search: Search) -> Outc
 
     Parameters
     ----------
-    problem
-        The table's lines and rules.
-    models
-        The further models.
     search
         Searches for a release of a problem; under local recoding it ignores the population.
 
@@ -85,17 +81,7 @@ def _try(problem: Problem, models: Models, search: Search, k: int) -> Outcome | 
 
 
 def keep_models(problem: Problem, models: Models, outcome: Outcome) -> Outcome | None:
-    """Suppress the classes that break a model, or return None if that would not do.
-
-    Parameters
-    ----------
-    problem
-        The table's lines and rules.
-    models
-        The models to keep.
-    outcome
-        A release that keeps k, l and t.
-    """
+    """Suppress the classes that break a model, or return None if that would not do."""
     suppressed = outcome.suppressed.copy()
     while (broken := _broken(problem, models, replace(outcome, suppressed=suppressed))).any():
         classes = number_classes(outcome.labels, suppressed)

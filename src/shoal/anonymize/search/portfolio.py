@@ -50,10 +50,6 @@ def find_outcome(
 
     Parameters
     ----------
-    policy
-        What is promised, and how to search.
-    frequency
-        The table's distinct combinations.
     cut
         The labels of a cut that is to be kept, by column; None searches for one.
     progress
@@ -78,8 +74,6 @@ def run_search(policy: Policy, problem: Problem, progress: Progress | None = Non
     ----------
     policy
         How to search, in its part ``search``.
-    problem
-        The frequency table and the rules.
     progress
         Called now and then with what is being done and the share of it that is done.
     """
@@ -120,8 +114,6 @@ def search_portfolio(
 
     Parameters
     ----------
-    problem
-        The frequency table and what is asked.
     score
         A score to run besides ``sq``, ``ncp``, ``ncp-rows`` and ``ncp-bits``; the only one if
         ``restarts`` is 0.
@@ -129,8 +121,6 @@ def search_portfolio(
         What makes a cut the best: least ``ncp``, ``dm`` or ``aecs``, or most ``entropy``.
     restarts
         How many runs with tilted scores; 32, or fewer on a large table, if not given.
-    seed
-        Of the tilted scores: the same one gives the same cut.
     loss_unit
         In what lost anonymity is counted: ``rows``, ``k`` or ``bits``.
     progress
@@ -229,13 +219,6 @@ def apply_cut(problem: Problem, cut: Cut) -> Outcome:
     Two different cuts of one table can be intersected, so a table that is released again keeps its
     cut.
 
-    Parameters
-    ----------
-    problem
-        The frequency table of the new rows, and the rules.
-    cut
-        The cut of an earlier release.
-
     Raises
     ------
     StartFails
@@ -256,15 +239,7 @@ def apply_cut(problem: Problem, cut: Cut) -> Outcome:
 
 
 def models_of_frequency(policy: Policy, frequency: FrequencyTable) -> Models:
-    """Return the models of a policy besides k, l and t, for a table that was counted.
-
-    Parameters
-    ----------
-    policy
-        The policy.
-    frequency
-        The table's distinct combinations.
-    """
+    """Return the models of a policy besides k, l and t, for a table that was counted."""
     problem = frequency.problem
     return models_of(policy, frequency.codec, count_all_people(problem))
 

@@ -61,30 +61,14 @@ class MergedLines(NamedTuple):
 
 
 class ChildCounts(NamedTuple):
-    """Numbers of rows by class and child.
-
-    Parameters
-    ----------
-    of
-        The class of each entry.
-    child
-        The child, a number among the nodes of all QIDs.
-    n
-        The rows.
-    """
+    """Numbers of rows by class and child."""
 
     of: Ints
     child: Ints
     n: Ints
 
     def take(self, which: NDArray[np.bool_]) -> "ChildCounts":
-        """Return some of the entries.
-
-        Parameters
-        ----------
-        which
-            A mask.
-        """
+        """Return some of the entries."""
         return ChildCounts(self.of[which], self.child[which], self.n[which])
 
 
@@ -96,34 +80,17 @@ class RemoteLines(Protocol):
 
         Parameters
         ----------
-        floor
-            The cut below which lines are merged.
         most
             The largest number of lines; None for any.
         """
 
     def children(self, classes: Codes, cut: Cut, nodes: NDArray[np.bool_]) -> ChildCounts:
-        """Count how some classes of a cut divide by the children of these nodes.
-
-        Parameters
-        ----------
-        classes
-            The labels of the classes.
-        cut
-            The cut they belong to.
-        nodes
-            A mask over the nodes of all QIDs.
-        """
+        """Count how some classes of a cut divide by the children of these nodes."""
 
 
 @dataclass(frozen=True, eq=False)
 class MergeLines:
     """A kernel that merges lines below a floor, by replacing each leaf by its node's first leaf.
-
-    Parameters
-    ----------
-    stands_for
-        For each QID the leaf that replaces each leaf, by code.
 
     Examples
     --------
@@ -140,15 +107,7 @@ class MergeLines:
 
     @classmethod
     def below(cls, floor: Cut, problem: Problem) -> "MergeLines":
-        """Return the kernel for a floor; leaves that it does not cover stay.
-
-        Parameters
-        ----------
-        floor
-            The cut below which lines are merged.
-        problem
-            The problem with its trees.
-        """
+        """Return the kernel for a floor; leaves that it does not cover stay."""
         pairs = zip(problem.trees, floor.nodes, strict=True)
         return cls(tuple(_first_leaves(tree, tree.partition(nodes)) for tree, nodes in pairs))
 
@@ -169,12 +128,6 @@ class CountChildren:
 
     Parameters
     ----------
-    classes
-        The labels of the classes.
-    cut
-        The cut they belong to.
-    nodes
-        A mask over the nodes of all QIDs.
     problem
         The problem with its trees; its lines are not read.
     """
@@ -196,25 +149,11 @@ class CountChildren:
         return self.unpacked(pairs, _sums(ids, rows, len(pairs)))
 
     def packed(self, children: ChildCounts) -> Ints:
-        """Pack class and child into one number.
-
-        Parameters
-        ----------
-        children
-            The counts.
-        """
+        """Pack class and child into one number."""
         return children.of * len(self.nodes) + children.child
 
     def unpacked(self, keys: Ints, n: Ints) -> ChildCounts:
-        """Unpack class and child from one number.
-
-        Parameters
-        ----------
-        keys
-            Packed numbers.
-        n
-            The rows of each.
-        """
+        """Unpack class and child from one number."""
         return ChildCounts(keys // len(self.nodes), keys % len(self.nodes), n)
 
     def _below(
@@ -258,8 +197,6 @@ class RemoteFrontier:
     ----------
     shared
         The problem; its lines are the classes at the start.
-    score
-        The score gains are counted for.
     """
 
     def __init__(self, shared: SharedCounts, score: ScoreName) -> None:
@@ -278,29 +215,11 @@ class RemoteFrontier:
         return len(self.people)
 
     def below(self, node: int) -> ChildCounts:
-        """Return the children of a node, class by class.
-
-        Parameters
-        ----------
-        node
-            The number of the node.
-        """
+        """Return the children of a node, class by class."""
         return self.cells.take(self._parent[self.cells.child] == node)
 
     def put(self, gone: Mask, node: Places, people: Ints, cells: ChildCounts) -> None:
-        """Remove classes, and append new ones with their children.
-
-        Parameters
-        ----------
-        gone
-            Which classes to remove.
-        node
-            The labels of the new classes.
-        people
-            The people of the new classes.
-        cells
-            The children of the new classes.
-        """
+        """Remove classes, and append new ones with their children."""
         number = np.cumsum(~gone) - 1
         stay = self.cells.take(~gone[self.cells.of])
         self.node = np.concatenate([self.node[~gone], node])
@@ -312,13 +231,7 @@ class RemoteFrontier:
         self._count()
 
     def smallest(self, candidates: Ints) -> tuple[int, Ints]:
-        """Return the people in the smallest class now, and after the split of each candidate.
-
-        Parameters
-        ----------
-        candidates
-            Numbers of nodes.
-        """
+        """Return the people in the smallest class now, and after the split of each candidate."""
         smallest, least = np.full((2, self._shared.nodes.size), NONE)
         np.minimum.at(smallest, self._flat, self.people[:, None])
         hold = self.cells.n >= self._shared.problem.k
@@ -359,14 +272,6 @@ class RemoteSearch(GreedySearch):
 
     Parameters
     ----------
-    shared
-        The problem, its lines being the classes of the starting cut.
-    lines
-        Access to the lines: one pass at the start, and one for each split.
-    score
-        What makes a split the best.
-    unit
-        In what lost anonymity is counted.
     closed
         bool (nodes of all QIDs,): nodes that were found invalid before.
     """

@@ -69,8 +69,6 @@ def specialise(
 
     Parameters
     ----------
-    problem
-        The frequency table and the rules.
     score
         ``auto``: ``sq`` without a suppression budget, else ``ncp-rows``. See ``greedy.SCORES``.
     loss_unit
@@ -99,14 +97,6 @@ class TopDownRun(GreedySearch):
 
     Parameters
     ----------
-    shared
-        The problem, and how its lines are counted.
-    score
-        What makes a split the best.
-    unit
-        In what lost anonymity is counted.
-    rng
-        If given, tilts the score of each node.
     known
         bool (nodes of all QIDs,): which nodes may be split, if the lines do not tell what lies
         below the others.
@@ -227,11 +217,6 @@ def _children(old: ClassSlices, into: ClassParts, people: Ints) -> ClassSlices:
 def refuse_too_few(shared: SharedCounts) -> None:
     """Raise unless the whole table would make one class.
 
-    Parameters
-    ----------
-    shared
-        The problem and its counters.
-
     Raises
     ------
     TooFewRows
@@ -251,15 +236,6 @@ def refuse_too_few(shared: SharedCounts) -> None:
 def refuse_start(problem: Problem, suppressed: int, some_stay: bool) -> None:
     """Raise if too many of the starting classes break a rule.
 
-    Parameters
-    ----------
-    problem
-        The problem.
-    suppressed
-        How many rows would be suppressed.
-    some_stay
-        Whether any class would stay.
-
     Raises
     ------
     StartFails
@@ -273,15 +249,7 @@ def refuse_start(problem: Problem, suppressed: int, some_stay: bool) -> None:
 
 
 def invalid_start_error(what: str, problem: Problem) -> StartFails:
-    """Return the error that says what is wrong at the start, and how much is allowed.
-
-    Parameters
-    ----------
-    what
-        What is wrong.
-    problem
-        The problem.
-    """
+    """Return the error that says what is wrong at the start, and how much is allowed."""
     return StartFails(
         f"At the most general labels allowed, {what}; {quantity(max(problem.budget, 0), 'row')} "
         "may be suppressed.",
@@ -296,10 +264,6 @@ def suppress_until_valid(
 
     Parameters
     ----------
-    shared
-        The problem and its counters.
-    cut
-        The cut of the classes.
     suppressed
         bool (F,): lines that are suppressed already.
     """

@@ -26,19 +26,7 @@ _NESTED = ("array<", "map<", "struct<", "variant")
 def released_frame(
     policy: Policy, table: SparkTable, frequency: FrequencyTable, release: Release
 ) -> Any:
-    """Return the released columns of every published row and, with an entity, whose it is.
-
-    Parameters
-    ----------
-    policy
-        The policy.
-    table
-        The table to release.
-    frequency
-        Its frequency table.
-    release
-        What becomes of each line.
-    """
+    """Return the released columns of every published row and, with an entity, whose it is."""
     plan = ReleasePlan(policy, table.names, frequency, release)
     if not plan.reads_rows:
         return _make_rows(table, plan, frequency)
@@ -63,13 +51,6 @@ def sort_by_content(frame: Any, rows: int) -> Any:
     An order that is a function of the released rows reveals no more than they do; the order in
     which they came would reveal their places. Since nothing is drawn, the order is the same if a
     task is run again.
-
-    Parameters
-    ----------
-    frame
-        The rows.
-    rows
-        How many they are.
     """
     kinds = dict(frame.dtypes)
     cells = [part for name in frame.columns for part in _cell(quote_name(name), kinds[name])]

@@ -43,8 +43,6 @@ class SparkLines:
 
         Parameters
         ----------
-        floor
-            The cut below which lines are merged.
         most
             The largest number of lines; None for any.
         """
@@ -58,42 +56,20 @@ class SparkLines:
         )
 
     def children(self, classes: Codes, cut: Cut, nodes: NDArray[np.bool_]) -> ChildCounts:
-        """Count how some classes of a cut divide by the children of these nodes.
-
-        Parameters
-        ----------
-        classes
-            The labels of the classes.
-        cut
-            The cut they belong to.
-        nodes
-            A mask over the nodes of all QIDs.
-        """
+        """Count how some classes of a cut divide by the children of these nodes."""
         divide = CountChildren(classes, cut, nodes, self._problem)
         return divide.unpacked(*_sum_by_key(self._frame, _DivideBatch(divide), "dividing classes"))
 
 
 def code_combinations(frame: Any, codec: Codec) -> Any:
-    """Encode distinct combinations c0, c1, ..., n; lines with a null that is no leaf are dropped.
-
-    Parameters
-    ----------
-    frame
-        The combinations.
-    codec
-        How columns are encoded.
+    """Encode distinct combinations c0, c1, ..., n; lines with a null that is no leaf are
+    dropped.
     """
     return frame.mapInArrow(MapBatches(_EncodeBatch(codec)), _schema(len(codec.hierarchies)))
 
 
 def count_rows(frame: Any) -> int:
-    """Count the rows that the lines stand for.
-
-    Parameters
-    ----------
-    frame
-        The lines.
-    """
+    """Count the rows that the lines stand for."""
     with translate_errors("counting rows"):
         total = frame.agg({"n": "sum"}).toArrow()
     return int(total.column(0)[0].as_py() or 0)

@@ -53,17 +53,6 @@ def release_on_spark(
     """Return the release of an outcome as a Spark frame that was recounted.
 
     It is checkpointed on the executors, so that what is returned is what was counted.
-
-    Parameters
-    ----------
-    policy
-        The policy.
-    table
-        The table to release.
-    frequency
-        Its frequency table.
-    outcome
-        The outcome of the search.
     """
     release = release_of(frequency.problem, outcome, policy.output.suppressed == "star")
     with translate_errors("releasing rows"):
@@ -80,16 +69,10 @@ class SparkRun:
 
     Parameters
     ----------
-    policy
-        What is promised, and where things go.
-    table
-        The table to release.
     pages
         As for ``run_policy``.
     overwrite
         As for ``run_policy``.
-    people
-        What is known of the people of earlier releases.
     """
 
     def __init__(

@@ -38,11 +38,6 @@ MERGED = (
 def refuse_here_only(policy: Policy) -> None:
     """Refuse what a policy may ask for on one machine only.
 
-    Parameters
-    ----------
-    policy
-        The policy.
-
     Raises
     ------
     InvalidPolicy
@@ -72,10 +67,6 @@ def find_outcome_on_spark(
 
     Parameters
     ----------
-    policy
-        What is promised, and how to search.
-    table
-        The table.
     cut
         The labels of a cut that is to be kept, by column; None searches for one.
     progress

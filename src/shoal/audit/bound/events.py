@@ -99,21 +99,8 @@ def best_events(
 
     Parameters
     ----------
-    first
-        Outputs on the first input.
-    second
-        Outputs on the second input.
-    alpha
-        The probability that a correct mechanism exceeds its epsilon.
-    delta
-        The delta of the claim.
     score
         A given log-likelihood ratio of outputs, or None.
-    more
-        Further statistics to try.
-    seed
-        Of the statistics that are learnt.
-
     Returns
     -------
     The tested events, and sentences about one-sided outputs.
@@ -141,25 +128,7 @@ def _split_for_learning(
 def outcome_of(
     description: str, often: int, seldom: int, of: int, alpha: float, delta: float, by: str
 ) -> Outcome:
-    """Return an event with its certified bound, 0 where nothing is certified.
-
-    Parameters
-    ----------
-    description
-        The event in words.
-    often
-        How often it occurred on the side it is evidence for.
-    seldom
-        How often it occurred on the other side.
-    of
-        How many outputs each side had.
-    alpha
-        The probability that a correct mechanism exceeds its epsilon.
-    delta
-        The delta of the claim.
-    by
-        The name of the statistic.
-    """
+    """Return an event with its certified bound, 0 where nothing is certified."""
     value = certified_epsilon(np.array([often]), np.array([seldom]), of, alpha, delta)[0]  # [P3]
     return Outcome(description, often, seldom, of, max(0.0, float(value)), by)
 
@@ -246,19 +215,6 @@ def certified_epsilon(
     Four one-sided limits at alpha/4, two for each of two directions, hold together with
     probability 1 - alpha; and where they hold, no (epsilon, delta)-private mechanism exceeds its
     epsilon: p_low - delta <= p - delta <= e^epsilon q <= e^epsilon q_high.
-
-    Parameters
-    ----------
-    often
-        How often each event occurred on one side.
-    seldom
-        How often it occurred on the other side.
-    m
-        The outputs of each side.
-    alpha
-        The probability that a correct mechanism exceeds its epsilon.
-    delta
-        The delta of the claim.
     """
     from scipy.stats import beta
 
@@ -289,13 +245,6 @@ def ceiling_of(m: int, alpha: float) -> float:
 def check_levels(alpha: float, delta: float) -> None:
     """Refuse an alpha outside (0, 0.5) or a delta outside [0, 1).
 
-    Parameters
-    ----------
-    alpha
-        The level.
-    delta
-        The delta.
-
     Raises
     ------
     InvalidSetting
@@ -308,13 +257,7 @@ def check_levels(alpha: float, delta: float) -> None:
 
 
 def check_draws(draws: int) -> None:
-    """Refuse fewer than a thousand outputs of each side.
-
-    Parameters
-    ----------
-    draws
-        The outputs of each side.
-    """
+    """Refuse fewer than a thousand outputs of each side."""
     whole = whole_number(draws)
     if whole is None or whole < _FEWEST:
         raise TooFewRows(

@@ -59,10 +59,6 @@ def epsilon_of_pair(claim: Guarantee | float | None, mechanism: Any, pair: Any) 
     ----------
     claim
         A guarantee, a number or None.
-    mechanism
-        What is audited.
-    pair
-        The two inputs.
     """
     if not isinstance(claim, MetricDP):
         return epsilon_of(claim)
@@ -96,8 +92,6 @@ def check_row_pair(claim: Guarantee | float | None, pair: tuple[Any, Any]) -> tu
     ----------
     claim
         A guarantee, a number or None.
-    pair
-        The two inputs.
     """
     tables = all(np.ndim(getattr(each, "shape", 0)) and len(each.shape) == 2 for each in pair)
     if not isinstance(claim, PureDP | ApproxDP) or not tables:
@@ -116,15 +110,7 @@ def check_row_pair(claim: Guarantee | float | None, pair: tuple[Any, Any]) -> tu
 
 
 def check_pair(pair: Any, mechanism: Any) -> tuple[Any, Any]:
-    """Check that there are two different inputs in the domain; errors quote neither.
-
-    Parameters
-    ----------
-    pair
-        The two inputs.
-    mechanism
-        What is audited.
-    """
+    """Check that there are two different inputs in the domain; errors quote neither."""
     try:
         first, second = pair
     except (TypeError, ValueError):
@@ -154,15 +140,7 @@ def check_pair(pair: Any, mechanism: Any) -> tuple[Any, Any]:
 
 
 def are_equal(first: Any, second: Any) -> bool:
-    """Return whether two inputs of any kind are equal; False where that cannot be decided.
-
-    Parameters
-    ----------
-    first
-        An input.
-    second
-        Another input.
-    """
+    """Return whether two inputs of any kind are equal; False where that cannot be decided."""
     if first is second:
         return True
     if isinstance(first, Mapping) and isinstance(second, Mapping):
@@ -178,15 +156,7 @@ def are_equal(first: Any, second: Any) -> bool:
 
 
 def describe_pair(pair: tuple[Any, Any], constructed: bool | str) -> str:
-    """Describe the pair in words; inputs that may be somebody's are not quoted.
-
-    Parameters
-    ----------
-    pair
-        The two inputs.
-    constructed
-        Whether they were made up, or their description.
-    """
+    """Describe the pair in words; inputs that may be somebody's are not quoted."""
     if isinstance(constructed, str):
         return constructed
     if not constructed:
@@ -204,17 +174,6 @@ def pair_distances(claim: MetricDP, mechanism: Any, first: Any, second: Any) -> 
     """Return the distances of corresponding rows of two inputs, in the claim's own units.
 
     None where those units are not known here.
-
-    Parameters
-    ----------
-    claim
-        The promise, with its metric.
-    mechanism
-        What is audited.
-    first
-        An input.
-    second
-        Another input.
     """
     a, b = (np.atleast_2d(np.asarray(value, dtype=np.float64)) for value in (first, second))
     if a.shape != b.shape:

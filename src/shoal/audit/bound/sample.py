@@ -50,13 +50,7 @@ class Sample:
         return len(self.values)
 
     def part(self, lines: slice) -> "Sample":
-        """Return some of the outputs.
-
-        Parameters
-        ----------
-        lines
-            Which ones.
-        """
+        """Return some of the outputs."""
         return Sample(self.values[lines], self.kinds[lines], self.names, self.codes[lines])
 
     @property
@@ -76,13 +70,7 @@ class Sample:
         return any(_tells_of_next(column) for column in columns.T)
 
     def starts_like(self, other: "Sample") -> bool:
-        """Return whether the first outputs of two samples are equal.
-
-        Parameters
-        ----------
-        other
-            The other sample.
-        """
+        """Return whether the first outputs of two samples are equal."""
         return bool(self.codes[0] == other.codes[0])
 
 
@@ -97,13 +85,6 @@ class _Output:
 
 def samples_of(first: Any, second: Any) -> tuple[Sample, Sample]:
     """Return the samples of both inputs, with kinds of failure numbered alike.
-
-    Parameters
-    ----------
-    first
-        Outputs on the first input.
-    second
-        Outputs on the second input.
 
     Raises
     ------

@@ -72,17 +72,7 @@ def exact_score(mechanism: Any, pair: tuple[Any, Any]) -> Score:
 
 @singledispatch
 def log_likelihood(mechanism: Any, values: Any, x: Any) -> Vector:
-    """Return the log-likelihood of each output given an input, up to a term of the output.
-
-    Parameters
-    ----------
-    mechanism
-        One of our mechanisms.
-    values
-        Outputs, one a row.
-    x
-        The input.
-    """
+    """Return the log-likelihood of each output given an input, up to a term of the output."""
     raise InvalidSetting(
         f"The noise distribution of {type(mechanism).__name__} is not known here.",
         "Leave score out: boosted trees then learn one.",

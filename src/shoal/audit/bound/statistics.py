@@ -36,17 +36,7 @@ _BINS = 64  # of a column
 
 @dataclass(frozen=True, eq=False)
 class Statistic:
-    """A number for each output, and how to describe an event of it.
-
-    Parameters
-    ----------
-    name
-        The name.
-    of
-        Returns the number of each output of a sample.
-    describe
-        Describes the event, given a threshold and its direction.
-    """
+    """A number for each output, and how to describe an event of it."""
 
     name: str
     of: Callable[[Sample], Vector]
@@ -60,15 +50,8 @@ def candidate_statistics(
 
     Parameters
     ----------
-    first
-        Outputs on the first input.
-    second
-        Outputs on the second input.
     score
         A given log-likelihood ratio, or None.
-    seed
-        Of the trees.
-
     Raises
     ------
     InvalidSetting
@@ -94,15 +77,7 @@ def candidate_statistics(
 
 
 def has_few_values(first: Sample, second: Sample) -> bool:
-    """Return whether there are so few distinct outputs that overfitting is impossible.
-
-    Parameters
-    ----------
-    first
-        Outputs on the first input.
-    second
-        Outputs on the second input.
-    """
+    """Return whether there are so few distinct outputs that overfitting is impossible."""
     return 0 < _count_distinct(first, second) <= _BINS
 
 
@@ -130,13 +105,6 @@ def has_low_bits(column: int, size: float) -> list[Statistic]:
     For |z| < size/4 the sum fl(size + u) is exact and a whole number of 2**-53 size; fl(0 + u) has
     bits below that (Mironov 2012). They speak for the smaller input: once as the first, once as
     the second.
-
-    Parameters
-    ----------
-    column
-        The column of the outputs.
-    size
-        The size of the larger input.
     """
     unit = 2.0 ** np.floor(np.log2(size)) * 2.0**-53
 

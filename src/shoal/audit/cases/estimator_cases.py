@@ -197,8 +197,6 @@ class ArrayRows(LocalRows):
     ----------
     X
         The array; with a schema, its columns of categories hold codes and come last.
-    domain
-        The public bounds, or a schema of numbers and categories.
     """
 
     def __init__(self, X: Numbers, domain: Box | Schema) -> None:
@@ -208,13 +206,7 @@ class ArrayRows(LocalRows):
         self._block = Block(box.clip(X[:, : box.d]), X[:, box.d :].astype(np.int32))
 
     def each(self, work: Any) -> Iterator[Any]:
-        """Do the work of a pass on the one block.
-
-        Parameters
-        ----------
-        work
-            The work.
-        """
+        """Do the work of a pass on the one block."""
         self._size = len(self._block)
         yield work(self._block)
 
@@ -225,13 +217,6 @@ class GateNumbers:
 
     A fit is stopped once its budget is spent: nothing more can leave, and all that follows is a
     function of what did. So thousands of fits are possible.
-
-    Parameters
-    ----------
-    model
-        A private estimator, not fitted.
-    parts
-        How many releases are shown.
     """
 
     model: Any
@@ -256,15 +241,7 @@ class GateNumbers:
 
 @dataclasses.dataclass(frozen=True)
 class FittedNumbers:
-    """A draw for ``Batched``: all fitted attributes of each of many models.
-
-    Parameters
-    ----------
-    model
-        A private estimator, not fitted.
-    parts
-        How many arrays and numbers are shown.
-    """
+    """A draw for ``Batched``: all fitted attributes of each of many models."""
 
     model: Any
     parts: int
@@ -311,15 +288,7 @@ class _Gate:
 
 
 def fixed_width_line(pieces: list[Any], parts: int) -> Numbers:
-    """Return a row of fixed width: the length, sum, first and last numbers of each part.
-
-    Parameters
-    ----------
-    pieces
-        Arrays and numbers.
-    parts
-        How many of them are shown.
-    """
+    """Return a row of fixed width: the length, sum, first and last numbers of each part."""
     line = np.full((parts, 2 + 2 * _ENDS), _NOTHING)
     for place, piece in zip(line, pieces[:parts], strict=False):
         numbers = np.ravel(np.asarray(piece, dtype=np.float64))

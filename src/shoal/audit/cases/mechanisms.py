@@ -235,17 +235,7 @@ def _diagonal(distance: float) -> tuple[Any, Any]:
 
 
 def case_with_exact_score(mechanism: Any, pair: tuple[Any, Any], about: str, **more: Any) -> Case:
-    """Return a case with an exact score, compared with the mechanism's own guarantee.
-
-    Parameters
-    ----------
-    mechanism
-        The mechanism.
-    pair
-        The two inputs.
-    about
-        What the pair is meant to show.
-    """
+    """Return a case with an exact score, compared with the mechanism's own guarantee."""
     claim = more.pop("claim", mechanism.guarantee)
     score = exact_score(mechanism, pair)
     return Case(mechanism, pair, claim, score=score, about=about, **more)

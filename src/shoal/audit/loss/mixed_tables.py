@@ -29,10 +29,6 @@ def mixed_pairs(model: Any, pairs: int, random_state: int) -> Iterator[tuple[str
     ----------
     model
         A private estimator of mixed tables, not fitted: its schema and promise are read.
-    pairs
-        How many pairs.
-    random_state
-        The seed.
     """
     schema: Schema = model.domain
     replaced = getattr(model._promise(), "neighbours", "add-remove") == "replace-one"

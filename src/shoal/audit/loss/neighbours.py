@@ -28,17 +28,7 @@ _ROWS_OF_SOMEBODY = 50  # far more than any limit of rows a person
 
 @dataclass(frozen=True, eq=False)
 class Pair:
-    """Two neighbouring tables.
-
-    Parameters
-    ----------
-    about
-        What they are, in words.
-    table
-        One of them.
-    neighbour
-        The other.
-    """
+    """Two neighbouring tables."""
 
     about: str
     table: Any

@@ -36,15 +36,7 @@ def published(result: Any) -> dict[str, Any]:
 
 
 def different_names(first: Names, second: Names) -> tuple[str, ...]:
-    """Return the names of what differs, or is published once only.
-
-    Parameters
-    ----------
-    first
-        What one fit published.
-    second
-        What the other did.
-    """
+    """Return the names of what differs, or is published once only."""
     names = {**first, **second}
     return tuple(
         name
@@ -54,13 +46,7 @@ def different_names(first: Names, second: Names) -> tuple[str, ...]:
 
 
 def canonical(thing: Any) -> Any:
-    """Return a nested tuple that is equal for things whose bits are equal, and only for those.
-
-    Parameters
-    ----------
-    thing
-        Numbers, texts, arrays, and whatever is made of them.
-    """
+    """Return a nested tuple that is equal for things whose bits are equal, and only for those."""
     if thing is None or isinstance(thing, bool | int | str | bytes | Fraction | type):
         return type(thing).__name__, thing
     if isinstance(thing, float | np.generic | np.ndarray):

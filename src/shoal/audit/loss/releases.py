@@ -33,14 +33,8 @@ class Release:
 
     Parameters
     ----------
-    of
-        What it is, as the ledger says.
-    mechanism
-        The mechanism.
     value
         The exact value; a counting function as it is, all else as a copy.
-    output
-        A copy of what was released.
     """
 
     of: str
@@ -61,16 +55,6 @@ class StepLoss:
 
     Parameters
     ----------
-    of
-        What was released, as the ledger says.
-    mechanism
-        The name of the mechanism's class.
-    epsilon
-        What the mechanism may lose for each row that is added or removed.
-    loss
-        The log-ratio of the output drawn, first table to second.
-    reverse
-        The same, second table to first.
     worst
         The largest log-ratio over all outputs, in either direction; infinite for Gaussian noise.
     mean
@@ -98,17 +82,7 @@ class RecordingLedger(Ledger):
         self.releases: list[Release] = []
 
     def open(self, promise: Guarantee, *, by: str, of: str | None = None) -> Page:
-        """Open a page that records, as ``Ledger.open`` does.
-
-        Parameters
-        ----------
-        promise
-            What the releases of the page will promise together.
-        by
-            Who releases.
-        of
-            What leaves in all.
-        """
+        """Open a page that records, as ``Ledger.open`` does."""
         self.promises.append(promise)
         return _ObservedPage(promise, self._release)
 
@@ -121,13 +95,7 @@ class RecordingLedger(Ledger):
 
 
 class ForcingLedger(Ledger):
-    """A ledger in memory whose pages return what another fit released, and add up the losses.
-
-    Parameters
-    ----------
-    recorded
-        The ledger of the other fit.
-    """
+    """A ledger in memory whose pages return what another fit released, and add up the losses."""
 
     def __init__(self, recorded: RecordingLedger) -> None:
         super().__init__()
@@ -137,17 +105,7 @@ class ForcingLedger(Ledger):
         self.branches: list[str] = []
 
     def open(self, promise: Guarantee, *, by: str, of: str | None = None) -> Page:
-        """Open a page that forces recorded outputs, as ``Ledger.open`` does.
-
-        Parameters
-        ----------
-        promise
-            What the releases of the page will promise together.
-        by
-            Who releases.
-        of
-            What leaves in all.
-        """
+        """Open a page that forces recorded outputs, as ``Ledger.open`` does."""
         if not self._promises or self._promises.pop(0) != canonical(promise):
             self._leave("another promise")
         return _ObservedPage(promise, self._release)

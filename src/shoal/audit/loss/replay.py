@@ -40,12 +40,8 @@ class Pass:
     ----------
     promise
         What the fit promised; None if it opened no page.
-    steps
-        What each release loses.
     branches
         Where the two fits part: another mechanism, shape or number of releases, or an error.
-    different
-        The names of published things that differ although all outputs were equal.
     """
 
     promise: Guarantee | None
@@ -241,9 +237,6 @@ def gaussian_delta(mean: float, epsilon: float) -> float:
     ----------
     mean
         The mean; above 0.
-    epsilon
-        What is left of epsilon for it.
-
     Examples
     --------
     >>> round(gaussian_delta(0.5, 1.0), 4)

@@ -154,13 +154,6 @@ def _check(query: str, shadow: str, attack: str, victim: Victim) -> None:
 def check_levels(alpha: float, repeats: int) -> None:
     """Refuse a level outside (0, 0.5), or no games.
 
-    Parameters
-    ----------
-    alpha
-        The level.
-    repeats
-        The number of games.
-
     Raises
     ------
     InvalidSetting
@@ -179,8 +172,6 @@ def as_labels(labels: ArrayLike | None, n: int) -> Labels | None:
     ----------
     labels
         The labels; None for none.
-    n
-        The number of rows.
     """
     if labels is None:
         return None
@@ -198,15 +189,7 @@ def as_labels(labels: ArrayLike | None, n: int) -> Labels | None:
 
 
 def spawn_seeds(repeats: int, random_state: Seed) -> Iterator[Randomness]:
-    """Yield independent randomness for each of several models or games.
-
-    Parameters
-    ----------
-    repeats
-        How many.
-    random_state
-        The seed.
-    """
+    """Yield independent randomness for each of several models or games."""
     source = Randomness(random_state)
     return (Randomness(source.compute) for _ in range(repeats))
 

@@ -52,17 +52,7 @@ _FEWEST_MODELS = 8
 
 @dataclass(frozen=True, eq=False)
 class AnswerSums:
-    """Sums over the models on one side of what they say about each record.
-
-    Parameters
-    ----------
-    count
-        How many models.
-    total
-        The sum of their answers.
-    squares
-        The sum of their squared answers.
-    """
+    """Sums over the models on one side of what they say about each record."""
 
     count: Matrix
     total: Matrix
@@ -74,8 +64,6 @@ class AnswerSums:
 
         Parameters
         ----------
-        answers
-            (models, records): what was said.
         there
             (models, records): whether the model is on this side for the record.
         """
@@ -87,8 +75,6 @@ class AnswerSums:
 
         Parameters
         ----------
-        answers
-            (models, records): what was said.
         there
             (models, records): whether the model is on this side for the record.
         """
@@ -113,16 +99,8 @@ class ShadowAnswers:
 
     Parameters
     ----------
-    answers
-        (models, records): what was said.
-    coins
-        (models, records): who was in.
-    inside
-        The sums of models with the record.
     outside
         The sums of models without it.
-    middle
-        The mean answer about each record, which was subtracted.
     """
 
     answers: Matrix
@@ -133,15 +111,7 @@ class ShadowAnswers:
 
     @classmethod
     def of(cls, answers: Matrix, coins: Mask) -> "ShadowAnswers":
-        """Estimate the laws from the answers of shadow models.
-
-        Parameters
-        ----------
-        answers
-            (models, records): what was said.
-        coins
-            (models, records): who was in.
-        """
+        """Estimate the laws from the answers of shadow models."""
         # Subtracted first, since the variance of large numbers would lose its digits.
         middle = answers.mean(axis=0)
         off = answers - middle
@@ -154,19 +124,11 @@ class ShadowAnswers:
         ----------
         answers
             (models, records): what models under attack say.
-        online
-            Whether models with the record may be used.
         """
         return self._scores(answers - self.middle, self.inside, self.outside, online)
 
     def score_shadows(self, online: bool) -> Matrix:
-        """Score each shadow model by the laws of the others, to choose a threshold.
-
-        Parameters
-        ----------
-        online
-            Whether models with the record may be used.
-        """
+        """Score each shadow model by the laws of the others, to choose a threshold."""
         inside = self.inside.without(self.answers, self.coins)
         outside = self.outside.without(self.answers, ~self.coins)
         return self._scores(self.answers, inside, outside, online)
@@ -195,15 +157,7 @@ def _log_density(answers: Matrix, side: AnswerSums, spread: Matrix) -> Matrix:
 
 
 def best_threshold(scores: Matrix, coins: Mask) -> float:
-    """Return the threshold that separates the shadow models best.
-
-    Parameters
-    ----------
-    scores
-        (models, records): the scores.
-    coins
-        (models, records): who was in.
-    """
+    """Return the threshold that separates the shadow models best."""
     inside, outside = np.sort(scores[coins]), np.sort(scores[~coins])
     tried = np.unique(scores)
     missed = np.searchsorted(inside, tried, side="right") / max(inside.size, 1)

@@ -28,22 +28,8 @@ class Setting:
 
     Parameters
     ----------
-    attack
-        The attack.
-    game
-        The game: each row by its own coin, or swapped with a partner.
-    query
-        Whether members are queried by their record or by their report.
-    shadow
-        Whether shadow models pass the same mechanism.
-    shadows
-        Shadow models of each game.
-    alpha
-        The level of the verdict.
     seed
         The seed; None if none was given.
-    notes
-        Further remarks.
     """
 
     attack: str
@@ -176,19 +162,7 @@ class MembershipInference:
 def combine_games(
     games: Sequence[GameScores], ceiling: Ceiling, setting: Setting, guarantee: Guarantee | None
 ) -> MembershipInference:
-    """Average the games, and compare the advantage with the ceiling.
-
-    Parameters
-    ----------
-    games
-        The scores of each game.
-    ceiling
-        What the promise allows.
-    setting
-        How the games were played.
-    guarantee
-        The promise.
-    """
+    """Average the games, and compare the advantage with the ceiling."""
     alpha = setting.alpha
     names = ("advantage", "tpr", "fpr", "auc")
     means = {name: Estimate.of([getattr(g, name) for g in games], alpha) for name in names}

@@ -33,15 +33,6 @@ FEWEST_REPEATS = 5  # below it an interval says more about luck than about the a
 class GameScores:
     """One game: the scores of members and of others, and the threshold fixed before them.
 
-    Parameters
-    ----------
-    inside
-        The scores of members.
-    outside
-        The scores of others.
-    threshold
-        From this score on, a record is called a member.
-
     Examples
     --------
     >>> game = GameScores(np.array([0.9, 0.8, 0.2]), np.array([0.7, 0.1, 0.1]), threshold=0.5)
@@ -79,11 +70,6 @@ class GameScores:
         """Return the largest share of members found while at most this share of others is.
 
         It is None if there are too few others to resolve such a rate.
-
-        Parameters
-        ----------
-        fpr
-            The false positive rate.
         """
         most = int(fpr * self.outside.size + 1e-9)
         if most < 1:
@@ -141,13 +127,6 @@ class Roc:
 def threshold_counts(inside: Scores, outside: Scores) -> tuple[Counts, Counts]:
     """Count others and members above each threshold, from none to all.
 
-    Parameters
-    ----------
-    inside
-        The scores of members.
-    outside
-        The scores of others.
-
     Examples
     --------
     >>> false, true = threshold_counts(np.full(4, 0.5), np.full(2, 0.5))  # a constant score
@@ -161,15 +140,7 @@ def threshold_counts(inside: Scores, outside: Scores) -> tuple[Counts, Counts]:
 
 
 def mean_roc(games: Sequence[GameScores], alpha: float) -> Roc:
-    """Return the mean of the games' curves over false positive rates from 0 to 1.
-
-    Parameters
-    ----------
-    games
-        The scores of each game.
-    alpha
-        The level of the band.
-    """
+    """Return the mean of the games' curves over false positive rates from 0 to 1."""
     curves = np.stack([_at_rates(game) for game in games])
     columns = [Estimate.of(column, alpha) for column in curves.T]
     low, high = (
@@ -185,15 +156,7 @@ def mean_roc(games: Sequence[GameScores], alpha: float) -> Roc:
 
 
 def roc_of_one_game(game: GameScores, alpha: float) -> Roc:
-    """Return the curve of one game of independent trials, with Clopper and Pearson's limits.
-
-    Parameters
-    ----------
-    game
-        The scores.
-    alpha
-        The level of the limits.
-    """
+    """Return the curve of one game of independent trials, with Clopper and Pearson's limits."""
     from scipy.stats import beta
 
     curve, n = _at_rates(game), game.inside.size
@@ -246,15 +209,7 @@ class Estimate:
 
     @classmethod
     def of(cls, values: ArrayLike, alpha: float) -> "Estimate":
-        """Compute the estimate from one number for each repeat.
-
-        Parameters
-        ----------
-        values
-            The numbers.
-        alpha
-            The level of the interval.
-        """
+        """Compute the estimate from one number for each repeat."""
         numbers = np.asarray(values, dtype=np.float64)
         mean, repeats = float(numbers.mean()), numbers.size
         if repeats == 1:
@@ -279,15 +234,7 @@ class Estimate:
 
 
 def t_quantile(repeats: int, alpha: float) -> float:
-    """Return how many standard errors a mean exceeds with probability alpha (Student's t).
-
-    Parameters
-    ----------
-    repeats
-        The number of repeats.
-    alpha
-        The probability.
-    """
+    """Return how many standard errors a mean exceeds with probability alpha (Student's t)."""
     from scipy.stats import t
 
     return float(t.ppf(1 - alpha, repeats - 1))

@@ -50,8 +50,6 @@ class Halves:
 
     Parameters
     ----------
-    inside
-        Rows that it is fitted on.
     outside
         Rows that it is not fitted on.
     """
@@ -61,13 +59,7 @@ class Halves:
 
 
 def split_halves(places: Places) -> Halves:
-    """Split places into two halves: the first in, the rest out.
-
-    Parameters
-    ----------
-    places
-        Places of rows.
-    """
+    """Split places into two halves: the first in, the rest out."""
     return Halves(places[: len(places) // 2], places[len(places) // 2 :])
 
 
@@ -77,16 +69,8 @@ class ShadowAttack:
 
     Parameters
     ----------
-    victim
-        What is attacked.
-    rows
-        The table.
     labels
         The labels of its rows, if the victim learns from them.
-    matched
-        Whether shadow models pass the same mechanism as the target.
-    perturbed
-        Whether members are asked for by their report instead of their record.
     answers
         What the adversary notes down of a model's answers; ``None``: by the kind of model.
     """
@@ -101,17 +85,6 @@ class ShadowAttack:
     def play(self, target: Halves, shadows: Sequence[Halves], learn: "Learn", rng: Randomness
              ) -> tuple[GameScores, Any]:  # fmt: skip
         """Play one game: learn on the shadows, fix the threshold, attack the target.
-
-        Parameters
-        ----------
-        target
-            The rows under attack.
-        shadows
-            The rows of each shadow model.
-        learn
-            Learns to distinguish answers about members from others.
-        rng
-            The randomness of the game.
 
         Returns
         -------
@@ -150,17 +123,7 @@ Learn = Callable[[Matrix, Matrix, int], Scorer]
 
 
 def learn_forest(inside: Matrix, outside: Matrix, seed: int) -> Scorer:
-    """Learn a forest that distinguishes answers about members from others.
-
-    Parameters
-    ----------
-    inside
-        Answers about members.
-    outside
-        Answers about others.
-    seed
-        The seed.
-    """
+    """Learn a forest that distinguishes answers about members from others."""
     answers = np.vstack([inside, outside])
     member = np.repeat([1, 0], [len(inside), len(outside)])
     forest = _forest(seed).fit(answers, member)
@@ -171,15 +134,6 @@ def learn_with_toolbox(inside: Matrix, outside: Matrix, seed: int) -> Scorer:
     """Learn the black-box attack of the Adversarial Robustness Toolbox, with such a forest.
 
     Its own shadow models have no mechanism between rows and model, so it gets answers of ours.
-
-    Parameters
-    ----------
-    inside
-        Answers about members.
-    outside
-        Answers about others.
-    seed
-        The seed.
     """
     toolbox, wrap = _toolbox()
     width = inside.shape[1]
@@ -228,14 +182,8 @@ class RowSplit:
 
     Parameters
     ----------
-    target
-        The rows under attack: places, or how many.
     known
         The rows that the adversary has; None takes all others.
-    n
-        The number of rows.
-    shadows
-        The number of shadow models.
     """
 
     def __init__(self, target: int | Places, known: Places | None, n: int, shadows: int) -> None:
@@ -247,14 +195,8 @@ class RowSplit:
 
         Parameters
         ----------
-        n
-            The number of rows.
-        target
-            A share of the rows, or places.
         known
             Places, or None for all others.
-        shadows
-            The number of shadow models.
         """
         if whole_number(shadows) is None or shadows < 1:
             raise InvalidSetting.of("shadows", "must be a whole number of 1 or more", 3, shadows)
@@ -276,13 +218,7 @@ class RowSplit:
         return cls(aim, held, n, shadows)
 
     def drawn(self, rng: Randomness) -> tuple[Halves, list[Halves]]:
-        """Draw the target's halves, and those of each shadow model.
-
-        Parameters
-        ----------
-        rng
-            The source of the draw.
-        """
+        """Draw the target's halves, and those of each shadow model."""
         order = rng.compute.permutation(self._n)
         if isinstance(self._target, int):
             aim = order[: self._target]
@@ -297,17 +233,7 @@ class RowSplit:
 
 
 def check_positions(values: Any, n: int, name: str) -> Places:
-    """Return places of rows, checked to be distinct whole numbers in range.
-
-    Parameters
-    ----------
-    values
-        The places as given.
-    n
-        The number of rows.
-    name
-        The name of the setting.
-    """
+    """Return places of rows, checked to be distinct whole numbers in range."""
     places = np.asarray(values)
     good = places.ndim == 1 and places.dtype.kind in "iu" and places.size
     if not good or places.min() < 0 or places.max() >= n or np.unique(places).size < places.size:

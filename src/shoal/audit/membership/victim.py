@@ -76,8 +76,6 @@ class Victim:
 
         Parameters
         ----------
-        fit
-            An estimator or a function.
         mechanism
             A local mechanism, or None.
         """
@@ -90,15 +88,7 @@ class Victim:
         return cls(fit, own if mechanism is None else mechanism)
 
     def reported(self, rows: Matrix, rng: Randomness) -> Any:
-        """Return what leaves the rows: ``Reports`` of the mechanism, or the rows themselves.
-
-        Parameters
-        ----------
-        rows
-            The rows.
-        rng
-            The randomness of the reports.
-        """
+        """Return what leaves the rows: ``Reports`` of the mechanism, or the rows themselves."""
         return rows if self.mechanism is None else self.mechanism.release(rows, rng.noise)
 
     def model(self, reported: Any, labels: Labels | None, rng: Randomness) -> Any:
@@ -106,12 +96,8 @@ class Victim:
 
         Parameters
         ----------
-        reported
-            Reports or rows.
         labels
             The labels of the rows, or None.
-        rng
-            The randomness of the fit.
         """
         if not hasattr(self.fit, "fit"):
             values = np.asarray(reported)
@@ -126,23 +112,13 @@ class Victim:
 
         Parameters
         ----------
-        rows
-            The rows.
         labels
             Their labels, or None.
-        rng
-            The randomness of reports and fit.
         """
         return self.model(self.reported(rows, rng), labels, rng)
 
     def promise(self, model: Any) -> Guarantee | None:
-        """Return the promise of the mechanism, or of the fitted model itself.
-
-        Parameters
-        ----------
-        model
-            The fitted model.
-        """
+        """Return the promise of the mechanism, or of the fitted model itself."""
         guarantee = getattr(self.mechanism, "guarantee", getattr(model, "guarantee_", None))
         return guarantee if isinstance(guarantee, Guarantee) else None
 
@@ -150,15 +126,6 @@ class Victim:
         """Return the largest distance between rows of two tables, in the units of a promise.
 
         None for promises that do not depend on distances, and where their units are not known.
-
-        Parameters
-        ----------
-        promise
-            The promise.
-        first
-            A table.
-        second
-            Another table.
         """
         if not isinstance(promise, MetricDP):
             return None
@@ -176,13 +143,7 @@ def _unfitted_copy(estimator: Any, seed: int) -> Any:
 
 
 def as_rows(rows: ArrayLike) -> Matrix:
-    """Return rows as a table of finite numbers, one row for each person.
-
-    Parameters
-    ----------
-    rows
-        The rows as given.
-    """
+    """Return rows as a table of finite numbers, one row for each person."""
     try:
         table = np.asarray(rows, dtype=np.float64)
     except (TypeError, ValueError):
@@ -206,14 +167,8 @@ def answers_of(model: Any, rows: Matrix, labels: Labels | None, classes: int) ->
 
     Parameters
     ----------
-    model
-        The model.
-    rows
-        The rows.
     labels
         Their labels, or None.
-    classes
-        The number of labels.
     """
     if hasattr(model, "predict_proba"):
         return np.hstack([_chances(model, rows, classes), _own_label(model, rows, labels, classes)])
@@ -232,14 +187,8 @@ def evidence_of(model: Any, rows: Matrix, labels: Labels | None, classes: int) -
 
     Parameters
     ----------
-    model
-        The model.
-    rows
-        The rows.
     labels
         Their labels, or None.
-    classes
-        The number of labels.
     """
     if hasattr(model, "predict_proba"):
         chances, own = _chances(model, rows, classes), _labels(model, rows, labels)
@@ -260,15 +209,7 @@ def evidence_of(model: Any, rows: Matrix, labels: Labels | None, classes: int) -
 
 
 def check_answers(given: Any, n: int) -> Matrix:
-    """Check answers that were given from outside: finite, one row for each record.
-
-    Parameters
-    ----------
-    given
-        The answers.
-    n
-        The number of records.
-    """
+    """Check answers that were given from outside: finite, one row for each record."""
     try:
         answers = np.asarray(given, dtype=np.float64)
     except (TypeError, ValueError):
@@ -285,15 +226,7 @@ def check_answers(given: Any, n: int) -> Matrix:
 
 
 def check_one_number_each(given: Any, n: int) -> Vector:
-    """Check answers of one number for each record.
-
-    Parameters
-    ----------
-    given
-        The answers.
-    n
-        The number of records.
-    """
+    """Check answers of one number for each record."""
     answers = check_answers(given, n)
     if answers.shape[1] == 1:
         return answers[:, 0]
@@ -365,15 +298,7 @@ def _count_of_box(rows: Matrix, low: Matrix, high: Matrix, counts: Vector) -> Ve
 
 
 def summary_of(model: Any, record: Matrix) -> Vector:
-    """Return the nearest centres with their weights, the record's cell, and the sizes.
-
-    Parameters
-    ----------
-    model
-        A fitted model: centres, a synopsis, a map of cells, or all of them.
-    record
-        A table of one row.
-    """
+    """Return the nearest centres with their weights, the record's cell, and the sizes."""
     parts = [_centers(model, record)] if hasattr(model, "cluster_centers_") else []
     synopsis = getattr(model, "synopsis_", None)
     cells = model if synopsis is None else synopsis

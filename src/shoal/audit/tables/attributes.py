@@ -224,17 +224,7 @@ def _accuracy_from_others(codes: Codes, truth: Counts, random_state: Seed) -> fl
 
 
 def curator_result(kind: str, values: dict[str, Any], k: int) -> Result:
-    """Return a finding about a k-anonymous table for a report, with every number protected.
-
-    Parameters
-    ----------
-    kind
-        The kind of finding.
-    values
-        Its numbers.
-    k
-        The k of the promise.
-    """
+    """Return a finding about a k-anonymous table for a report, with every number protected."""
     protected = {n: Protected(v) for n, v in values.items() if n not in ("kind", "k", "column")}
     settings = {n: Public(v) for n, v in values.items() if n in ("k", "column")}
     return Result(kind, KAnonymity(k), settings, protected=protected)

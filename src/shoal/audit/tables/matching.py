@@ -54,27 +54,15 @@ class LabelCombinations:
 
 @dataclass(frozen=True, eq=False)
 class Matcher:
-    """The map from values to leaves and from labels to nodes, as a reader of the policy knows it.
-
-    Parameters
-    ----------
-    codec
-        The hierarchies.
+    """The map from values to leaves and from labels to nodes, as a reader of the policy knows
+    it.
     """
 
     codec: Codec
 
     @classmethod
     def of(cls, policy: Policy, raw: Any) -> "Matcher":
-        """Build the matcher of a policy; learnt hierarchies are learnt from the raw table again.
-
-        Parameters
-        ----------
-        policy
-            The policy.
-        raw
-            The raw table.
-        """
+        """Build the matcher of a policy; learnt hierarchies are learnt from the raw table again."""
         return cls(count_combinations(policy, raw).codec)
 
     @property
@@ -88,24 +76,12 @@ class Matcher:
         return [Tree(hierarchy.taxonomy) for hierarchy in self.codec.hierarchies.values()]
 
     def codes(self, X: Any) -> Codes:
-        """Return the leaf of each value, negative where it is missing or has none: (rows, d).
-
-        Parameters
-        ----------
-        X
-            A table of true values.
-        """
+        """Return the leaf of each value, negative where it is missing or has none: (rows, d)."""
         columns = columns_of(X, self.names)
         return np.stack([self.codec.leaves(name, columns[name]) for name in self.names], axis=1)
 
     def classes(self, released: Any) -> LabelCombinations:
-        """Return the classes of a released table.
-
-        Parameters
-        ----------
-        released
-            The table.
-        """
+        """Return the classes of a released table."""
         places = np.stack([self._places(released, name) for name in self.names], axis=1)
         ids, size = number_classes(places)
         labels = np.zeros((size, places.shape[1]), dtype=np.int32)
@@ -116,13 +92,6 @@ class Matcher:
         """Yield, for some people at a time, which classes each may be in: (people, classes).
 
         A missing value fits any label; a value that no hierarchy has fits none.
-
-        Parameters
-        ----------
-        classes
-            The classes of the released table.
-        codes
-            The leaves of each person's values.
         """
         step = max(_CHUNK_CELLS // max(len(classes.rows), 1), 1)
         for start in range(0, len(codes), step):
@@ -161,15 +130,7 @@ def _place_of(place: dict[Any, int], texts: tuple[str | None, ...], name: str) -
 
 
 def columns_of(X: Any, names: list[str]) -> dict[str, Any]:
-    """Return columns of a table.
-
-    Parameters
-    ----------
-    X
-        The table.
-    names
-        The names of the columns.
-    """
+    """Return columns of a table."""
     table = X if isinstance(X, Table) else Table(X)
     if not {*names} <= {*table.names}:
         raise missing_columns_error(names, table.names)
@@ -178,15 +139,7 @@ def columns_of(X: Any, names: list[str]) -> dict[str, Any]:
 
 
 def text_combinations(X: Any, names: list[str]) -> list[tuple[str | None, ...]]:
-    """Return the values of each row in these columns as text, equal numbers written alike.
-
-    Parameters
-    ----------
-    X
-        The table.
-    names
-        The names of the columns.
-    """
+    """Return the values of each row in these columns as text, equal numbers written alike."""
     by_name = columns_of(X, names)
     columns = [_texts(name, column) for name, column in by_name.items()]
     return list(zip(*columns, strict=True))

@@ -57,15 +57,7 @@ class BrokenMechanism(Batched):
         return Unprotected(self.reason)
 
     def release(self, value: Any, rng: Stream) -> Any:
-        """Return one output.
-
-        Parameters
-        ----------
-        value
-            The input.
-        rng
-            The source of randomness.
-        """
+        """Return one output."""
         return self.draw(value, 1, rng)
 
 
@@ -81,13 +73,7 @@ def declare_broken(reason: str) -> Callable[[Draw], BrokenMechanism]:
 
 
 def batch_flawed(mechanism: Any) -> BrokenMechanism:
-    """Draw many copies of a row through a flawed mechanism of one row for each person.
-
-    Parameters
-    ----------
-    mechanism
-        The flawed mechanism.
-    """
+    """Draw many copies of a row through a flawed mechanism of one row for each person."""
 
     def draw(x: Matrix, n: int, rng: Stream) -> Any:
         return round_to_lattice(mechanism.release(np.tile(x, (n, 1)), rng).values)
@@ -96,13 +82,7 @@ def batch_flawed(mechanism: Any) -> BrokenMechanism:
 
 
 def round_to_lattice(values: Matrix) -> Matrix:
-    """Round to multiples of 2**-20, so that a twin is caught by its fault, not by its low bits.
-
-    Parameters
-    ----------
-    values
-        Any numbers.
-    """
+    """Round to multiples of 2**-20, so that a twin is caught by its fault, not by its low bits."""
     return np.asarray(np.rint(values * 2.0**20) * 2.0**-20)
 
 
@@ -115,8 +95,6 @@ def likelihood_ratio_score(
     ----------
     log_density
         The log density of the noise, up to a constant; noise is added to the row.
-    pair
-        The two rows.
     """
     first, second = pair
 
@@ -129,63 +107,27 @@ def likelihood_ratio_score(
 
 
 def unit_step(d: int, j: int, length: float = 1.0) -> Matrix:
-    """Return a step along one axis, numbered from 1.
-
-    Parameters
-    ----------
-    d
-        The number of columns.
-    j
-        The axis.
-    length
-        The length of the step.
-    """
+    """Return a step along one axis, numbered from 1."""
     step = np.zeros(d)
     step[j - 1] = length
     return step
 
 
 def pure_claim(epsilon: Number, **rest: Any) -> PureDP:
-    """Return a claim of epsilon when one row is added or removed.
-
-    Parameters
-    ----------
-    epsilon
-        The epsilon.
-    """
+    """Return a claim of epsilon when one row is added or removed."""
     return PureDP(exact_budget(epsilon), **rest)
 
 
 def approximate_claim(epsilon: Number, delta: Number) -> ApproxDP:
-    """Return a claim of (epsilon, delta).
-
-    Parameters
-    ----------
-    epsilon
-        The epsilon.
-    delta
-        The delta.
-    """
+    """Return a claim of (epsilon, delta)."""
     return ApproxDP(exact_budget(epsilon), exact_budget(delta))
 
 
 def local_claim(epsilon: Number) -> LocalDP:
-    """Return a claim for any two values of a person.
-
-    Parameters
-    ----------
-    epsilon
-        The epsilon.
-    """
+    """Return a claim for any two values of a person."""
     return LocalDP(exact_budget(epsilon))
 
 
 def metric_claim(epsilon: Number) -> MetricDP:
-    """Return a claim for each unit of distance.
-
-    Parameters
-    ----------
-    epsilon
-        The epsilon.
-    """
+    """Return a claim for each unit of distance."""
     return MetricDP(exact_budget(epsilon))

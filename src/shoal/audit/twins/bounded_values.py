@@ -43,13 +43,7 @@ def _every_column(d: int, at_least: float) -> Twin:
 
 
 def flip_half_the_signs(d: int) -> Matrix:
-    """Return a corner with half the signs of (-1, ..., -1) flipped.
-
-    Parameters
-    ----------
-    d
-        The number of columns.
-    """
+    """Return a corner with half the signs of (-1, ..., -1) flipped."""
     return np.where(np.arange(d) < d // 2, 1.0, -1.0)
 
 

@@ -20,13 +20,6 @@ def run_lloyd_steps(*, skip_empty: bool, steps: int = 7) -> BrokenMechanism:
 
     The table is 200 rows at -0.9, and the number ``x`` of rows at 0.9. Starts lie on either side of
     zero, a quarter of the box from its walls, as sphere packing places them.
-
-    Parameters
-    ----------
-    skip_empty
-        Whether empty clusters are skipped, which is the fault.
-    steps
-        How many steps.
     """
     rows, scale = np.array([-0.9, 0.9]), 2 * steps
 
@@ -47,13 +40,7 @@ def run_lloyd_steps(*, skip_empty: bool, steps: int = 7) -> BrokenMechanism:
 
 
 def is_far_right(z: Matrix) -> np.ndarray:
-    """The event that a centre is beyond all starts.
-
-    Parameters
-    ----------
-    z
-        The centres.
-    """
+    """The event that a centre is beyond all starts."""
     return np.asarray(z[:, 0] > 0.75)
 
 
@@ -81,13 +68,7 @@ def _draw_with_shared_seed(cluster: Any, n: int, rng: Stream) -> Any:
 
 
 def draw_noisy_sums(*, about_the_middle: bool) -> BrokenMechanism:
-    """Return draws of the noisy sum of x rows at 101.5, on a box from 100 to 102.
-
-    Parameters
-    ----------
-    about_the_middle
-        Whether rows are measured from the middle of the box, which is right.
-    """
+    """Return draws of the noisy sum of x rows at 101.5, on a box from 100 to 102."""
 
     @declare_broken("far from zero one row moves a sum by more than the width of the box")
     def draw(x: int, n: int, rng: Stream) -> Any:

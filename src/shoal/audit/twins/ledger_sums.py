@@ -23,17 +23,7 @@ __all__ = [
 
 
 def budget_shares(d: int, steps: int, *, swapped: bool) -> tuple[Fraction, Fraction]:
-    """Return the shares of a count and of each of d sums in one of several steps.
-
-    Parameters
-    ----------
-    d
-        The number of sums.
-    steps
-        The number of steps.
-    swapped
-        Whether the two are swapped, which is the fault.
-    """
+    """Return the shares of a count and of each of d sums in one of several steps."""
     r0 = Fraction(round((4 * d * 0.225**2) ** (1 / 3) * 1024), 1024)
     unit = 1 / (steps * (d + r0))
     count, axis = r0 * unit, unit
@@ -41,21 +31,7 @@ def budget_shares(d: int, steps: int, *, swapped: bool) -> tuple[Fraction, Fract
 
 
 def spend_in_shares(page: Page, d: int, rng: Stream, *, swapped: bool, steps: int = 2) -> Fraction:
-    """Spend a budget of 1 in shares on counts and sums, and return what the page handed out.
-
-    Parameters
-    ----------
-    page
-        The page.
-    d
-        The number of sums.
-    rng
-        The source of the noise.
-    swapped
-        Whether the shares are swapped, which is the fault.
-    steps
-        The number of steps.
-    """
+    """Spend a budget of 1 in shares on counts and sums, and return what the page handed out."""
     count, axis = budget_shares(d, steps, swapped=swapped)
     for _ in range(steps):
         page.release(Geometric(pure_claim(1) * count), np.array([9]), rng, of="counts")
@@ -93,25 +69,13 @@ class Accountant:
 
 
 class ChargingEstimator(BaseEstimator):  # type: ignore[misc]
-    """An estimator that charges the accountant it was given.
-
-    Parameters
-    ----------
-    accountant
-        The accountant.
-    """
+    """An estimator that charges the accountant it was given."""
 
     def __init__(self, accountant: Accountant | None = None) -> None:
         self.accountant = accountant
 
     def fit(self, X: object) -> "ChargingEstimator":
-        """Spend 1.
-
-        Parameters
-        ----------
-        X
-            Not used.
-        """
+        """Spend 1."""
         if self.accountant is not None:
             self.accountant.spent += 1
         return self

@@ -56,13 +56,7 @@ def _is_reachable(x: float, values: Matrix) -> np.ndarray:
 
 
 def is_reachable_from_first_only(z: Matrix) -> np.ndarray:
-    """The event of values that the first input can give and the second cannot.
-
-    Parameters
-    ----------
-    z
-        The values.
-    """
+    """The event of values that the first input can give and the second cannot."""
     return np.asarray(_is_reachable(FIRST, z[:, 0]) & ~_is_reachable(SECOND, z[:, 0]))
 
 

@@ -85,13 +85,7 @@ def _maximum(epsilon: str, at_least: float) -> Twin:
 
 
 def draw_empty_coefficients(sensitivity: int) -> BrokenMechanism:
-    """Return draws of the number of non-positive coefficients of a long filter.
-
-    Parameters
-    ----------
-    sensitivity
-        The sensitivity that the noise is for.
-    """
+    """Return draws of the number of non-positive coefficients of a long filter."""
 
     @declare_broken(
         "one row moves many coefficients of a long filter across zero, and one is charged"
@@ -112,17 +106,7 @@ def counts_with_one_row() -> tuple[Any, Any]:
 
 
 def mirrored_sensitivity(draws: int, rng: Stream, *, cells: int = 5) -> float:
-    """Return the most that one row, in any cell of an odd axis, adds to mirrored coefficients.
-
-    Parameters
-    ----------
-    draws
-        Not used.
-    rng
-        Not used.
-    cells
-        The cells of the axis.
-    """
+    """Return the most that one row, in any cell of an odd axis, adds to mirrored coefficients."""
     import pywt
 
     impulses = np.eye(cells)

@@ -21,14 +21,8 @@ class BrokenSplitTest:
 
     Parameters
     ----------
-    mechanism
-        The mechanism whose noise is used.
-    decay
-        Whether counts are lowered with depth.
     floor
         Whether they are not lowered below a floor.
-    empty
-        Whether empty nodes are tested too.
     """
 
     mechanism: TreeSplits
@@ -37,17 +31,7 @@ class BrokenSplitTest:
     empty: bool = True
 
     def draw(self, rows: int, n: int, rng: Stream) -> Any:
-        """Return the depths of n trees.
-
-        Parameters
-        ----------
-        rows
-            The number of rows.
-        n
-            How many trees.
-        rng
-            The source of the noise.
-        """
+        """Return the depths of n trees."""
         reached, still = np.zeros(n, dtype=int), np.arange(n)
         for depth in range(_DEPTH):
             still = still[self._split(np.full(still.size, rows), depth, rng)]

@@ -29,10 +29,6 @@ class CodebookEntry:
 
     Parameters
     ----------
-    low
-        Its lowest value.
-    high
-        Its highest value.
     values
         The values it may hold, if it holds categories.
     """
@@ -57,8 +53,6 @@ def read_codebook(path: str, names: tuple[str, ...]) -> dict[str, CodebookEntry]
 
     Parameters
     ----------
-    path
-        The codebook: CSV or another table.
     names
         The table's columns; capitals, blanks and signs of their names may differ.
     """

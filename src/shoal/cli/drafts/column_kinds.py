@@ -28,16 +28,6 @@ class ColumnKind:
 
     Parameters
     ----------
-    rows
-        All cells.
-    missing
-        Empty cells, and marks such as NA.
-    numbers
-        Cells that are numbers.
-    odd
-        The kinds of all other cells, in words.
-    is_float
-        Whether it came as floating-point numbers, which cannot tell people apart.
     styles
         Cells that are numbers in each of ``NUMBER_STYLES``, counted where some are odd.
     """
@@ -87,8 +77,6 @@ def column_kinds(source: Source, on_rows: Callable[[int], None] | None = None) -
 
     Parameters
     ----------
-    source
-        The table.
     on_rows
         Called with the number of rows read so far.
 

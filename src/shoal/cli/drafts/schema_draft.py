@@ -55,14 +55,8 @@ class ColumnDraft:
 
     Parameters
     ----------
-    name
-        The column.
-    kind
-        The kind of its cells.
     entry
         What is stated of it; None if it is left open or left out.
-    why
-        Where that comes from, or what is missing.
     """
 
     name: str
@@ -154,19 +148,6 @@ def draft_schema(
 ) -> SchemaDraft:
     """Draft the domain file of a table.
 
-    Parameters
-    ----------
-    names
-        The table's columns.
-    kinds
-        The kind of each.
-    codebook
-        What a codebook says of them.
-    released
-        Bounds that were released with noise, by column.
-    release_text
-        What that release cost, and where it is recorded.
-
     Examples
     --------
     >>> number = ColumnKind(rows=9, numbers=9)
@@ -194,14 +175,6 @@ def next_command(
 
     Parameters
     ----------
-    draft
-        The draft.
-    table
-        The table as it was named.
-    domain
-        The file that holds the draft.
-    ledger
-        The ledger that holds what was released already.
     numbers
         How numbers are written in the table, if not like 1234.5.
     """
@@ -214,13 +187,7 @@ def next_command(
 
 
 def columns_to_estimate(draft: SchemaDraft) -> Iterator[str]:
-    """Yield the columns of numbers that have no bounds yet.
-
-    Parameters
-    ----------
-    draft
-        The draft.
-    """
+    """Yield the columns of numbers that have no bounds yet."""
     return (column.name for column in draft.columns if column.needs_bounds)
 
 

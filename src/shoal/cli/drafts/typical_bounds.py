@@ -8,17 +8,7 @@ __all__ = ["PERSON", "TypicalBounds", "is_personal", "plain_name", "typical_boun
 
 
 class TypicalBounds(NamedTuple):
-    """Bounds offered for a name, to be reviewed.
-
-    Parameters
-    ----------
-    low
-        The lowest value.
-    high
-        The highest value.
-    why
-        What they are the bounds of.
-    """
+    """Bounds offered for a name, to be reviewed."""
 
     low: float
     high: float
@@ -77,11 +67,6 @@ PERSON = (
 def plain_name(name: str) -> str:
     """Return a column's name in small letters without accents, its words joined by underscores.
 
-    Parameters
-    ----------
-    name
-        The name.
-
     Examples
     --------
     >>> plain_name("Größe (cm)"), plain_name("StudentID"), plain_name("Hours per week")
@@ -97,11 +82,6 @@ def typical_bounds(name: str) -> TypicalBounds | None:
 
     A pattern must be the whole name or its last words, since `age_group_code` is no age; the sign
     for percent counts too.
-
-    Parameters
-    ----------
-    name
-        The column's name.
 
     Examples
     --------
@@ -119,11 +99,6 @@ def typical_bounds(name: str) -> TypicalBounds | None:
 
 def is_personal(name: str) -> bool:
     """Return whether a name says that a column names people or how to reach them.
-
-    Parameters
-    ----------
-    name
-        The column's name.
 
     Examples
     --------

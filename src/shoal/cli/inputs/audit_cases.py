@@ -97,15 +97,7 @@ def short_name(word: str) -> str:
 
 
 def is_named(word: str, name: str) -> bool:
-    """Whether a word is a name or its first words, whatever separates them.
-
-    Parameters
-    ----------
-    word
-        What was asked for.
-    name
-        The whole name.
-    """
+    """Whether a word is a name or its first words, whatever separates them."""
     return _letters_and_digits(word) in _prefixes(name)
 
 
@@ -176,14 +168,8 @@ def function_case(
     ----------
     python
         ``module:name``.
-    pair
-        Two inputs as a JSON list.
     epsilon
         The claimed epsilon; None for no claim.
-    delta
-        The claimed delta.
-    made_up
-        Whether the inputs were made up for the purpose.
     """
     if pair is None:
         raise InvalidSetting(
@@ -196,13 +182,7 @@ def function_case(
 
 
 def parse_pair(text: str) -> tuple[Any, Any]:
-    """Read two inputs from JSON.
-
-    Parameters
-    ----------
-    text
-        A JSON list of two inputs.
-    """
+    """Read two inputs from JSON."""
     try:
         pair = parse_json(text)
     except ValueError:

@@ -47,21 +47,7 @@ _WAVES = Flags(names={"method": "--variant"}, hints=_HINTS)
 
 @dataclass(frozen=True)
 class WaveOptions:
-    """The options of ``--method wave``; None leaves one to the estimator.
-
-    Parameters
-    ----------
-    variant
-        Where the noise goes.
-    cells
-        Cells along each axis.
-    selector
-        What makes a cell part of a group.
-    level
-        How many times the grid is halved.
-    wavelet
-        The name of the wavelet.
-    """
+    """The options of ``--method wave``; None leaves one to the estimator."""
 
     variant: str | None = None
     cells: str | None = None
@@ -85,38 +71,14 @@ class Options:
 
     Parameters
     ----------
-    method
-        The name of the method.
-    epsilon
-        The budget as it was written.
     box
         The public bounds of numbers; None where ``schema`` is given.
-    n_clusters
-        The number of clusters, or a range to choose from.
-    choose
-        The rule of that choice.
-    delta
-        The delta of the promise as it was written.
-    neighbours
-        What the promise hides.
-    entity
-        The column that says whose a row is.
-    max_rows_per_person
-        How many rows of a person are kept.
     n_public
         The number of rows, if it is public.
-    drop
-        Whether rows that lack a number are left out.
-    ledger
-        The ledger file.
-    seed
-        The seed of a simulation.
     waves
         The options of ``--method wave``.
     schema
         The public schema of a table with categories, whose rows' owners it names; else None.
-    init
-        Public rows to start from, with the columns of the box.
     """
 
     method: str
@@ -201,10 +163,6 @@ class Method(NamedTuple):
     ----------
     description
         What it does, for ``--help``.
-    build
-        Makes the unfitted estimator from options.
-    page
-        The module that builds its page.
     """
 
     description: str
@@ -214,11 +172,6 @@ class Method(NamedTuple):
 
 def method_named(word: str) -> Method:
     """Return the method of this name.
-
-    Parameters
-    ----------
-    word
-        The name.
 
     Raises
     ------
@@ -237,24 +190,12 @@ def method_named(word: str) -> Method:
 
 
 def flags_of(method: str) -> Flags:
-    """Return how settings of this method's estimator are written as flags.
-
-    Parameters
-    ----------
-    method
-        The name of the method.
-    """
+    """Return how settings of this method's estimator are written as flags."""
     return _WAVES if method == "wave" else _KMEANS
 
 
 def parse_groups(text: str | None) -> range | None:
-    """Parse the number of groups: ``8``, or ``2-12`` or ``auto``, the same, to choose from.
-
-    Parameters
-    ----------
-    text
-        The option as it was written.
-    """
+    """Parse the number of groups: ``8``, or ``2-12`` or ``auto``, the same, to choose from."""
     if text is None:
         return None
     if text.strip().lower() == "auto":
@@ -277,12 +218,8 @@ def parse_groups(text: str | None) -> range | None:
 
 
 def parse_cells(text: str) -> int | tuple[int, ...] | str:
-    """Parse cells along each axis: ``64``, ``64,32`` for one number for each column, or ``auto``.
-
-    Parameters
-    ----------
-    text
-        The option as it was written.
+    """Parse cells along each axis: ``64``, ``64,32`` for one number for each column, or
+    ``auto``.
     """
     if text.strip() == "auto":
         return "auto"
@@ -301,8 +238,6 @@ def public_rows(path: Path, box: "Box | None") -> "Matrix":
 
     Parameters
     ----------
-    path
-        A file with the columns of the box.
     box
         The public bounds; None if the table has categories, which takes no such start.
     """
@@ -321,15 +256,7 @@ def public_rows(path: Path, box: "Box | None") -> "Matrix":
 
 
 def build_kmeans(method: str, options: Options) -> Any:
-    """Return an unfitted ``PrivateKMeans`` with these options.
-
-    Parameters
-    ----------
-    method
-        The method of the estimator.
-    options
-        The options.
-    """
+    """Return an unfitted ``PrivateKMeans`` with these options."""
     from shoal.cluster import PrivateKMeans
 
     if options.waves != WaveOptions():
@@ -354,13 +281,7 @@ def build_kmeans(method: str, options: Options) -> Any:
 
 
 def build_prototypes(options: Options) -> Any:
-    """Return an unfitted ``PrivateKPrototypes`` with these options.
-
-    Parameters
-    ----------
-    options
-        The options.
-    """
+    """Return an unfitted ``PrivateKPrototypes`` with these options."""
     from shoal.cluster import PrivateKPrototypes
     from shoal.domain import Schema
 
@@ -390,13 +311,7 @@ def build_prototypes(options: Options) -> Any:
 
 
 def build_wave(options: Options) -> Any:
-    """Return an unfitted ``WaveCluster`` with these options.
-
-    Parameters
-    ----------
-    options
-        The options.
-    """
+    """Return an unfitted ``WaveCluster`` with these options."""
     from shoal.cluster import WaveCluster
 
     not_its_own = (options.n_clusters, options.choose, options.delta, options.init)

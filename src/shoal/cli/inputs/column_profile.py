@@ -116,17 +116,7 @@ class ColumnProfile:
     def of(
         cls, name: str, notes: Sequence[dict[str, Any]], common: Sequence[str]
     ) -> "ColumnProfile":
-        """Build the profile from counts of equal notes.
-
-        Parameters
-        ----------
-        name
-            The column.
-        notes
-            The notes with their counts.
-        common
-            The values that many rows share.
-        """
+        """Build the profile from counts of equal notes."""
 
         def rows(kind: str) -> int:
             return sum(note["n"] for note in notes if note[kind])

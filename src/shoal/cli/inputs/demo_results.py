@@ -43,20 +43,10 @@ def make_demo(
 
     Parameters
     ----------
-    students
-        The made-up table.
-    schema
-        What is public about it.
-    rng
-        Seeds everything but the noise of the release.
-    promise
-        What the release promises.
     ledger
         Where it is paid; None keeps no record.
     seed
         Of the release's noise; None draws real noise.
-    progress
-        Where steps are shown.
     """
     if progress is not None:
         progress.step("Finding groups, through the ledger")

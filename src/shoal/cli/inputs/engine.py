@@ -28,8 +28,6 @@ class Engines:
     ----------
     engine
         ``local`` or ``spark``.
-    master
-        The URL of the Spark cluster.
     numbers
         How numbers are written in the table, if not like 1234.5.
     """
@@ -79,15 +77,7 @@ class Engines:
 
     @contextmanager
     def table(self, path: str, progress: Progress) -> Iterator[Any]:
-        """Yield the table: the path of a file, or a frame that Spark has not read yet.
-
-        Parameters
-        ----------
-        path
-            The table as it was named.
-        progress
-            Where progress is shown.
-        """
+        """Yield the table: the path of a file, or a frame that Spark has not read yet."""
         sweep_scratch()  # also by a run that is refused before it needs any itself
         with ExitStack() as stack:
             if not self.is_distributed:

@@ -39,14 +39,10 @@ class EvaluationRows:
 
     Parameters
     ----------
-    model
-        The fitted model.
     rows
         The drawn rows, with the model's columns: an array, or ``MixedRows`` of a mixed table.
     labels
         The group of each row, or None.
-    n_rows
-        The number of rows of the whole table.
     """
 
     model: Any
@@ -65,8 +61,6 @@ def column_names(model: Any, columns: Sequence[str] | None) -> tuple[str, ...]:
 
     Parameters
     ----------
-    model
-        The fitted model.
     columns
         The columns asked for, or None.
     """
@@ -89,13 +83,7 @@ def column_names(model: Any, columns: Sequence[str] | None) -> tuple[str, ...]:
 
 
 def is_mixed(model: Any) -> bool:
-    """Say whether a model is one of a table with categories.
-
-    Parameters
-    ----------
-    model
-        The fitted model.
-    """
+    """Say whether a model is one of a table with categories."""
     return hasattr(model, "score_table")
 
 
@@ -118,18 +106,12 @@ def draw_evaluation_rows(
 
     Parameters
     ----------
-    model
-        The fitted model.
     source
         The path of a table, or a Spark frame: of this no more than the sample comes here.
     names
         The table's columns, in the model's order.
     labels
         The column that holds the groups, if there is one.
-    most
-        The largest number of rows.
-    seed
-        The seed of the draw.
     """
     wanted = _encoder(model, names), labels, most, seed
     drawn, codes, total = by_engine(

@@ -24,10 +24,6 @@ def load_frame_reports(table: str, frame: Any, random_state: Seed) -> LoadedRepo
     table
         Where they are, as ``shoal perturb`` wrote them, with a file of the same name and ``.json``
         beside.
-    frame
-        The same table as a frame.
-    random_state
-        The seed of the sample.
     """
     from shoal.cluster import FrameReports
 

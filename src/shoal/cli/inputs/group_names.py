@@ -42,9 +42,6 @@ def check_names(names: Sequence[str], n_groups: int) -> list[str]:
     ----------
     names
         What ``parse_names`` returned.
-    n_groups
-        How many groups there are.
-
     Raises
     ------
     InvalidSetting
@@ -61,13 +58,7 @@ def check_names(names: Sequence[str], n_groups: int) -> list[str]:
 
 
 def is_model_folder(table: str) -> bool:
-    """Whether a path is a folder that ``shoal cluster`` wrote, and not one of rows.
-
-    Parameters
-    ----------
-    table
-        The path.
-    """
+    """Whether a path is a folder that ``shoal cluster`` wrote, and not one of rows."""
     return table != "-" and Path(table, "model.json").is_file()
 
 
@@ -76,8 +67,6 @@ def name_groups(model: Any, names: Sequence[str] | None) -> None:
 
     Parameters
     ----------
-    model
-        A fitted model whose groups have titles.
     names
         A title for each group; None leaves the model as it is.
     """

@@ -65,22 +65,6 @@ class Settings:
 
     Parameters
     ----------
-    name
-        The mechanism.
-    epsilon
-        The budget.
-    columns
-        The columns to report.
-    domain
-        The file of public bounds.
-    scale
-        The scale of distances.
-    lattice
-        The lattice of Laplace reports.
-    clip
-        Whether rows outside the bounds are moved to them.
-    cells
-        Cells along each axis of a local grid.
     n_clusters
         How many groups will be looked for, if a local grid is to know.
     """
@@ -115,13 +99,7 @@ class Plan(NamedTuple):
 
 
 def build(settings: Settings) -> Plan:
-    """Build the plan of these options.
-
-    Parameters
-    ----------
-    settings
-        The options.
-    """
+    """Build the plan of these options."""
     from shoal import mechanisms
 
     schema = schema_of(settings.domain)
@@ -137,11 +115,6 @@ def build(settings: Settings) -> Plan:
 
 def mechanism_name(word: str) -> Name:
     """Return the mechanism of this name.
-
-    Parameters
-    ----------
-    word
-        The name as it was written.
 
     Raises
     ------
@@ -160,30 +133,14 @@ def mechanism_name(word: str) -> Name:
 
 
 def columns_of(domain: "Box | Schema") -> tuple[str, ...]:
-    """Return the columns to report.
-
-    Parameters
-    ----------
-    domain
-        What is public about them.
-    """
+    """Return the columns to report."""
     from shoal.domain import Box
 
     return domain.names if isinstance(domain, Box) else domain.columns
 
 
 def remap_of(text: str | None, name: Name, plan: Plan) -> Any:
-    """Return the remap ``clamp``, ``snap:16`` or ``bayes``, tried on a public point.
-
-    Parameters
-    ----------
-    text
-        The option as it was written.
-    name
-        The mechanism's name.
-    plan
-        The mechanism, and the public bounds of its columns.
-    """
+    """Return the remap ``clamp``, ``snap:16`` or ``bayes``, tried on a public point."""
     from shoal.perturb.shape import shape_of
     from shoal.perturb.stream import check_remap
 

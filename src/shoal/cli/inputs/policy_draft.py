@@ -60,12 +60,6 @@ class Draft(NamedTuple):
 
     Parameters
     ----------
-    text
-        The policy as YAML.
-    roles
-        The guessed role of each column.
-    doubts
-        A remark on columns that need review.
     entity
         The column that tells people apart, if they have several rows.
     """
@@ -81,8 +75,6 @@ def draft_policy(table: AnyTable, path: str, k: int | None = None) -> Draft:
 
     Parameters
     ----------
-    table
-        The table, here or on Spark.
     path
         The path to write under ``input.path``.
     k

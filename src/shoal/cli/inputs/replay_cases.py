@@ -39,12 +39,8 @@ class ReplayCase(Case):
 
         Parameters
         ----------
-        draws
-            The number of pairs.
         alpha
             Not used: there is no chance in it.
-        random_state
-            The seed of pairs and fits.
         progress
             Called with what is being done and how far it is, from 0 to 1.
         """
@@ -110,8 +106,6 @@ def python_replay(python: str, pair: str | None, made_up: bool) -> Case:
         ``module:name`` of an estimator that is not fitted, or of a function that makes one.
     pair
         Two tables as a JSON list; None for made-up ones.
-    made_up
-        Whether the given tables were made up.
     """
     thing = import_object(python)
     model = thing if isinstance(thing, BaseEstimator) else _made(python, thing)

@@ -23,24 +23,12 @@ FORMATS = (".csv", ".csv.gz", ".parquet")
 
 
 def sidecar_of(output: str) -> str:
-    """Return the path of the file that says what made the reports.
-
-    Parameters
-    ----------
-    output
-        The path of the reports.
-    """
+    """Return the path of the file that says what made the reports."""
     return f"{output}{_SIDECAR}"
 
 
 def check_format(output: str) -> None:
-    """Refuse a file name without a known format.
-
-    Parameters
-    ----------
-    output
-        The path of the reports.
-    """
+    """Refuse a file name without a known format."""
     if not output.endswith(FORMATS):
         raise CannotWrite(
             f"{output.rsplit('/', 1)[-1]} does not end like a format that can be written.",
@@ -55,12 +43,6 @@ def output_place(
 
     Parameters
     ----------
-    output
-        The path of the reports.
-    source
-        The table: the path of a file, or a frame.
-    overwrite
-        Whether what is there may be replaced.
     files
         On this machine: the files that get their names together, and where reports are kept until
         they are whole.
@@ -73,15 +55,7 @@ def output_place(
 
 
 def check_apart(output: str, source: str) -> None:
-    """Refuse an output that would overwrite the table.
-
-    Parameters
-    ----------
-    output
-        Where the reports go.
-    source
-        The table's path.
-    """
+    """Refuse an output that would overwrite the table."""
     if Path(output).exists() and Path(source).exists() and Path(output).samefile(source):
         raise InvalidSetting(
             "The reports would overwrite the table.",

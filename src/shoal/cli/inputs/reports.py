@@ -77,8 +77,6 @@ def load_reports(
         Draws which reports are kept if there are too many.
     progress
         Called with how many were read.
-    most
-        How many numbers may be held in memory.
     """
     from shoal.mechanisms import Reports
 
@@ -91,13 +89,7 @@ def load_reports(
 
 
 def read_sidecar(table: str) -> dict[str, Any]:
-    """Read the sidecar, and check that it is about these reports.
-
-    Parameters
-    ----------
-    table
-        The path of the reports.
-    """
+    """Read the sidecar, and check that it is about these reports."""
     from shoal.data import source_of
 
     if table == "-":
@@ -123,8 +115,6 @@ def parse_sidecar(text: str | None, table: str) -> dict[str, Any]:
     ----------
     text
         The content of the sidecar; None if there is none.
-    table
-        The path of the reports.
     """
     if text is None:
         name = Path(table).name
@@ -153,13 +143,7 @@ def _check_same(table: Path, sidecar: Mapping[str, Any]) -> None:
 
 
 def other_table_error(table: str) -> NotAReport:
-    """Return the error for a table that its sidecar is not about.
-
-    Parameters
-    ----------
-    table
-        The path of the table.
-    """
+    """Return the error for a table that its sidecar is not about."""
     name = Path(table).name
     return NotAReport(
         f"{name} is not the file that {name}.json describes: its checksum differs.",
@@ -180,14 +164,8 @@ class Origin(NamedTuple):
 
     Parameters
     ----------
-    mechanism
-        The mechanism.
     remap
         What was applied to the reports, or None.
-    guarantee
-        The promise.
-    box
-        The public bounds.
     """
 
     mechanism: Any
@@ -197,15 +175,7 @@ class Origin(NamedTuple):
 
 
 def origin_of(table: str, sidecar: Mapping[str, Any]) -> Origin:
-    """Rebuild the mechanism and its promise from a sidecar.
-
-    Parameters
-    ----------
-    table
-        The path of the reports.
-    sidecar
-        The content of the sidecar.
-    """
+    """Rebuild the mechanism and its promise from a sidecar."""
     from shoal.cluster.local.saving import mechanism_of
     from shoal.synopsis.folder import read_box
 

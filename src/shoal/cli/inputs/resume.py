@@ -45,16 +45,8 @@ def work_description(
 
     Parameters
     ----------
-    verb
-        The verb of the command.
-    table
-        The table as it was named.
-    is_distributed
-        Whether Spark reads it.
     seed
         The seed of a simulation, or None.
-    settings
-        All other settings that decide what is released.
     stdin
         By the path of the file that has it, the key to hash standard input under: kept beside the
         output and gone with the run, so that no hash of rows can be guessed at afterwards.
@@ -80,49 +72,23 @@ def _keyed_hash(path: str, key: bytes) -> str:
 
 
 def is_resumable(work: Mapping[str, Any]) -> bool:
-    """Return whether the same command, given again, continues this run.
-
-    Parameters
-    ----------
-    work
-        The description of the run.
-    """
+    """Return whether the same command, given again, continues this run."""
     return not isinstance(work["files"], str)
 
 
 def has_resumed(ledger: "Ledger") -> bool:
-    """Return whether an earlier run paid for this one.
-
-    Parameters
-    ----------
-    ledger
-        The ledger of the run.
-    """
+    """Return whether an earlier run paid for this one."""
     return ledger.run is not None and ledger.run.resumed
 
 
 def resumed_lines(resumed: bool) -> list[Line]:
-    """Return a line for the terminal if an earlier run was continued.
-
-    Parameters
-    ----------
-    resumed
-        Whether it was.
-    """
+    """Return a line for the terminal if an earlier run was continued."""
     return [Line("Resumed", RESUMED)] if resumed else []
 
 
 @contextmanager
 def note_spending(is_spent: Callable[[], bool], resumable: bool = False) -> Iterator[None]:
-    """Add to a failure within this context that the budget is spent, if it is.
-
-    Parameters
-    ----------
-    is_spent
-        Returns whether the ledger already holds the promise.
-    resumable
-        Whether the same command continues from there.
-    """
+    """Add to a failure within this context that the budget is spent, if it is."""
     note = _SPENT + _AGAIN * resumable
     try:
         yield

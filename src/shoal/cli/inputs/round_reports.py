@@ -44,11 +44,6 @@ def choose_mechanism(settings: Settings) -> Name:
     """Return the mechanism asked for; for ``auto`` the better of one report of a cell and rounds.
 
     The rule was measured: docs/decisions/local-auto.md.
-
-    Parameters
-    ----------
-    settings
-        The options of the mechanism as they were written.
     """
     from shoal.cluster.local.rounds import ROUNDS_FROM
 
@@ -68,10 +63,6 @@ def rounds_task(
 
     Parameters
     ----------
-    settings
-        The options of the mechanism as they were written.
-    groups
-        How many groups the rounds ask about.
     user
         The column that says whose a row is; None takes the domain's.
     ledger
@@ -106,12 +97,6 @@ class RoundsTask:
     ----------
     domain
         What is public about the columns: a box of numbers, or a schema with categories.
-    n_clusters
-        How many groups the rounds ask about.
-    epsilon
-        The budget of one report.
-    clip
-        Whether rows outside the bounds are moved to them.
     user
         The column that says whose a row is, or None.
     ledger
@@ -135,33 +120,13 @@ class RoundsTask:
         return self.first(1).guarantee.simulated(self.seed is not None)
 
     def first(self, people: int) -> "State":
-        """Return the state before the first round.
-
-        Parameters
-        ----------
-        people
-            How many people there are.
-        """
+        """Return the state before the first round."""
         return _state(self.domain, self.n_clusters, self.epsilon, people)
 
     def run(
         self, table: str, source: str, output: str, overwrite: bool, progress: Progress
     ) -> dict[str, Any]:
-        """Write reports and sidecar, both or neither; return what the sidecar says.
-
-        Parameters
-        ----------
-        table
-            The table as it was named.
-        source
-            The path of the table.
-        output
-            The path of the reports.
-        overwrite
-            Whether older reports may be replaced.
-        progress
-            Where steps are shown.
-        """
+        """Write reports and sidecar, both or neither; return what the sidecar says."""
         from shoal.cluster.local.transcript import AllRounds
         from shoal.files import file_set, named_failure
         from shoal.perturb.stream import reports_name
@@ -227,12 +192,8 @@ class LoadedRounds(NamedTuple):
 
     Parameters
     ----------
-    transcript
-        Reports, questions and settings.
     guarantee
         Their promise, marked if their noise came from a seed.
-    protects
-        What one report is about: a row, or a person.
     """
 
     transcript: "Transcript"
@@ -241,13 +202,7 @@ class LoadedRounds(NamedTuple):
 
 
 def is_in_rounds(table: str) -> bool:
-    """Return whether a file beside reports says that they were made in rounds.
-
-    Parameters
-    ----------
-    table
-        The path of the reports.
-    """
+    """Return whether a file beside reports says that they were made in rounds."""
     try:
         about = Path(sidecar_of(table.rstrip("/"))).read_text(encoding="utf-8")
         return _class_of(parse_sidecar(about, table)) in _CLASSES
@@ -260,8 +215,6 @@ def load_rounds(table: str, progress: Callable[[int], None]) -> LoadedRounds:
 
     Parameters
     ----------
-    table
-        The path of the reports.
     progress
         Called with how many were read.
     """

@@ -34,8 +34,6 @@ def table_file(table: str, numbers: "NumberStyle | None" = None) -> Iterator[str
 
     Parameters
     ----------
-    table
-        The table as it was named.
     numbers
         How its numbers are written; if given, a nameless file with plain numbers is yielded.
     """
@@ -75,11 +73,6 @@ def _plain_file(path: str, numbers: "NumberStyle") -> Iterator[str]:
 def is_uri(path: str) -> bool:
     """Return whether a path names its file system, so that a cluster takes it as it is.
 
-    Parameters
-    ----------
-    path
-        The path.
-
     Examples
     --------
     >>> is_uri("hdfs://names/visits.csv"), is_uri("file:/visits.csv"), is_uri("/visits.csv")
@@ -95,9 +88,6 @@ def budget_of(epsilon: str | None, of: str) -> str:
     ----------
     epsilon
         The option, or None.
-    of
-        What it is the budget of, for the error.
-
     Raises
     ------
     InvalidBudget
@@ -162,15 +152,7 @@ def box_of(schema: "Schema", columns: str | None, domain: Path | None) -> "Box":
 
 
 def labelled_domain(domain: Any, schema: "Schema") -> Any:
-    """Return the domain of an estimator with the labels and units of the file, for its page.
-
-    Parameters
-    ----------
-    domain
-        A box or schema of some columns.
-    schema
-        What is public about the table.
-    """
+    """Return the domain of an estimator with the labels and units of the file, for its page."""
     from shoal.domain import Schema
 
     if not (schema.labels or schema.units):
@@ -186,14 +168,8 @@ def mixed_schema_of(
 
     Parameters
     ----------
-    schema
-        What is public about the table.
     columns
         The columns asked for, or None.
-    domain
-        The file of public bounds, for errors.
-    method
-        The method asked for: one that is for numbers alone refuses categories by itself.
     """
     names = chosen_columns(columns, schema.columns, domain)
     if method not in ("kmeans", "prototypes") or not any(n in schema.categories for n in names):
@@ -227,10 +203,6 @@ def chosen_columns(
     ----------
     columns
         The columns asked for, or None.
-    known
-        The columns of the domain.
-    domain
-        The file of public bounds, for errors.
     """
     names = split_commas(columns) if columns else known
     unknown = [repr(name) for name in names if name not in known]
@@ -245,24 +217,12 @@ def chosen_columns(
 
 
 def split_commas(text: str) -> tuple[str, ...]:
-    """Split text at commas.
-
-    Parameters
-    ----------
-    text
-        The text.
-    """
+    """Split text at commas."""
     return tuple(word.strip() for word in text.split(",") if word.strip())
 
 
 def show_row_count(progress: Progress) -> Callable[[int], None]:
-    """Return a callback for ``rows.on_progress`` that shows the rows read so far.
-
-    Parameters
-    ----------
-    progress
-        Where progress is shown.
-    """
+    """Return a callback for ``rows.on_progress`` that shows the rows read so far."""
 
     def show(read: int) -> None:
         if progress.bar is not None:

@@ -207,20 +207,8 @@ def learn_groups(
 
     Parameters
     ----------
-    table
-        The path of the reports.
     frame
         The same as a frame on Spark, or None.
-    method
-        The method's name.
-    n_clusters
-        How many groups, or from how many to how many.
-    choose
-        The rule that chooses among them.
-    seed
-        The seed of the learner.
-    progress
-        Where steps are shown.
     """
     from shoal.cluster import LocalClusterer
     from shoal.pages.local import LocalGroups
@@ -269,15 +257,7 @@ def _choose_number(loaded: "LoadedReports", n_clusters: range, choose: Any, rng:
 
 
 def control_size(model: Any, loaded: "LoadedReports") -> int:
-    """Reports of the control: as many as were used; of those on Spark, as many as fit here.
-
-    Parameters
-    ----------
-    model
-        The fitted model.
-    loaded
-        The reports it was fitted to.
-    """
+    """Reports of the control: as many as were used; of those on Spark, as many as fit here."""
     from shoal.cli.inputs.reports import MOST_NUMBERS
     from shoal.cluster.local.distributed_frames import GatheredReports
 
@@ -287,17 +267,7 @@ def control_size(model: Any, loaded: "LoadedReports") -> int:
 
 
 def write_groups(model: Any, page: "Page", folder: Path) -> list[str]:
-    """Write a model and its page into a folder; return the names of the files.
-
-    Parameters
-    ----------
-    model
-        The fitted model.
-    page
-        What its page says.
-    folder
-        The folder.
-    """
+    """Write a model and its page into a folder; return the names of the files."""
     from shoal.cluster.model_folder import write_model
     from shoal.pages.report import page_findings
     from shoal.report import write

@@ -128,13 +128,7 @@ def _made_lines(path: Path, made: bool) -> list["Part"]:
 
 
 def existing_ledger(path: Path) -> "Ledger":
-    """Open a ledger that is there: an empty one would say that nothing was promised.
-
-    Parameters
-    ----------
-    path
-        The file.
-    """
+    """Open a ledger that is there: an empty one would say that nothing was promised."""
     from shoal.errors import NotALedger
     from shoal.privacy import Ledger
 

@@ -184,15 +184,6 @@ def silhouettes(
 ) -> list[float]:
     """Compute the mean silhouette of several labellings, a point of weight w counting as w points.
 
-    Parameters
-    ----------
-    points
-        Where they lie.
-    weights
-        How many points each stands for.
-    labellings
-        The cluster of each point, once for each labelling.
-
     Examples
     --------
     >>> points = np.array([[0.0], [1.0], [9.0]])

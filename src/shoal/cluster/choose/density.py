@@ -39,10 +39,6 @@ def knee(distances: Row, weights: Row, by: Rule = "knee") -> float:
 
     Parameters
     ----------
-    distances
-        One for each point.
-    weights
-        One for each point.
     by
         "knee": where the curve lies farthest below the line between its ends. "bulk": beyond the
         median by one and a half times the way from the tenth to it, in logarithms, and no further
@@ -207,12 +203,6 @@ def reach_distances(
 
     Parameters
     ----------
-    points
-        Where they lie.
-    weights
-        What each stands for.
-    counts
-        How much weight, rising: a column each.
     random_state
         The seed of the sample of points if there are many.
 

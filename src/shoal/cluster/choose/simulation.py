@@ -54,10 +54,6 @@ class WeightedCells:
 
     Parameters
     ----------
-    points
-        The middle of each cell.
-    weights
-        How many rows each stands for.
     variances
         The variance of rows inside each cell, by axis; 0 for points.
     """
@@ -88,14 +84,8 @@ class WeightedCells:
 
         Parameters
         ----------
-        count
-            How many clusters, or as many as there are cells.
         start
             Centres to begin at; None for none.
-        seed
-            The seed of the other starts.
-        n_init
-            How many other starts.
         """
         count = min(count, len(self.points))
         fits = []
@@ -113,32 +103,14 @@ class WeightedCells:
 
 @dataclass(frozen=True, eq=False)
 class Clusters:
-    """The clusters of weighted cells.
-
-    Parameters
-    ----------
-    centers
-        Their centres.
-    labels
-        The cluster of each cell.
-    cost
-        The mean squared distance of a row to its centre.
-    """
+    """The clusters of weighted cells."""
 
     centers: Matrix
     labels: Labels
     cost: float
 
     def split(self, cells: WeightedCells, count: int) -> Matrix:
-        """Return more centres: the widest clusters cut in two, along their longest axes.
-
-        Parameters
-        ----------
-        cells
-            The cells they are clusters of.
-        count
-            How many centres are wanted.
-        """
+        """Return more centres: the widest clusters cut in two, along their longest axes."""
         axes = [_longest_axis(*self._members(cells, j)) for j in range(len(self.centers))]
         widest = np.argsort([-strength for strength, _ in axes], kind="stable")
         added = [self.centers[j] - _SPLIT * axes[j][1] for j in widest]
@@ -153,13 +125,7 @@ class Clusters:
         return cells.points[own] - self.centers[cluster], cells.weights[own]
 
     def plain_groups(self, cells: WeightedCells) -> "PlainGroups":
-        """Return plain groups of the same places, sizes and spreads.
-
-        Parameters
-        ----------
-        cells
-            The cells they are clusters of.
-        """
+        """Return plain groups of the same places, sizes and spreads."""
         k, d = self.centers.shape
         sizes = np.bincount(self.labels, cells.weights, k)
         factors = np.empty((k, d, d))
@@ -183,44 +149,18 @@ def _longest_axis(away: Matrix, weights: Floats) -> tuple[float, Floats]:
 
 @dataclass(frozen=True, eq=False)
 class PlainGroups:
-    """Groups of a plain shape: Gaussian, or even within a slanted box.
-
-    Parameters
-    ----------
-    centers
-        Where they are.
-    shares
-        The part of the rows in each.
-    factors
-        The Cholesky factor of each one's covariance.
-    """
+    """Groups of a plain shape: Gaussian, or even within a slanted box."""
 
     centers: Matrix
     shares: Floats
     factors: NDArray[np.float64]
 
     def widened(self, factor: float) -> "PlainGroups":
-        """Return the same groups with wider or narrower spreads.
-
-        Parameters
-        ----------
-        factor
-            How many times as wide.
-        """
+        """Return the same groups with wider or narrower spreads."""
         return replace(self, factors=self.factors * factor)
 
     def draw(self, n: int, rng: np.random.Generator, even: bool = False) -> Matrix:
-        """Draw rows.
-
-        Parameters
-        ----------
-        n
-            How many.
-        rng
-            The source of the draw.
-        even
-            Whether groups are even, with the same covariance, instead of Gaussian.
-        """
+        """Draw rows."""
         sizes = rng.multinomial(n, self.shares)
         parts = [
             center + _deviates(size, len(center), rng, even) @ factor.T
@@ -246,24 +186,10 @@ class Release(Protocol):
         """How many rows to draw for a simulation."""
 
     def deviation(self, fit: "Clusters") -> float:
-        """Return what noise moves the cost of clusters by, as a standard deviation.
-
-        Parameters
-        ----------
-        fit
-            Clusters of the cells as they were released.
-        """
+        """Return what noise moves the cost of clusters by, as a standard deviation."""
 
     def simulate(self, rows: Matrix, rng: np.random.Generator) -> WeightedCells:
-        """Return the cells of a simulated release.
-
-        Parameters
-        ----------
-        rows
-            Rows that were drawn.
-        rng
-            The source of the noise.
-        """
+        """Return the cells of a simulated release."""
 
 
 class PointSample:
@@ -271,8 +197,6 @@ class PointSample:
 
     Parameters
     ----------
-    cloud
-        The points.
     rng
         Draws a sample if there are more.
     """
@@ -283,36 +207,16 @@ class PointSample:
         self.n_rows = min(max(2, round(some.weights.sum())), MOST_POINTS)
 
     def deviation(self, fit: Clusters) -> float:
-        """Return 0: there is no noise in points.
-
-        Parameters
-        ----------
-        fit
-            Clusters of the points.
-        """
+        """Return 0: there is no noise in points."""
         return 0.0
 
     def simulate(self, rows: Matrix, rng: np.random.Generator) -> WeightedCells:
-        """Return the rows as they are: nothing is added to points.
-
-        Parameters
-        ----------
-        rows
-            Rows that were drawn.
-        rng
-            Not used.
-        """
+        """Return the rows as they are: nothing is added to points."""
         return WeightedCells(rows, np.ones(len(rows)), np.zeros_like(rows))
 
 
 class CellRelease:
-    """The cells of a synopsis, with the noise of their counts.
-
-    Parameters
-    ----------
-    synopsis
-        Fitted, with the estimates of all its cells.
-    """
+    """The cells of a synopsis, with the noise of their counts."""
 
     def __init__(self, synopsis: Synopsis) -> None:
         assert synopsis._estimates is not None
@@ -327,24 +231,12 @@ class CellRelease:
 
     @staticmethod
     def serves(synopsis: Synopsis) -> bool:
-        """Tell whether the estimates of all cells are at hand, and few enough to simulate.
-
-        Parameters
-        ----------
-        synopsis
-            Fitted.
-        """
+        """Tell whether the estimates of all cells are at hand, and few enough to simulate."""
         estimates = synopsis._estimates
         return estimates is not None and estimates.values.size <= _MOST_CELLS
 
     def deviation(self, fit: Clusters) -> float:
-        """Return what noise in the weights moves the cost by: weights add up to a fixed sum.
-
-        Parameters
-        ----------
-        fit
-            Clusters of the cells as they were released.
-        """
+        """Return what noise in the weights moves the cost by: weights add up to a fixed sum."""
         cells = self.observed
         squares = ((cells.points - fit.centers[fit.labels]) ** 2).sum(axis=1)
         away = squares + cells.variances.sum(axis=1) - fit.cost
@@ -357,8 +249,6 @@ class CellRelease:
         ----------
         rows
             Rows that were drawn, in [-1, 1]^d or moved there.
-        rng
-            The source of the noise.
         """
         keys = self._estimates.cells.keys(self._box.unscale(np.clip(rows, -1, 1), -1, 1))
         counts = np.bincount(keys, minlength=self._estimates.values.size)
@@ -387,10 +277,6 @@ class Gains:
 
     Parameters
     ----------
-    counts
-        The numbers of clusters, rising.
-    costs
-        The cost of each.
     plain
         For each number but the last a line: the gains of simulated releases of plain groups.
     """
@@ -421,11 +307,6 @@ class Gains:
 def count_with_most_gain(gains: Gains) -> int:
     """Return the number of clusters up to which gains exceed those of plain groups.
 
-    Parameters
-    ----------
-    gains
-        What was simulated.
-
     Examples
     --------
     >>> plain = np.array([[0.3, 0.4], [0.2, 0.3], [0.1, 0.2]])
@@ -442,10 +323,6 @@ def simulate_gains(
 
     Parameters
     ----------
-    release
-        What was released.
-    counts
-        The numbers of clusters, rising.
     rng
         Draws starts, groups and noise; nothing it draws protects anybody.
 

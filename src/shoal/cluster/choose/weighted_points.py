@@ -28,16 +28,8 @@ class Cloud:
 
     Parameters
     ----------
-    points
-        Where they lie.
-    weights
-        How many rows each stands for.
     within
         The inertia that the spread of rows inside cells adds, 0 for points that are no cells.
-    low
-        Lowest corner of the box about them.
-    high
-        Highest corner of that box.
     """
 
     points: Matrix
@@ -52,33 +44,13 @@ class Cloud:
         return len(np.unique(self.points, axis=0))
 
     def fit_kmeans(self, count: int, rng: np.random.Generator, n_init: int = 5) -> KMeans:
-        """Fit weighted k-means, with no more clusters than there are distinct points.
-
-        Parameters
-        ----------
-        count
-            How many clusters.
-        rng
-            For its starts.
-        n_init
-            How many starts.
-        """
+        """Fit weighted k-means, with no more clusters than there are distinct points."""
         seed = int(rng.integers(2**31))
         most = min(count, self.n_distinct)
         return weighted_kmeans(self.points, self.weights, most, seed, n_init)
 
     def log_inertia(self, count: int, rng: np.random.Generator, n_init: int = 5) -> float:
-        """Return the logarithm of the inertia of k-means; an estimate where points are cells.
-
-        Parameters
-        ----------
-        count
-            How many clusters.
-        rng
-            For the starts of k-means.
-        n_init
-            How many starts.
-        """
+        """Return the logarithm of the inertia of k-means; an estimate where points are cells."""
         inertia = self.fit_kmeans(count, rng, n_init).inertia_ + self.within
         return float(np.log(max(inertia, self._floor)))
 
@@ -90,13 +62,7 @@ class Cloud:
         return max(LEAST_INERTIA * float(whole), np.finfo(float).tiny)
 
     def sample(self, rng: np.random.Generator) -> "Cloud":
-        """Draw few enough points by weight to compare all pairs, if there are more.
-
-        Parameters
-        ----------
-        rng
-            The source of the draw.
-        """
+        """Draw few enough points by weight to compare all pairs, if there are more."""
         if len(self.points) <= MOST_POINTS:
             return self
         chances = self.weights / self.weights.sum()
@@ -105,13 +71,7 @@ class Cloud:
         return replace(self, points=points, weights=times * (self.weights.sum() / MOST_POINTS))
 
     def uniform(self, rng: np.random.Generator) -> "Cloud":
-        """Draw as many points of the same weights evenly from the box.
-
-        Parameters
-        ----------
-        rng
-            The source of the draw.
-        """
+        """Draw as many points of the same weights evenly from the box."""
         return replace(self, points=rng.uniform(self.low, self.high, self.points.shape))
 
 
@@ -124,8 +84,6 @@ def cloud_of(
     ----------
     points
         A fitted synopsis, a model with a ``density_`` learnt from reports, or an array.
-    weights
-        What each point of an array stands for.
     guarantee
         What an array was released under, if it was.
 
@@ -160,8 +118,6 @@ def weighted_points(
     ----------
     points
         A fitted synopsis, a model with a ``density_`` learnt from reports, or an array.
-    weights
-        What each point of an array stands for.
     guarantee
         What an array was released under, if it was.
 

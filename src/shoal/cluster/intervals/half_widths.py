@@ -24,28 +24,14 @@ _MOST_RATE = 0.975  # a rate is raised for refits that are left out, up to this
 
 @dataclass(frozen=True, eq=False)
 class Deviations:
-    """How far refits lay from what plain k-means finds in the rows they were run on.
-
-    Parameters
-    ----------
-    centers
-        By refit, group and axis.
-    sizes
-        By refit and group, in rows.
-    """
+    """How far refits lay from what plain k-means finds in the rows they were run on."""
 
     centers: NDArray[np.float64]
     sizes: NDArray[np.float64]
 
     @classmethod
     def of(cls, refits: Sequence[tuple[Matrix, Floats]]) -> "Deviations":
-        """Return those of several refits.
-
-        Parameters
-        ----------
-        refits
-            Of each: a line a group, and a number of rows a group.
-        """
+        """Return those of several refits."""
         return cls(np.array([at for at, _ in refits]), np.array([of for _, of in refits]))
 
 
@@ -56,13 +42,8 @@ def half_widths(deviations: Deviations, centers: Matrix, rate: float) -> tuple[M
 
     Parameters
     ----------
-    deviations
-        Of the refits.
     centers
         The released centres, in the same units.
-    rate
-        How many intervals are to hold.
-
     Returns
     -------
     tuple
@@ -91,17 +72,6 @@ def half_widths(deviations: Deviations, centers: Matrix, rate: float) -> tuple[M
 def pooled_half_width(own: Floats, pooled: float, refits: int, level: float) -> Floats:
     """Return Student's quantile times a root mean square that leans on that of its like.
 
-    Parameters
-    ----------
-    own
-        Mean squared deviations.
-    pooled
-        Their mean over what is alike, worth four refits.
-    refits
-        How many refits there were.
-    level
-        The probability between minus and plus this width.
-
     Examples
     --------
     >>> pooled_half_width(np.array([1.0, 1.0]), 1.0, 10**6, 0.9).round(3).tolist()
@@ -113,13 +83,7 @@ def pooled_half_width(own: Floats, pooled: float, refits: int, level: float) -> 
 
 
 def distance_to_next(centers: Matrix) -> Floats:
-    """Return the distance from each centre to the nearest other one; infinite for a single one.
-
-    Parameters
-    ----------
-    centers
-        A line each.
-    """
+    """Return the distance from each centre to the nearest other one; infinite for a single one."""
     gaps = np.linalg.norm(centers[:, None] - centers[None], axis=2)
     np.fill_diagonal(gaps, np.inf)
     return np.asarray(gaps.min(axis=1))
@@ -127,13 +91,6 @@ def distance_to_next(centers: Matrix) -> Floats:
 
 def match_centers(centers: Matrix, others: Matrix) -> NDArray[np.int64]:
     """Return for each centre the place of its own among others: least squares in all.
-
-    Parameters
-    ----------
-    centers
-        A line each.
-    others
-        As many.
 
     Examples
     --------

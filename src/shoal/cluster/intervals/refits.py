@@ -26,10 +26,6 @@ class StandInRows:
     ----------
     numbers
         One row each, inside the box; made from released things alone.
-    n
-        How many rows they stand for.
-    domain
-        The public bounds.
     """
 
     terms = Terms()
@@ -54,8 +50,6 @@ class StandInRows:
 
         Parameters
         ----------
-        partition
-            The cells.
         sparse
             Whether to return ``SparseCounts``.
         """
@@ -66,57 +60,23 @@ class StandInRows:
         return SparseCounts(occupied, self._scaled(counts), partition.size)
 
     def sum(self, kernel: Kernel) -> tuple[Integers, ...]:
-        """Add up the kernel's arrays over all rows.
-
-        Parameters
-        ----------
-        kernel
-            Computes whole-number arrays of a block.
-        """
+        """Add up the kernel's arrays over all rows."""
         return tuple(self._scaled(part) for part in kernel(self._block))
 
     def sizes(self, columns: Sequence[str]) -> pa.Table:
-        """Refuse: made-up rows have no combinations of values.
-
-        Parameters
-        ----------
-        columns
-            The columns.
-        """
+        """Refuse: made-up rows have no combinations of values."""
         _refuse()
 
     def map(self, kernel: Mapper, names: Iterable[str]) -> Mapped:
-        """Refuse: made-up rows are no table.
-
-        Parameters
-        ----------
-        kernel
-            Computes the columns of a block.
-        names
-            The columns' names.
-        """
+        """Refuse: made-up rows are no table."""
         _refuse()
 
     def take(self, n: int, rng: np.random.Generator) -> NDArray[np.float64]:
-        """Refuse: they are a sample already.
-
-        Parameters
-        ----------
-        n
-            How many rows.
-        rng
-            Draws the sample.
-        """
+        """Refuse: they are a sample already."""
         _refuse()
 
     def on_progress(self, callback: Callable[[int], None]) -> None:
-        """Do nothing: they are read at once.
-
-        Parameters
-        ----------
-        callback
-            The function.
-        """
+        """Do nothing: they are read at once."""
 
     def _scaled(self, counts: NDArray[Any]) -> Integers:
         return np.rint(np.asarray(counts) * self._times).astype(np.int64)
@@ -133,11 +93,6 @@ class SimulatedPage:
     """A gate for simulated fits: it draws, pays for nothing and writes nothing.
 
     It is for made-up rows, so it takes no ledger and draws from seeded streams alone.
-
-    Parameters
-    ----------
-    promise
-        The promise that the fit to be simulated made, for a person.
     """
 
     compute_seed: int | None = None
@@ -154,19 +109,7 @@ class SimulatedPage:
     def release(
         self, mechanism: Mechanism[Any, Any], value: Any, rng: np.random.Generator, *, of: str
     ) -> Any:
-        """Draw what the mechanism would release.
-
-        Parameters
-        ----------
-        mechanism
-            Adds the noise.
-        value
-            Counts or sums of made-up rows.
-        rng
-            A seeded stream.
-        of
-            What this is, as a ledger would say.
-        """
+        """Draw what the mechanism would release."""
         if not getattr(rng, "simulation", False):
             raise InvalidSetting(
                 "A simulated fit draws from a seeded stream; real noise is for real rows.",

@@ -87,8 +87,6 @@ def total_interval(n_rows: float, within: float) -> tuple[float, float]:
 
     Parameters
     ----------
-    n_rows
-        The released number, or the public one.
     within
         What noise moves it by at most in 95 of 100 releases; 0 if it is public.
 

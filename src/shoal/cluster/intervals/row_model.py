@@ -32,11 +32,6 @@ _FEWER_ROWS = 5_000
 def made_up_rows(n: int) -> int:
     """Return how many rows are drawn to stand for so many.
 
-    Parameters
-    ----------
-    n
-        The released or public number of rows.
-
     Examples
     --------
     >>> made_up_rows(500), made_up_rows(10_000), made_up_rows(10**6)
@@ -53,8 +48,6 @@ class GroupCells:
     ----------
     low
         Their lowest corners, in [-1, 1]^d.
-    high
-        Their highest corners.
     weight
         How much each counts, more than 0.
     """
@@ -93,15 +86,7 @@ class GroupCells:
         return np.asarray(np.sqrt(self.variances)[:, None] * np.linalg.cholesky(correlations))
 
     def draw(self, n: int, rng: np.random.Generator) -> Matrix:
-        """Draw offsets from the mean: cells by weight, places in a cell evenly, then drawn in.
-
-        Parameters
-        ----------
-        n
-            How many.
-        rng
-            What to draw from.
-        """
+        """Draw offsets from the mean: cells by weight, places in a cell evenly, then drawn in."""
         chosen = rng.choice(len(self.weight), n, p=self.weight / self.weight.sum())
         away = rng.uniform(self.low[chosen], self.high[chosen]) - self.mean
         return np.asarray(away * np.sqrt(self.variances / self.even_variances))
@@ -122,16 +107,12 @@ class RowModel:
 
     Parameters
     ----------
-    centers
-        A line each.
     sizes
         The number of rows of each, more than 0.
     roots
         Of each group: what gives vectors of variance 1 along each axis its covariance.
     cells
         The cells of each group; None where none were released, or not of all columns.
-    scale
-        By which all offsets from the centres are stretched.
     """
 
     centers: Matrix
@@ -142,15 +123,7 @@ class RowModel:
 
     @classmethod
     def without_cells(cls, centers: Matrix, sizes: Floats) -> "RowModel":
-        """Return round groups near each other, of which only the centres are known.
-
-        Parameters
-        ----------
-        centers
-            A line each.
-        sizes
-            The number of rows of each.
-        """
+        """Return round groups near each other, of which only the centres are known."""
         k, d = centers.shape
         spacing = float(np.median(distance_to_next(centers)))
         known = math.isfinite(spacing)
@@ -166,16 +139,8 @@ class RowModel:
 
         Parameters
         ----------
-        centers
-            A line each.
-        sizes
-            The number of rows of each.
         low
             The cells' lowest corners, in [-1, 1]^d.
-        high
-            Their highest corners.
-        weights
-            Their weights.
         """
         soft = soften_weights(weights)
         labels = Nearest(centers).labels(np.ascontiguousarray(((low + high) / 2).T))
@@ -196,30 +161,14 @@ class RowModel:
         return replace(self, roots=roots, cells=cells)
 
     def draw(self, n: int, rng: np.random.Generator) -> Matrix:
-        """Draw rows of all groups, moved into [-1, 1]^d.
-
-        Parameters
-        ----------
-        n
-            How many.
-        rng
-            What to draw from.
-        """
+        """Draw rows of all groups, moved into [-1, 1]^d."""
         counts = rng.multinomial(n, self.sizes / self.sizes.sum())
         offsets = [self._offsets(group, count, rng) for group, count in enumerate(counts)]
         about = np.repeat(self.centers, counts, axis=0)
         return np.asarray(np.clip(about + self.scale * np.vstack(offsets), -1, 1))
 
     def draw_from_cells(self, n: int, rng: np.random.Generator) -> Matrix:
-        """Draw rows from the cells as they are, wherever the centres lie.
-
-        Parameters
-        ----------
-        n
-            How many.
-        rng
-            What to draw from.
-        """
+        """Draw rows from the cells as they are, wherever the centres lie."""
         cells = [each for each in self.cells if each is not None]
         low, high = (np.vstack([getattr(each, end) for each in cells]) for end in ("low", "high"))
         weight = np.concatenate([each.weight for each in cells])

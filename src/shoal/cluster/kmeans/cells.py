@@ -201,14 +201,10 @@ def cell_points(
 
     Parameters
     ----------
-    synopsis
-        Fitted.
     soft
         Take most of the smallest weight off every weight.
     deviation
         Put points where rows of this spread about 0 would be, not in the middle of cells.
-    by
-        Whose k-means will cluster them.
     """
     view, cells = synopsis.view_, synopsis.cells_
     box = synopsis.box if view is None else view.box
@@ -266,13 +262,6 @@ def even_points(synopsis: Synopsis, k: int, by: Clusterer) -> CellPoints:
 
     Counts in which noise is large are shrunk towards their mean: what cannot be told from noise
     leaves the points even, and centres of even points are the best guess without any rows.
-
-    Parameters
-    ----------
-    synopsis
-        Fitted, with the estimates of all cells.
-    k, by
-        How many clusters there will be, and whose k-means finds them.
     """
     cells, estimates = cell_points(synopsis, by=by), synopsis._estimates
     assert estimates is not None

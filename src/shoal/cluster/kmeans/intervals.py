@@ -104,8 +104,6 @@ def released_rows(model: Any, rng: Randomness) -> RowModel:
     ----------
     model
         A fitted ``PrivateKMeans``.
-    rng
-        Seeded: refits that fit the width are drawn from it.
     """
     rows = row_model_of(model)
     if not isinstance(model.guarantee_, PureDP | ApproxDP):
@@ -212,10 +210,6 @@ def _deviation(refit: _Refit, centers: Matrix, anywhere: bool = False) -> tuple[
 
     Parameters
     ----------
-    refit
-        The refit.
-    centers
-        The released centres, from which plain k-means starts.
     anywhere
         Whether it starts from elsewhere, too. A centre that is then found nearer to another place
         than to its own is as far off as can be.

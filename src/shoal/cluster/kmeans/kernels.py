@@ -151,15 +151,6 @@ class Distances:
 class LeastSquares:
     """The squared distances of rows to their nearest centres, summed, in whole steps.
 
-    Parameters
-    ----------
-    units
-        How much of each column counts as one.
-    centers
-        In those units.
-    steps
-        In one: whole numbers add up the same on any number of machines.
-
     Examples
     --------
     >>> block = Block(np.array([[0.0], [2.0], [10.0]]), np.empty((3, 0), dtype=np.int32))
@@ -190,10 +181,6 @@ class RingSums:
     ----------
     cube, centers
         Where rows and centres lie in [-1, 1]^d.
-    nearest
-        Labels rows.
-    reach
-        The longest distance there can be.
     labelled_in
         Where rows are looked at to be labelled, if not in the cube.
     halved_axes
@@ -242,8 +229,6 @@ class BeyondSides:
 
     Parameters
     ----------
-    box
-        Of the rows.
     center, half
         The cube's middle, in [-1, 1]^d, and half its side; released.
 

@@ -110,15 +110,6 @@ def find_rows(spending: Spending, share: Fraction, rings: Rings) -> tuple[Locati
 
     Where a view has an axis for each of many columns, count the rows that it would cut off.
 
-    Parameters
-    ----------
-    spending
-        The whole budget.
-    share
-        What the first look may cost.
-    rings
-        All rows about the middle of the box.
-
     Returns
     -------
     tuple
@@ -150,11 +141,6 @@ def locate(
         A sixth goes to a first radius, six tenths to the mean, the rest to the spread.
     rings
         The first pass: ``rings_about_middle``, or what an earlier ``locate`` returned.
-    guess
-        Of the radius that holds the rows.
-    before
-        What an earlier look found.
-
     Returns
     -------
     tuple

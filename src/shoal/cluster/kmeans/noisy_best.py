@@ -63,25 +63,11 @@ class NoisyBest:
         return self.sensitivity if self.one_way else 2 * self.sensitivity  # [P1]
 
     def check(self, value: object) -> None:
-        """Refuse what is no array of whole numbers, by its kind and shape alone.
-
-        Parameters
-        ----------
-        value
-            Scores, a line each.
-        """
+        """Refuse what is no array of whole numbers, by its kind and shape alone."""
         check_vectors(value)
 
     def release(self, value: Integers, rng: np.random.Generator) -> Integers:
-        """Return one place a line, the first of equal ones.
-
-        Parameters
-        ----------
-        value
-            Scores, a line each.
-        rng
-            The noise stream.
-        """
+        """Return one place a line, the first of equal ones."""
         noise = Geometric(self.guarantee, self.needed_move)
         raised = np.abs(noise.release(np.zeros_like(value), rng))  # [P2]
         return np.asarray((value + raised).argmax(axis=-1))
@@ -93,8 +79,6 @@ class NoisyBest:
         ----------
         output
             What ``release`` returned.
-        value
-            The scores that the output is held to be likelier on.
         other
             The scores it is compared with, of the same shape.
         """
@@ -111,8 +95,6 @@ class NoisyBest:
 
         Parameters
         ----------
-        value
-            The scores that an output is held to be likelier on.
         other
             The scores it is compared with, of the same shape.
         """
@@ -134,11 +116,6 @@ class NoisyBest:
         A raised score passes another, for noise t of its own, with the chance that the noise of
         the other is at most the gap between them and t: :math:`1 - 2 a^{gap + t + 1} / (1 + a)`.
         The product over all others is a polynomial in :math:`a^t`, which is summed over t.
-
-        Parameters
-        ----------
-        scores
-            One line.
         """
         step, n = float(self.guarantee.epsilon / self.needed_move), len(scores)
         a, rest = math.exp(-step), -math.expm1(-step)

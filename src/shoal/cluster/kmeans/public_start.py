@@ -26,10 +26,6 @@ def clusters_from_public_rows(spending: Spending, init: Any, k: int) -> Clusters
     ----------
     spending
         What is left of the budget; the number of rows stands in it.
-    init
-        Public rows.
-    k
-        How many clusters.
     """
     assert spending.n_rows is not None
     centers, guess = public_centers(init, spending.box, k, spending.rng)  # [P1]
@@ -49,8 +45,6 @@ def public_centers(init: Any, box: Box, k: int, rng: Randomness) -> tuple[Matrix
     ----------
     init
         Public rows, ``k`` or more; ``k`` of them are the centres.
-    box
-        To which they are moved.
     k, rng
         How many clusters; for where runs begin.
     """

@@ -51,8 +51,6 @@ def lloyd(spending: Spending, k: int) -> Clusters:
     ----------
     spending
         All of its budget is spent; the number of rows stands in it.
-    k
-        How many clusters.
     """
     assert spending.n_rows is not None
     d = spending.box.d
@@ -72,10 +70,6 @@ def lloyd_step(spending: Spending, centers: Matrix, *, of: str) -> Clusters:
     ----------
     spending
         What pays for it: 1 part for each axis's sums to ``count_weight`` parts for the counts.
-    centers
-        Where to begin.
-    of
-        What it is, for the ledger.
     """
     d = centers.shape[1]
     parts = Fraction(round(count_weight(d) * 1024), 1024)
@@ -141,10 +135,6 @@ def hybrid(spending: Spending, k: int, by: Clusterer = "sklearn") -> tuple[Synop
     ----------
     spending
         All of its budget is spent; the number of rows stands in it.
-    k
-        How many clusters.
-    by
-        Whose k-means clusters the cells.
     """
     assert spending.n_rows is not None
     takes_step = lloyd_step_pays(spending.n_rows * spending.epsilon / 2, spending.box.d, k)  # [P6]
@@ -164,13 +154,6 @@ def lloyd_step_pays(rows_epsilon: float, d: int, k: int) -> bool:
     With M cells, M/k noisy ones to a cluster spread over a cube of side :math:`2 k^{-1/d}`, the
     grid's error is :math:`(2d/3) M k^{2-2/d} / (N \varepsilon)^2`; that of a step is
     :math:`2 k^3 (d + r)^3 / (N \varepsilon)^2`, r the weight of a count.
-
-    Parameters
-    ----------
-    rows_epsilon
-        Rows times the epsilon of either.
-    d, k
-        Columns, clusters.
 
     Examples
     --------

@@ -92,11 +92,6 @@ class Rings:
     def split(self, picks: Integers) -> tuple["Rings", Integers]:
         """Rows that lie far beyond the radius of their cluster, as clusters of their own.
 
-        Parameters
-        ----------
-        picks
-            Which candidate is the radius of each cluster, or of all.
-
         Returns
         -------
         tuple
@@ -164,14 +159,10 @@ def read_rings(
 
     Parameters
     ----------
-    spending
-        Whose rows.
     centers
         In [-1, 1]^d.
     labelled_by
         Where a view shows the centres, if rows are to be labelled in it; else by the centres.
-    view
-        That view.
     reach
         The longest distance there can be; that of two corners if left out.
     in_parts
@@ -199,12 +190,6 @@ def take_step(
 
     Parameters
     ----------
-    spending
-        The whole budget.
-    plan, step
-        Which step of which plan.
-    rings
-        What a pass added up about the centres.
     guess, errors
         As in ``draw_radii``.
     """
@@ -222,14 +207,8 @@ def draw_radii(
 
     Parameters
     ----------
-    rings
-        What a pass added up.
-    spending
-        The whole budget.
     step
         Its share for radii: a quarter goes to the first, the rest to those of the clusters.
-    guess
-        A public or released radius.
     errors
         How far noise moved each centre, after a step: rows may be as far. None: they may be
         anywhere.
@@ -264,22 +243,15 @@ def pick_radii(
 
     Parameters
     ----------
-    rings
-        What a pass added up.
     spending
         What pays for it, for all clusters together: a row is in one of them. The number of rows
         stands in it.
-    guess
-        A public or released radius, or one for each cluster.
     trust
         Candidates weigh e^-trust less for each time they are twice or half as large as the guess.
     quantile
         The part. Where all rows lie between two candidates, more than half makes it the larger.
     thrift
         Rather take a radius that is smaller than the guess, if it holds nearly as many rows.
-    of
-        What this is, for the ledger.
-
     Returns
     -------
     array
@@ -304,14 +276,8 @@ def pick_reach(rings: Rings, spending: Spending, *, likely: float | None = None,
 
     Parameters
     ----------
-    rings
-        What a pass added up about one centre.
-    spending
-        What pays for it. The number of rows stands in it.
     likely
         A released radius beyond which hardly any row should lie: longer ones are charged more.
-    of
-        What this is, for the ledger.
     """
     assert spending.n_rows is not None
     best, n_rows = NoisyBest(spending.budget, 1, one_way=True), spending.n_rows
@@ -332,16 +298,10 @@ def move_to_means(
 
     Parameters
     ----------
-    rings
-        What a pass added up.
-    picks
-        Which candidate is the radius of each cluster, or of all.
     spending
         What pays for it. A budget with a delta buys Gaussian noise where that is less.
     entry
         What a row adds to its cluster's size, while its offset adds a length of 1 at most.
-    of
-        What this is, for the ledger.
     """
     unit, d = int(LATTICE * entry), rings.centers.shape[1]
     noise = _noise(spending.budget, longest_move(d, unit), d + 1)  # [P3]

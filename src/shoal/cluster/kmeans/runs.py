@@ -26,10 +26,6 @@ def find_centers(
     ----------
     points, weights
         Released, in [-1, 1]^d.
-    k, runs
-        How many clusters, how often to begin anew.
-    rng
-        For where runs begin: these draws protect nothing.
     by
         Whose k-means clusters many points. Few are clustered here, all runs at once: that takes a
         tenth of the time.

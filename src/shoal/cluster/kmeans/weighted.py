@@ -76,10 +76,6 @@ def weighted_kmeans(
 
     Parameters
     ----------
-    points, weights, k
-        What is clustered, into how many.
-    seed, n_init
-        The seed of its starts, and how many of them.
     start
         Centres to begin at instead; ``n_init`` is then 1.
     """
@@ -136,11 +132,6 @@ def shrink_counts(noisy_counts: Weights, variance: float) -> Weights:
 
     The part 1 - variance / (variance of the counts) is what is not noise (James and Stein).
 
-    Parameters
-    ----------
-    noisy_counts, variance
-        Released, with the variance of their noise.
-
     Examples
     --------
     >>> shrink_counts(np.array([20.0, 0.0, 10.0]), 50.0).tolist()
@@ -159,11 +150,6 @@ def part_beyond_noise(noisy_counts: Weights, scale: float) -> Weights:
     Where most cells are empty, a small count is noise; where many are small, it may well be right.
     How frequent each count is, is estimated by expectation and maximisation (an empirical Bayes
     estimate); the part is the posterior mean over the noisy count.
-
-    Parameters
-    ----------
-    noisy_counts, scale
-        Released, with the scale of their noise, taken as Laplace's.
 
     Examples
     --------

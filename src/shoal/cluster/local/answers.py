@@ -31,15 +31,7 @@ class _PairTable(NamedTuple):
 
 
 def tree_of_answers(mechanism: PrototypeReport, reports: Reports) -> TreeModel:
-    """Return a model of records from answers about one or two columns each.
-
-    Parameters
-    ----------
-    mechanism
-        The mechanism of a first round.
-    reports
-        Its reports.
-    """
+    """Return a model of records from answers about one or two columns each."""
     people_asked = np.bincount(reports.values[:, 0], minlength=len(mechanism.questions))
     answers = [mechanism.answers(reports, i) for i in range(len(mechanism.questions))]
     if len(mechanism.questions[0]) == 1:
@@ -113,12 +105,6 @@ class GroupAnswers:
     ----------
     columns
         For each column the shares of (group, category or side), with the standard error of one.
-    reach
-        How far each number was told apart.
-    shares
-        The share of people in each group, the mean over columns by variance.
-    share_error
-        The standard error of a group's share.
     """
 
     columns: tuple[tuple[Floats, float], ...]
@@ -128,15 +114,7 @@ class GroupAnswers:
 
     @classmethod
     def of(cls, mechanism: PrototypeReport, reports: Reports) -> "GroupAnswers":
-        """Estimate them from the reports of a round.
-
-        Parameters
-        ----------
-        mechanism
-            The mechanism of the round.
-        reports
-            Its reports.
-        """
+        """Estimate them from the reports of a round."""
         answers = [mechanism.answers(reports, i) for i in range(len(mechanism.questions))]
         columns = tuple(
             (each.value, min(float(each.standard_error.flat[0]), 1e3)) for each in answers
@@ -147,31 +125,15 @@ class GroupAnswers:
         return cls(columns, mechanism.reach, shares, float(weights.sum() ** -0.5))
 
     def divisor(self, group: int) -> float:
-        """Return the share of a group, not less than what noise alone would reach.
-
-        Parameters
-        ----------
-        group
-            Which.
-        """
+        """Return the share of a group, not less than what noise alone would reach."""
         return max(float(self.shares[group]), _SURE * self.share_error, 1e-9)
 
 
 def bend_records(
     records: MixedRows, prototypes: Prototypes, answers: GroupAnswers, rng: np.random.Generator
 ) -> MixedRows:
-    """Return as many synthetic records that agree with the answers, as far as these are no noise.
-
-    Parameters
-    ----------
-    records
-        Synthetic records.
-    prototypes
-        Those that people were asked about.
-    answers
-        What they said.
-    rng
-        Draws records by weight.
+    """Return as many synthetic records that agree with the answers, as far as these are no
+    noise.
     """
     labels, k = records.labels(prototypes), len(prototypes)
     sizes = np.bincount(labels, minlength=k) / len(records)

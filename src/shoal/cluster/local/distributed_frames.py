@@ -121,11 +121,6 @@ class GatheredReports(Reports):
     """A sample of a frame's reports, and the frame's rows for sums over all of them.
 
     Its length is the number of all reports in the frame.
-
-    Parameters
-    ----------
-    rows
-        The rows of all reports.
     """
 
     rows: Rows = field(repr=False)
@@ -139,8 +134,6 @@ def sum_over_reports(reports: Reports, count: Callable[[Matrix], NDArray[Any]]) 
 
     Parameters
     ----------
-    reports
-        In memory, or gathered from a frame.
     count
         Maps a block of reports to an array of one shape. In a frame its values are rounded to a
         millionth.
@@ -255,17 +248,9 @@ def with_columns(
 
     Parameters
     ----------
-    table
-        The frame of records.
     box
         The public bounds, to which records are moved as in `shoal.cluster.local.inputs.records`.
         Without a box, all columns of the frame are the record, and NaN is refused.
-    d
-        How many columns a record has.
-    kernel
-        Computes columns from a block of records.
-    names
-        The names of these columns.
     """
     rows = _rows_anywhere(table, d) if box is None else _rows_in_box(table, box)
     return rows.map(kernel, names).like_input()

@@ -67,9 +67,6 @@ def evidence_of(model: Any, reports: Reports, random_state: Seed = None) -> Evid
         A ``LocalClusterer``, fitted to the reports or not.
     reports
         The reports that the model is fitted to, in memory; for a Spark frame, its sample.
-    random_state
-        The seed of the halves, the made-up reports and the restarts.
-
     Returns
     -------
     The verdict and the figures behind it. Too few reports for two halves never show groups.

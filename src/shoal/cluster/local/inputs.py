@@ -39,9 +39,6 @@ def check_reports(reports: object, mechanism: Any, remapped: bool = False) -> Re
     mechanism
         The mechanism that should have made them. A ``LocalGrid`` without given cells gets them from
         the number of reports.
-    remapped
-        Whether reports that were clamped or snapped, and so have another law, are accepted.
-
     Returns
     -------
     The reports, with values as finite numbers.
@@ -67,15 +64,7 @@ def check_reports(reports: object, mechanism: Any, remapped: bool = False) -> Re
 
 
 def refuse_too_few(reports: Reports, n_clusters: int) -> None:
-    """Raise ``TooFewRows`` if there are fewer reports than clusters.
-
-    Parameters
-    ----------
-    reports
-        The reports.
-    n_clusters
-        The number of clusters.
-    """
+    """Raise ``TooFewRows`` if there are fewer reports than clusters."""
     if len(reports) < n_clusters:
         raise TooFewRows(
             f"{quantity(len(reports), 'report')} cannot make {quantity(n_clusters, 'cluster')}.",
@@ -84,13 +73,7 @@ def refuse_too_few(reports: Reports, n_clusters: int) -> None:
 
 
 def refuse_frame(X: object) -> None:
-    """Raise ``ConflictingSettings`` for a Spark frame, whose labels cannot be answered here.
-
-    Parameters
-    ----------
-    X
-        The records.
-    """
+    """Raise ``ConflictingSettings`` for a Spark frame, whose labels cannot be answered here."""
     by_engine(X, embedded=lambda X: None, distributed=_refuse_answers)
 
 
@@ -111,9 +94,6 @@ def records(X: Any, box: Box | None, d: int) -> Matrix:
         An array, whose columns are taken in order, or a table, whose columns are taken by name.
     box
         The public bounds; None if the mechanism has none.
-    d
-        The number of columns.
-
     Examples
     --------
     >>> table = {"city": ["Ulm"], "y": [4.0], "x": [11.0]}
@@ -160,11 +140,6 @@ def box_of(mechanism: Any) -> Box | None:
 
 def local_guarantee(mechanism: Any) -> LocalDP:
     """Return the promise of a mechanism for any two records of its box.
-
-    Parameters
-    ----------
-    mechanism
-        Any local mechanism.
 
     Raises
     ------

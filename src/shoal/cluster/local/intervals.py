@@ -58,8 +58,6 @@ def sizes_by_density(model: Any, n: int) -> Matrix:
     ----------
     model
         A fitted ``LocalClusterer``.
-    n
-        How many there are.
     """
     density, k = model.density_, len(model.cluster_centers_)
     mass = np.bincount(model._nearest(density.atoms), density.weights, k)

@@ -32,15 +32,10 @@ def choose_number(
 
     Parameters
     ----------
-    reports
-        The reports as released.
     among
         The numbers to choose among, as in ``choose.k``.
     by
         The rule, as in ``choose.k``.
-    random_state
-        The seed of the starts.
-
     Examples
     --------
     >>> from shoal.domain import Box

@@ -17,15 +17,6 @@ Mechanism = TypeVar("Mechanism")
 def draw_rounds(n: int, shares: Sequence[float], rng: np.random.Generator) -> NDArray[np.int64]:
     """Draw the round in which each of ``n`` people reports.
 
-    Parameters
-    ----------
-    n
-        The number of people.
-    shares
-        The share of the people in each round.
-    rng
-        The source of the draw.
-
     Examples
     --------
     >>> draw_rounds(4, (0.5, 0.5), np.random.default_rng(1)).tolist()
@@ -41,13 +32,8 @@ def reports_of_round(
 
     Parameters
     ----------
-    reports
-        The reports.
     mechanism
         The mechanism of the round; None if there is none to come.
-    number
-        The number of the round.
-
     Raises
     ------
     NotAReport

@@ -69,8 +69,6 @@ def restore(model: Any, document: Mapping[str, Any], tables: Mapping[str, Any]) 
 
     Parameters
     ----------
-    model
-        A new estimator.
     document
         As returned by ``document``.
     tables
@@ -88,11 +86,6 @@ def restore(model: Any, document: Mapping[str, Any], tables: Mapping[str, Any]) 
 
 def mechanism_of(settings: Mapping[str, Any]) -> Any:
     """Build the mechanism that ``settings_of`` described.
-
-    Parameters
-    ----------
-    settings
-        The name of its class, and its parameters.
 
     Raises
     ------

@@ -18,11 +18,6 @@ def synopsis_of(reports: Reports) -> UniformGrid:
     grid: ``choose.k(synopsis)``, ``WaveCluster.from_synopsis(synopsis)``, ``synopsis.plot()``,
     ``synopsis.save(folder)``.
 
-    Parameters
-    ----------
-    reports
-        Of a local grid, as released.
-
     Examples
     --------
     >>> from shoal.domain import Box

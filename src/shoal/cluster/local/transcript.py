@@ -46,19 +46,7 @@ _MISFIT = "Use the two files as `shoal perturb` wrote them, with the version of 
 
 @dataclass(frozen=True, eq=False)
 class Transcript:
-    """Everything that a collection in rounds makes public.
-
-    Parameters
-    ----------
-    first
-        The state before the first round: the settings.
-    reports
-        A line for each person: round, question, answer.
-    questions
-        The settings of each round's mechanism, as plain values.
-    seed
-        The seed of the learner.
-    """
+    """Everything that a collection in rounds makes public."""
 
     first: State
     reports: Integers
@@ -78,9 +66,6 @@ class AllRounds:
     ----------
     first
         The state before the first round; ``n_expected`` is the number of records.
-    seed
-        The seed of the learner, which is public.
-
     Examples
     --------
     >>> from shoal.domain import Box
@@ -101,13 +86,7 @@ class AllRounds:
         return self.first.guarantee
 
     def check(self, records: Matrix) -> None:
-        """Refuse too few people; their number is public, since reports are counted.
-
-        Parameters
-        ----------
-        records
-            A line for each person.
-        """
+        """Refuse too few people; their number is public, since reports are counted."""
         if len(records) < FEWEST_PEOPLE:
             raise TooFewRows(
                 f"Rounds divide people among questions, and need at least {FEWEST_PEOPLE}; got "
@@ -116,15 +95,7 @@ class AllRounds:
             )
 
     def release(self, records: Matrix, rng: np.random.Generator) -> Transcript:
-        """Run all rounds, in each of which the people drawn for it report.
-
-        Parameters
-        ----------
-        records
-            A line for each person, as the mechanisms take it.
-        rng
-            The noise stream.
-        """
+        """Run all rounds, in each of which the people drawn for it report."""
         state, lines, questions = self.first, [], []
         groups = state.groups(len(records), rng)  # [P1]
         while (mechanism := state.mechanism) is not None:
@@ -138,13 +109,7 @@ class AllRounds:
 
 
 def hold_records(rows: Rows) -> Matrix:
-    """Return the record of each row as the mechanisms of the rounds take it, in memory.
-
-    Parameters
-    ----------
-    rows
-        The rows of a table, of a box or a schema.
-    """
+    """Return the record of each row as the mechanisms of the rounds take it, in memory."""
     if not isinstance(rows.domain, Box):
         held = hold_admitted(rows)
         return np.hstack([held.numbers, held.codes])
@@ -162,13 +127,9 @@ class LearntGroups(NamedTuple):
 
     Parameters
     ----------
-    state
-        The state after the last round.
     shares
         The share of people in each group: nearest to its centre as the last round asked, or of
         the records made up from reports.
-    share_error
-        The standard error of a share.
     """
 
     state: State
@@ -181,11 +142,6 @@ def learn_groups(transcript: Transcript) -> LearntGroups:
 
     Questions are taken as they were published, so that another machine's rounding cannot make
     people seem to have answered another one.
-
-    Parameters
-    ----------
-    transcript
-        What was made public.
 
     Raises
     ------

@@ -53,8 +53,6 @@ class ScoredPrototypes:
             Labels, or a model with prototypes; left out, plain k-prototypes with as many groups.
         control
             One or several models or labels made without data.
-        random_state
-            The seed of plain k-prototypes, of shuffled labels and of sampled silhouettes.
         """
         if not hasattr(self, "_prototypes"):
             raise NotFittedError(f"This {type(self).__name__} has no prototypes yet.")
@@ -77,13 +75,7 @@ class ScoredPrototypes:
 
 
 def every_row(domain: Schema) -> Schema:
-    """Return the schema without limits on people: scores are about every row.
-
-    Parameters
-    ----------
-    domain
-        A schema.
-    """
+    """Return the schema without limits on people: scores are about every row."""
     return replace(domain, entity=None, max_rows_per_person=None)
 
 

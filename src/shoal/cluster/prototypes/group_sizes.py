@@ -22,8 +22,6 @@ class RowCount:
 
     Parameters
     ----------
-    value
-        The number as it was released, or a public one.
     epsilon
         What it cost: its noise is two-sided geometric. None for a public number, which has none; 0
         where its noise is not known.
@@ -40,26 +38,12 @@ class RowCount:
         return math.inf if self.epsilon == 0 else geometric_variance(self.epsilon)
 
     def noise(self, n: int, rng: np.random.Generator) -> Floats:
-        """Draw such noise in floats, for intervals: it protects nothing.
-
-        Parameters
-        ----------
-        n
-            How many draws.
-        rng
-            Any generator.
-        """
+        """Draw such noise in floats, for intervals: it protects nothing."""
         return np.zeros(n) if not self.epsilon else geometric_noise(self.epsilon, n, rng)
 
 
 def geometric_variance(epsilon: float) -> float:
-    """Return the variance of two-sided geometric noise.
-
-    Parameters
-    ----------
-    epsilon
-        Its budget.
-    """
+    """Return the variance of two-sided geometric noise."""
     return 2 * math.exp(-epsilon) / math.expm1(-epsilon) ** 2
 
 
@@ -68,12 +52,8 @@ def geometric_noise(epsilon: float, n: Any, rng: np.random.Generator) -> Floats:
 
     Parameters
     ----------
-    epsilon
-        Its budget.
     n
         How many draws, or their shape.
-    rng
-        Any generator.
     """
     p = -math.expm1(-epsilon)
     return np.asarray(rng.geometric(p, n) - rng.geometric(p, n), dtype=np.float64)
@@ -86,17 +66,6 @@ def weigh_sizes(
 
     What total and sizes disagree by is divided among them by their variances (least squares), so
     that each size is the middle of its interval; only sizes below 0 are moved further.
-
-    Parameters
-    ----------
-    sizes
-        The noisy number of rows of each group.
-    variance
-        That of the noise in one of them.
-    draws
-        Draws of the noise, a column for each group.
-    row_count
-        The number of all rows.
     """
     spread = sizes.size * variance + row_count.variance
     weight = 0.0 if math.isinf(spread) else variance / spread

@@ -15,13 +15,6 @@ __all__ = ["hold_admitted", "hold_rows"]
 def hold_rows(X: Any, domain: Schema | None) -> MixedRows:
     """Return the rows as numbers of [-1, 1] and codes, for their holder.
 
-    Parameters
-    ----------
-    X
-        Rows of any kind.
-    domain
-        Their schema.
-
     Examples
     --------
     >>> schema = Schema.of({"version": 1, "columns": {
@@ -36,13 +29,7 @@ def hold_rows(X: Any, domain: Schema | None) -> MixedRows:
 
 
 def hold_admitted(rows: Rows) -> MixedRows:
-    """Return rows of a schema that are open already, in memory.
-
-    Parameters
-    ----------
-    rows
-        The rows.
-    """
+    """Return rows of a schema that are open already, in memory."""
     domain: Any = rows.domain
     columns, parts = mixed_columns(domain), []
     mapped = rows.map(_Scaled(domain), columns.names)

@@ -11,17 +11,7 @@ __all__ = ["even_rows"]
 
 
 def even_rows(domain: Any, n: int, seed: int = 0) -> pa.Table:
-    """Return rows spread evenly over bounds and categories, one column apart from the others.
-
-    Parameters
-    ----------
-    domain
-        A schema.
-    n
-        How many rows.
-    seed
-        Of the draws.
-    """
+    """Return rows spread evenly over bounds and categories, one column apart from the others."""
     assert isinstance(domain, Schema)
     rng = np.random.default_rng(seed)
     made: dict[str, Any] = {}

@@ -36,10 +36,6 @@ def choose_groups(
 
     Parameters
     ----------
-    synopsis
-        Fitted.
-    among
-        The numbers to choose among.
     rng
         Draws synthetic rows, starts and noise; nothing it draws protects anybody.
     """
@@ -74,10 +70,6 @@ class Groups:
 
     Parameters
     ----------
-    rows
-        The rows.
-    prototypes
-        One for each group.
     cost
         The mean cost of a row to its prototype, never 0.
     """
@@ -90,13 +82,6 @@ class Groups:
         """Draw rows in which columns are independent within each group.
 
         Numbers are Gaussian within a group, and stay in their bounds; categories have its shares.
-
-        Parameters
-        ----------
-        n
-            How many rows.
-        rng
-            The source of the draw.
         """
         labels = self.rows.labels(self.prototypes)
         sizes = np.bincount(labels, minlength=len(self.prototypes))

@@ -52,14 +52,6 @@ def make_plan(columns: MixedColumns, n_rows: int, epsilon: float, k: int, spare:
 
     Parameters
     ----------
-    columns
-        The columns.
-    n_rows
-        The public or released number of rows.
-    epsilon
-        The whole budget.
-    k
-        How many groups are wanted.
     spare
         The share that counting rows did not cost; it goes to the model.
     """

@@ -20,11 +20,6 @@ class NoiseLaw:
 
     For the true share s of a count h in a group of n rows, h - s n has mean 0 and a law that no row
     changes. The interval holds every s at which it is not too far from 0 (Fieller).
-
-    Parameters
-    ----------
-    measured
-        Measurements that carry such noise.
     """
 
     def __init__(self, measured: Measured) -> None:
@@ -35,26 +30,12 @@ class NoiseLaw:
         self._size_noise = self._noise @ measured.size_weights
 
     def size_noise(self, groups: int) -> Floats:
-        """Return draws of the noise of all sizes, each group's apart from the others'.
-
-        Parameters
-        ----------
-        groups
-            How many groups there are.
-        """
+        """Return draws of the noise of all sizes, each group's apart from the others'."""
         rng = np.random.default_rng(NOISE_SEED)
         return np.column_stack([rng.permutation(self._size_noise) for _ in range(groups)])
 
     def mean_limits(self, sums: Floats, n: Floats) -> tuple[Floats, Floats]:
-        """Return the limits of each mean, in [-1, 1].
-
-        Parameters
-        ----------
-        sums
-            The noisy sum of each number in each group.
-        n
-            The noisy number of rows of each group.
-        """
+        """Return the limits of each mean, in [-1, 1]."""
         limits = [
             _limits(_MEANS, sums[:, i], n, self._noise[:, 1 + i], self._size_noise)
             for i in range(sums.shape[1])
@@ -63,17 +44,7 @@ class NoiseLaw:
         return (np.column_stack(low), np.column_stack(high)) if limits else (sums, sums)
 
     def share_limits(self, i: int, counts: Floats, n: Floats) -> tuple[Floats, Floats]:
-        """Return the limits of each share of a column.
-
-        Parameters
-        ----------
-        i
-            Which column of categories.
-        counts
-            Its noisy counts in each group.
-        n
-            The noisy number of rows of each group.
-        """
+        """Return the limits of each share of a column."""
         place, size = self._measured.places[i], self._measured.columns.categories[i].size
         drawn = self._noise[:, place]
         if size == 2:

@@ -65,8 +65,6 @@ def restore(kind: Any, content: Mapping[str, Any], parts: Mapping[str, Any]) -> 
 
     Parameters
     ----------
-    kind
-        The class.
     content
         What ``document`` returned, with the domain and the guarantee.
     parts

@@ -23,17 +23,6 @@ def find_prototypes(
 
     Half of the starts are drawn by k-means++ in the mixed cost, half come from k-means on one-hot
     rows: either kind alone often ends in a poor optimum (docs/decisions/mixed-tables.md).
-
-    Parameters
-    ----------
-    rows
-        The rows.
-    k
-        How many.
-    rng
-        Draws the starts.
-    n_init
-        How many starts.
     """
     best, least = None, np.inf
     for start in range(max(1, n_init)):
@@ -46,15 +35,7 @@ def find_prototypes(
 
 
 def improve_prototypes(rows: MixedRows, prototypes: Prototypes) -> Prototypes:
-    """Return prototypes moved to the means and modes of their rows until nothing gets cheaper.
-
-    Parameters
-    ----------
-    rows
-        The rows.
-    prototypes
-        Where to begin.
-    """
+    """Return prototypes moved to the means and modes of their rows until nothing gets cheaper."""
     return _lloyd(rows, prototypes)[0]
 
 

@@ -16,15 +16,7 @@ _SURE = np.sqrt(2.0)  # deviations of a count that another mode must lead by
 
 
 def reach_of(rows: MixedRows, prototypes: Prototypes) -> Floats:
-    """Return how far numbers of synthetic rows lie from their prototypes: 95 of 100.
-
-    Parameters
-    ----------
-    rows
-        Synthetic rows.
-    prototypes
-        The prototypes.
-    """
+    """Return how far numbers of synthetic rows lie from their prototypes: 95 of 100."""
     apart = np.abs(rows.numbers - prototypes.numbers[rows.labels(prototypes)])
     if not apart.shape[1]:
         return np.empty(0)
@@ -34,19 +26,7 @@ def reach_of(rows: MixedRows, prototypes: Prototypes) -> Floats:
 def bend_rows(
     rows: MixedRows, prototypes: Prototypes, measured: Measured, rng: np.random.Generator
 ) -> MixedRows:
-    """Return as many synthetic rows that agree with the measurements of small groups.
-
-    Parameters
-    ----------
-    rows
-        Synthetic rows.
-    prototypes
-        Those of the small groups.
-    measured
-        Their measurements.
-    rng
-        Draws rows by weight.
-    """
+    """Return as many synthetic rows that agree with the measurements of small groups."""
     labels, sizes = rows.labels(prototypes), np.maximum(measured.sizes[0], 0.0)
     weights, numbers = np.zeros(len(rows)), rows.numbers.copy()
     for group, size in enumerate(sizes):
@@ -91,15 +71,7 @@ def _shift(
 
 
 def move_prototypes(prototypes: Prototypes, measured: Measured) -> Prototypes:
-    """Return prototypes moved as far as the measurements tell more than noise.
-
-    Parameters
-    ----------
-    prototypes
-        The prototypes that were measured.
-    measured
-        Their measurements.
-    """
+    """Return prototypes moved as far as the measurements tell more than noise."""
     numbers = np.clip(prototypes.numbers + _mean_offsets(measured), -1.0, 1.0)
     codes = prototypes.codes.copy()
     groups = np.arange(len(codes))

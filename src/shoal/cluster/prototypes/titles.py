@@ -47,13 +47,6 @@ class Standing(Protocol):
 def value_label(column: str, value: Any) -> str:
     """Return a category as people read it, with its column where it says nothing alone.
 
-    Parameters
-    ----------
-    column
-        The column.
-    value
-        The category.
-
     Examples
     --------
     >>> value_label("region", "coast"), value_label("enrolled", "yes"), value_label("sex", "F")
@@ -73,8 +66,6 @@ def titles_of(
 
     Parameters
     ----------
-    groups
-        How each group differs from everyone.
     order
         The columns, in whose order a title names them.
     measured

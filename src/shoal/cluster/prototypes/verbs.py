@@ -16,13 +16,7 @@ Integers = NDArray[np.int64]
 
 @dataclass(frozen=True, eq=False)
 class Labels:
-    """Maps rows to their nearest prototypes.
-
-    Parameters
-    ----------
-    assignment
-        Labels the rows.
-    """
+    """Maps rows to their nearest prototypes."""
 
     assignment: Assignment
 
@@ -33,13 +27,7 @@ class Labels:
 
 @dataclass(frozen=True, eq=False)
 class Costs:
-    """Maps rows to their cost to every prototype.
-
-    Parameters
-    ----------
-    assignment
-        Has the prototypes.
-    """
+    """Maps rows to their cost to every prototype."""
 
     assignment: Assignment
 
@@ -55,8 +43,6 @@ class CostSum:
 
     Parameters
     ----------
-    assignment
-        Has the prototypes.
     steps
         How many steps a cost of 1 has.
     """
@@ -74,13 +60,7 @@ class CostSum:
 
 @dataclass(frozen=True, eq=False)
 class GroupCounts:
-    """Counts the rows of each group.
-
-    Parameters
-    ----------
-    assignment
-        Labels the rows.
-    """
+    """Counts the rows of each group."""
 
     assignment: Assignment
 

@@ -327,8 +327,6 @@ class ReleasedGrid:
     ----------
     synopsis
         A fitted ``UniformGrid``.
-    grid
-        All cells, released or not.
     """
 
     synopsis: UniformGrid
@@ -369,11 +367,6 @@ class ReleasedGrid:
 
     def cluster(self, settings: Settings) -> tuple[NoisyGrid, Clustering, NDArray[np.int64] | None]:
         """Cluster the cells; those that were not released count as empty.
-
-        Parameters
-        ----------
-        settings
-            The checked settings of the model.
 
         Returns
         -------

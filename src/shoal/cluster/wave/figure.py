@@ -62,13 +62,6 @@ def draw_clusters(model: Any, points: Matrix | None) -> Figure:
 def branches(tree: PeakTree, labels: NDArray[np.int64]) -> list[tuple[int, float, float, int]]:
     """List the branches of the tree of peaks, the highest first.
 
-    Parameters
-    ----------
-    tree
-        Peaks and passes.
-    labels
-        The cluster of each cell.
-
     Returns
     -------
     For each branch: its cluster, the height of its peak, the height at which it joins a higher

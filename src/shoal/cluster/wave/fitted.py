@@ -55,10 +55,6 @@ class CellLabels:
 
     Parameters
     ----------
-    lookup
-        From points to cells.
-    labels
-        The label of each cell, or of each listed one.
     listed
         The sorted keys of the cells that have a label, if not all have one; others are -1.
     """
@@ -75,13 +71,7 @@ class CellLabels:
         return (_listed_labels(self.listed, self.labels, keys),)
 
     def of(self, X: Matrix) -> Integers:
-        """Label the points of an array, a chunk at a time.
-
-        Parameters
-        ----------
-        X
-            Points, one a row.
-        """
+        """Label the points of an array, a chunk at a time."""
         labels = np.empty(len(X), dtype=np.int64)
         no_codes = np.empty((0, 0), dtype=np.int32)
         for start in range(0, len(X), CHUNK_ROWS):
@@ -149,11 +139,6 @@ class FittedWave(PrivateEstimator):
     def predict(self, X: Any) -> Any:
         """Return the cluster of each point's cell, -1 for none.
 
-        Parameters
-        ----------
-        X
-            Public points, or rows that the caller may see.
-
         Returns
         -------
         An array; a Spark frame comes back with a column ``label``.
@@ -167,11 +152,6 @@ class FittedWave(PrivateEstimator):
         """Cluster the same release on a coarser grid, without further cost.
 
         The sums are noisier than counts taken on the coarse grid would be.
-
-        Parameters
-        ----------
-        levels
-            How many times the grid is halved. Blocks of released counts are added up.
 
         Returns
         -------
@@ -234,8 +214,6 @@ class FittedWave(PrivateEstimator):
 
         Parameters
         ----------
-        folder
-            The folder to write.
         overwrite
             Whether a model that is already there may be replaced; other folders never are.
         """
@@ -267,16 +245,6 @@ class FittedWave(PrivateEstimator):
 
         Parameters
         ----------
-        transform
-            From cells to coefficients.
-        grid
-            The cells.
-        noisy
-            The released coefficients.
-        clustering
-            The cluster of each.
-        keys
-            Which cells these are, where only some were made.
         rows_noise
             The law of the noise in ``n_rows_``; None if that is public or final.
         """
@@ -306,15 +274,7 @@ class FittedWave(PrivateEstimator):
         self.rows_told_ = totals.rows_told
 
     def fit(self, X: Any, y: None = None) -> Self:
-        """Release the grid of the rows, and find clusters on it.
-
-        Parameters
-        ----------
-        X
-            An array, Arrow table, Spark frame or the path of a file.
-        y
-            Ignored.
-        """
+        """Release the grid of the rows, and find clusters on it."""
         super().fit(X)
         if self.is_private:
             warn_if_no_groups_told(self.groups_told_, self.rows_told_)
@@ -372,12 +332,8 @@ def cluster_counts(
 
     Parameters
     ----------
-    noisy
-        The released grid, or list of cells.
     labels
         The cluster of each cell, -1 for none.
-    gain
-        What one row adds to the coefficients.
     size
         The number of cells of the whole grid, where cells below a level were never made; how many
         rows those hold is not known. None if all cells were made.
@@ -417,10 +373,6 @@ def cluster_totals(
         The number of rows; None if it was neither public nor paid for.
     rows_noise
         The law of its noise; None if it has none.
-    counted
-        Noisy rows of each cluster, and of the rest.
-    exact
-        Whether nothing carries noise.
     """
     if exact:
         clear = np.ones(counted.sizes.size, dtype=np.bool_)

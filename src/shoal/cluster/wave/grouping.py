@@ -73,13 +73,9 @@ class Selector(Options):
 
         Parameters
         ----------
-        grid
-            Released coefficients.
         connectivity
             Whether cells touch by corners too ("full") or by "faces" only; selectors of peaks
             ignore it, since slopes always touch by corners too.
-        min_cells
-            The fewest cells of a cluster.
         """
 
     def listed_level(self, cells: SparseCounts, law: NoiseLaw | None, n_rows: int) -> float:
@@ -87,12 +83,8 @@ class Selector(Options):
 
         Parameters
         ----------
-        cells
-            Keys and released counts.
         law
             Of the noise in one of them; None without noise.
-        n_rows
-            The number of rows, public or released.
         """
         raise ConflictingSettings(
             f"{type(self).__name__} needs all cells of a grid, and there are too many.",
@@ -220,19 +212,7 @@ SELECTORS: dict[str, type[Selector]] = {
 
 
 def label_peaks(grid: NoisyGrid, z: float, sigma: float, min_cells: int) -> Clustering:
-    """Label the cells of peaks that rise significantly above the passes between them.
-
-    Parameters
-    ----------
-    grid
-        Released coefficients.
-    z
-        The significance at which passes are cut, in standard errors.
-    sigma
-        Width of the Gaussian filter in cells.
-    min_cells
-        The fewest cells of a cluster.
-    """
+    """Label the cells of peaks that rise significantly above the passes between them."""
     heights = smooth_grid(grid.values, grid.variance, sigma)
     floor = max(0.5 * grid.values.mean(), 3 * np.sqrt(heights.noise_variance), 0.0)
     tree = PeakTree.of(heights, float(floor))
@@ -241,11 +221,6 @@ def label_peaks(grid: NoisyGrid, z: float, sigma: float, min_cells: int) -> Clus
 
 def best_sigma(grid: NoisyGrid) -> float:
     """Choose the width of the filter whose estimated error is smallest.
-
-    Parameters
-    ----------
-    grid
-        Released coefficients.
 
     Returns
     -------
@@ -263,13 +238,6 @@ def label_automatically(grid: NoisyGrid, min_cells: int) -> Clustering:
     significance, where the choice matters least. Clusters then cover every cell that stands out at
     this scale or a coarser one, since the fringe of a cluster is too thin to be seen at the scale
     that tells two clusters apart.
-
-    Parameters
-    ----------
-    grid
-        Released coefficients.
-    min_cells
-        The fewest cells of a cluster.
     """
     sigma = suggested_sigma(grid)
     scale, tree = _whole_tree(grid, sigma)
@@ -299,11 +267,6 @@ def widest_gap(significance: NDArray[np.float64]) -> float:
 
     Only cuts near :math:`\sqrt{2 \ln m}` are considered, which is about the largest of m standard
     normal numbers: what the most significant of m passes reaches by chance.
-
-    Parameters
-    ----------
-    significance
-        Of each pass, in standard errors.
 
     Examples
     --------

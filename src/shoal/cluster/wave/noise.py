@@ -42,8 +42,6 @@ class NoiseLaw:
 
     Parameters
     ----------
-    step
-        Epsilon over sensitivity of one noise.
     fold
         How many are added up: one for a count as released, 4 for the sum of 2 x 2 released counts.
 
@@ -61,11 +59,6 @@ class NoiseLaw:
     def of_variance(cls, variance: float) -> "NoiseLaw":
         """Return the law of one noise of this variance.
 
-        Parameters
-        ----------
-        variance
-            Of a two-sided geometric noise.
-
         Examples
         --------
         >>> round(NoiseLaw.of_variance(NoiseLaw(0.5).variance).step, 9)
@@ -80,23 +73,11 @@ class NoiseLaw:
         return self.fold * 2 * math.exp(-self.step) / math.expm1(-self.step) ** 2
 
     def mass(self, at: NDArray[np.integer] | NDArray[np.float64]) -> Floats:
-        """Return the probability of each of these whole numbers.
-
-        Parameters
-        ----------
-        at
-            Whole numbers.
-        """
+        """Return the probability of each of these whole numbers."""
         return np.exp(self.log_mass(at))
 
     def log_mass(self, at: NDArray[np.integer] | NDArray[np.float64]) -> Floats:
-        """Return the logarithm of ``mass``, which stays finite in the far tail.
-
-        Parameters
-        ----------
-        at
-            Whole numbers.
-        """
+        """Return the logarithm of ``mass``, which stays finite in the far tail."""
         distance = np.abs(np.asarray(at, dtype=np.float64))
         if self.fold == 1:
             return np.asarray(math.log(math.tanh(self.step / 2)) - self.step * distance)
@@ -111,13 +92,7 @@ class NoiseLaw:
         return (1 - float(self.mass(np.array([0]))[0])) / 2
 
     def height_reached(self, chance: float) -> float:
-        """Return the least height that the noise reaches with at most this probability.
-
-        Parameters
-        ----------
-        chance
-            The probability.
-        """
+        """Return the least height that the noise reaches with at most this probability."""
         if self.fold == 1:
             return max(0.0, -math.log(chance * (1 + math.exp(-self.step))) / self.step)
         tail = self._stride * np.cumsum(self._table[::-1])[::-1]
@@ -155,8 +130,6 @@ class NoisyGrid:
         One for each cell; whole numbers where they are counts of rows.
     variance
         Of the noise in one of them; 0 without noise.
-    law
-        The law of that noise, where values are whole counts under independent geometric noise.
     """
 
     values: NDArray[Any]
@@ -170,24 +143,11 @@ class NoisyGrid:
 
     @classmethod
     def of_counts(cls, values: Integers, law: NoiseLaw) -> "NoisyGrid":
-        """Make a grid of whole counts under noise of this law.
-
-        Parameters
-        ----------
-        values
-            Released whole counts.
-        law
-            The law of the noise on each.
-        """
+        """Make a grid of whole counts under noise of this law."""
         return cls(values, law.variance, law)
 
     def coarser(self, levels: int) -> "NoisyGrid":
         """Add up blocks of ``2**levels`` cells along each axis; noisier than counting blocks.
-
-        Parameters
-        ----------
-        levels
-            How many times the grid is halved.
 
         Examples
         --------
@@ -220,15 +180,7 @@ class NoNoise:
             )
 
     def release(self, value: Any, rng: np.random.Generator) -> Any:
-        """Return the exact value.
-
-        Parameters
-        ----------
-        value
-            Any value.
-        rng
-            Not used.
-        """
+        """Return the exact value."""
         return value
 
 
@@ -240,8 +192,6 @@ class CountPrior:
     ----------
     counts
         The counts that are possible, from 0 up.
-    shares
-        The share of the cells that has each.
     """
 
     counts: Integers
@@ -272,13 +222,6 @@ def estimate_counts(noisy: Integers, law: NoiseLaw) -> CountPrior:
 
     This is the nonparametric maximum likelihood estimate, by EM, over every whole count up to 40
     and 80 larger ones on a logarithmic scale.
-
-    Parameters
-    ----------
-    noisy
-        Released counts.
-    law
-        Of the noise on them.
 
     Examples
     --------
@@ -322,19 +265,6 @@ def probability_of_reaching(
     noisy: Integers, threshold: int, prior: CountPrior, law: NoiseLaw, context: bool
 ) -> Floats:
     """Compute, for each cell, the probability that its true count reaches the threshold.
-
-    Parameters
-    ----------
-    noisy
-        Released counts.
-    threshold
-        The count to reach.
-    prior
-        How likely each true count is for a cell taken at random.
-    law
-        Of the noise on the counts.
-    context
-        Refine the prior among cells whose neighbours hold about as many rows.
 
     Examples
     --------

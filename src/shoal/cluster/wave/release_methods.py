@@ -55,15 +55,7 @@ class Method(Options):
     needs_row_count: ClassVar[bool] = False  # even where the number of cells is given
 
     def count_cells(self, spending: Spending, grid: Grid) -> Integers:
-        """Count the rows in each cell of a full grid: exact counts that must not be published.
-
-        Parameters
-        ----------
-        spending
-            The rows, page and budget.
-        grid
-            The cells.
-        """
+        """Count the rows in each cell of a full grid: exact counts that must not be published."""
         return spending.exact_counts(grid).reshape(grid.shape)
 
     @abstractmethod
@@ -74,21 +66,10 @@ class Method(Options):
         ----------
         spending
             What pays; all of its budget, unless a threshold is released after it.
-        counts
-            Of each cell of the grid.
-        transform
-            From cells to coefficients.
         """
 
     def release_sparse(self, spending: Spending, counts: SparseCounts) -> SparseCounts:
         """Release the occupied cells of a grid of far more cells than rows; few methods can.
-
-        Parameters
-        ----------
-        spending
-            The page and budget, with the number of rows, public or released.
-        counts
-            The exact counts of the occupied cells.
 
         Returns
         -------
@@ -177,14 +158,6 @@ class ThresholdMethod(Method):
         ----------
         spending
             What pays, if the threshold costs anything.
-        counts
-            Of each cell of the grid, exact.
-        transform
-            From cells to coefficients.
-        noisy
-            The released coefficients.
-        p
-            The quantile that the threshold stands for.
         """
 
 
@@ -216,8 +189,6 @@ class DividedBudget(ThresholdMethod):
 
     Parameters
     ----------
-    alpha
-        The share of the budget for the cells.
     noise
         On the cells: "laplace" or "geometric".
     """
@@ -347,12 +318,6 @@ def release_noisy_cells(
 
     Parameters
     ----------
-    spending
-        What pays.
-    counts
-        Of each cell of the grid.
-    transform
-        From cells to coefficients.
     noise
         "laplace" or "geometric".
     """
@@ -366,13 +331,6 @@ def release_noisy_cells(
 
 def release_sparse(spending: Spending, counts: SparseCounts) -> SparseCounts:
     """Release the cells whose noisy count reaches a level, which about one empty cell a row does.
-
-    Parameters
-    ----------
-    spending
-        The page and budget, with the number of rows, public or released.
-    counts
-        Of the occupied cells of a grid.
 
     References
     ----------
@@ -393,10 +351,6 @@ def count_blocks(rows: Rows, grid: Grid, level: int) -> SparseCounts:
     ----------
     rows
         The rows; the counts are exact and must not be published.
-    grid
-        The cells.
-    level
-        How often the grid is halved.
     """
     fine = rows.count(grid, sparse=True)
     if level == 0:
@@ -416,11 +370,6 @@ def threshold_scores(coefficients: Integers, p: Fraction, top: int) -> Intervals
     ----------
     coefficients
         In lattice steps; those above 0 are ranked.
-    p
-        The quantile.
-    top
-        The end of the range, in lattice steps.
-
     Examples
     --------
     >>> scores = threshold_scores(np.array([0, 2, 5, 9]), Fraction(1, 2), top=7)

@@ -94,11 +94,6 @@ def grouped_settings(flat: Mapping[str, Any]) -> dict[str, Any]:
 def options_to_json(value: Any) -> Any:
     """Convert a method or selector to JSON values: its short name, or its name and settings.
 
-    Parameters
-    ----------
-    value
-        A short name, which is returned as it is, or a set of options.
-
     Examples
     --------
     >>> from shoal.cluster.wave import Persistence
@@ -112,13 +107,7 @@ def options_to_json(value: Any) -> Any:
 
 
 def options_from_json(written: str | Mapping[str, Any]) -> str | Options:
-    """Read what ``options_to_json`` returned.
-
-    Parameters
-    ----------
-    written
-        A short name, or the name and settings.
-    """
+    """Read what ``options_to_json`` returned."""
     if isinstance(written, str):
         return written
     settings = {name: value for name, value in written.items() if name != "name"}
@@ -221,8 +210,6 @@ def restore(model: Any, document: Mapping[str, Any], tables: Mapping[str, Any]) 
 
     Parameters
     ----------
-    model
-        A new estimator.
     document
         As ``document`` listed it, with the domain.
     tables

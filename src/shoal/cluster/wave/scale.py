@@ -35,15 +35,6 @@ def cells_an_axis(n_rows: float, epsilon: float, d: int) -> float:
     So many that its filter is 0.7 cells wide, or, where noise adds little, up to 1.1 cells: shapes
     thinner than a cell fall apart.
 
-    Parameters
-    ----------
-    n_rows
-        The number of rows, public or released.
-    epsilon
-        The budget of the counts.
-    d
-        The number of columns.
-
     Examples
     --------
     >>> [round(cells_an_axis(1_000, epsilon, 2)) for epsilon in (0.5, 1, 2, 4)]
@@ -65,11 +56,6 @@ def suggested_sigma(grid: NoisyGrid) -> float:
     Up to two columns the mean count stands out from sampling and noise. With more, the filter is
     0.7 cells wide where they hold about 1/epsilon rows, else wider; from four columns on a cube as
     wide as the filter is to hold one row on average, since nearly all cells are empty.
-
-    Parameters
-    ----------
-    grid
-        Released coefficients.
 
     Examples
     --------

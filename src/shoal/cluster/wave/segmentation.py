@@ -64,8 +64,6 @@ def components(
 
     Parameters
     ----------
-    chosen
-        Whether each cell of a full grid may belong to a group.
     connectivity
         Whether cells touch by corners too ("full") or by "faces" only.
     min_cells
@@ -97,8 +95,6 @@ def listed_components(
     ----------
     keys
         The cells, by their sorted numbers in the grid.
-    shape
-        Cells of the grid along each axis.
     connectivity
         Whether cells touch by corners too ("full") or by "faces" only.
     min_cells
@@ -135,8 +131,6 @@ def half_offsets(d: int, connectivity: Connectivity) -> NDArray[np.int64]:
 
     Parameters
     ----------
-    d
-        The number of columns.
     connectivity
         Whether cells touch by corners too ("full") or by "faces" only.
     """
@@ -152,8 +146,6 @@ def drop_small(labels: Integers, min_cells: int) -> Integers:
     ----------
     labels
         The group of each cell, -1 for none.
-    min_cells
-        The fewest cells of a group.
     """
     sizes = np.bincount(labels[labels >= 0])
     is_large = sizes >= max(min_cells, 1)
@@ -164,17 +156,7 @@ def drop_small(labels: Integers, min_cells: int) -> Integers:
 
 @dataclass(frozen=True)
 class SmoothGrid:
-    """A grid after a Gaussian filter, and the variance of the noise left in each cell.
-
-    Parameters
-    ----------
-    heights
-        The filtered values.
-    noise_variance
-        Of the noise in one filtered cell.
-    shrink
-        The variance after the filter over that before it.
-    """
+    """A grid after a Gaussian filter, and the variance of the noise left in each cell."""
 
     heights: Floats
     noise_variance: float
@@ -186,10 +168,6 @@ def smooth_grid(values: NDArray[np.generic], variance: float, sigma: float) -> S
 
     Parameters
     ----------
-    values
-        The grid.
-    variance
-        Of the noise in one of its cells.
     sigma
         Width of the filter in cells; 0 leaves the grid as it is.
 
@@ -206,16 +184,8 @@ def smooth_grid(values: NDArray[np.generic], variance: float, sigma: float) -> S
 
 
 def smoothing_error(values: NDArray[np.generic], variance: float, sigma: float) -> float:
-    """Estimate by Stein's formula how far a smoothed grid is from the true one, up to a constant.
-
-    Parameters
-    ----------
-    values
-        The noisy grid.
-    variance
-        Of the noise in one of its cells.
-    sigma
-        Width of the filter in cells.
+    """Estimate by Stein's formula how far a smoothed grid is from the true one, up to a
+    constant.
     """
     grid = np.asarray(values, dtype=np.float64)
     trace = grid.size * _weights(sigma)[0] ** grid.ndim
@@ -241,14 +211,8 @@ class PeakTree:
     ----------
     basins
         The peak that each cell climbs to; -1 below the floor.
-    peaks
-        The cell of each peak.
-    summits
-        The height of each peak.
     passes
         The peaks on either side of each pass, (m, 2).
-    heights
-        The height of each pass.
     significance
         By how many standard errors the lower of the two summits rises above each pass.
     """
@@ -266,8 +230,6 @@ class PeakTree:
 
         Parameters
         ----------
-        grid
-            The smoothed grid.
         floor
             Cells at or below this height belong to no peak.
         """
@@ -277,15 +239,7 @@ class PeakTree:
         return cls(basins, peaks, summits, *_spanning_tree(sides, heights, summits, grid))
 
     def above(self, floor: float, grid: SmoothGrid) -> "PeakTree":
-        """Restrict the tree to the cells above a higher floor, without climbing again.
-
-        Parameters
-        ----------
-        floor
-            The higher floor.
-        grid
-            The smoothed grid that the tree was built on.
-        """
+        """Restrict the tree to the cells above a higher floor, without climbing again."""
         high, joined = self.summits > floor, self.heights > floor
         numbers = np.append(np.where(high, np.cumsum(high) - 1, -1), -1)
         basins = np.where(grid.heights > floor, numbers[self.basins], -1)
@@ -294,15 +248,7 @@ class PeakTree:
         return PeakTree(basins, self.peaks[high], self.summits[high], passes, *rest)
 
     def labels(self, z: float, min_cells: int = 1) -> Integers:
-        """Label the clusters left after every pass of at least this significance is cut.
-
-        Parameters
-        ----------
-        z
-            The significance from which a pass is cut, in standard errors.
-        min_cells
-            The fewest cells of a cluster.
-        """
+        """Label the clusters left after every pass of at least this significance is cut."""
         together = self.passes[self.significance < z].tolist()
         parents = list(range(self.peaks.size))
         for a, b in together:
@@ -312,13 +258,7 @@ class PeakTree:
         return drop_small(np.append(numbers, -1)[self.basins], min_cells)
 
     def n_clusters(self, z: float) -> int:
-        """Count the clusters that a cut leaves, small ones included.
-
-        Parameters
-        ----------
-        z
-            The significance from which a pass is cut, in standard errors.
-        """
+        """Count the clusters that a cut leaves, small ones included."""
         return self.peaks.size - int(np.count_nonzero(self.significance < z))
 
 

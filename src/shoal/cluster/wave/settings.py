@@ -59,16 +59,8 @@ class Settings:
         The method, its own settings checked; ``Plain`` where nothing is promised.
     cells
         Cells along each axis, or "auto".
-    level
-        How many times the wavelet halves the grid.
-    wavelet
-        The name of the wavelet.
     is_sparse
         Whether the grid has too many cells to make them all, so that only those that stand out are.
-    selector
-        The selector, its own settings checked.
-    min_cells
-        The fewest cells of a cluster.
     connectivity
         Whether cells touch by corners too ("full") or by "faces" only.
     """
@@ -90,9 +82,6 @@ class Settings:
         ----------
         model
             A ``WaveCluster``.
-        box
-            The public bounds of its rows.
-
         Raises
         ------
         InvalidSetting
@@ -134,17 +123,7 @@ class Settings:
         return Fraction(self.selector.p)
 
     def grid(self, box: Box, n_rows: int, epsilon: float) -> Grid:
-        """Return the grid of the given cells, or one as fine as rows and budget allow.
-
-        Parameters
-        ----------
-        box
-            Public bounds.
-        n_rows
-            The number of rows, public or released.
-        epsilon
-            The budget of the counts.
-        """
+        """Return the grid of the given cells, or one as fine as rows and budget allow."""
         if not isinstance(self.cells, str):
             return Grid(box, self.cells)
         # Both rules: docs/decisions/wave-selector.md.
@@ -158,11 +137,6 @@ class Settings:
 
 def option_name(options: Options) -> str:
     """Return the short form of a method or selector: ``"privthr"`` for ``PrivTHR()``.
-
-    Parameters
-    ----------
-    options
-        A method or selector.
 
     Examples
     --------

@@ -39,14 +39,10 @@ def label_above(
 
     Parameters
     ----------
-    grid
-        Released coefficients.
     level
         The least coefficient of a cell in a cluster.
     connectivity
         Whether cells touch by corners too ("full") or by "faces" only.
-    min_cells
-        The fewest cells of a cluster.
     """
     chosen = np.zeros(grid.values.shape, dtype=bool) if level is None else grid.values >= level
     return Clustering(components(chosen, connectivity, min_cells), level)
@@ -63,16 +59,10 @@ def label_listed(
 
     Parameters
     ----------
-    cells
-        Their keys and released counts.
-    shape
-        Cells of the whole grid along each axis.
     level
         The least count of a cell in a cluster.
     connectivity
         Whether cells touch by corners too ("full") or by "faces" only.
-    min_cells
-        The fewest cells of a cluster.
     """
     labels = np.full(cells.keys.size, -1, dtype=np.int64)
     chosen = cells.counts >= level
@@ -85,10 +75,6 @@ def positive_quantile(values: NDArray[Any], p: float, drop: int = 0) -> float | 
 
     Parameters
     ----------
-    values
-        Any numbers.
-    p
-        The quantile.
     drop
         How many of the smallest positive values are left out; one at least stays.
 
@@ -109,13 +95,6 @@ def percentile_level(grid: NoisyGrid, p: float) -> float | None:
     Empty cells come out positive almost half of the time. How many there are is estimated from
     the noisy values themselves, and as many of the smallest positives are left out.
 
-    Parameters
-    ----------
-    grid
-        Released coefficients.
-    p
-        The quantile.
-
     Examples
     --------
     >>> grid = NoisyGrid(np.array([[0, 0, 1], [2, 3, 4]]))
@@ -131,15 +110,7 @@ def percentile_level(grid: NoisyGrid, p: float) -> float | None:
 
 
 def density_level(grid: NoisyGrid, times: float) -> float:
-    """Return so many times the mean of all cells.
-
-    Parameters
-    ----------
-    grid
-        Released coefficients.
-    times
-        How many times.
-    """
+    """Return so many times the mean of all cells."""
     return float(times * max(grid.values.mean(), 0))
 
 
@@ -148,13 +119,6 @@ def mass_level(grid: NoisyGrid, share: float) -> float:
 
     Under noise the densest cells look denser than they are; so the level is looked for in the
     estimated true counts.
-
-    Parameters
-    ----------
-    grid
-        Released coefficients.
-    share
-        Of all rows.
 
     Examples
     --------
@@ -178,17 +142,6 @@ def posterior_cells(
 ) -> tuple[NDArray[np.bool_], float]:
     """Choose the cells whose true count more likely than not reaches a quantile.
 
-    Parameters
-    ----------
-    grid
-        Released counts.
-    law
-        Of the noise on them.
-    p
-        The quantile, of the cells that have rows.
-    context
-        Whether a cell is judged with its neighbours.
-
     Returns
     -------
     Whether each cell is chosen, and the level it had to reach.
@@ -199,13 +152,5 @@ def posterior_cells(
 
 
 def noise_guard(law: NoiseLaw, empty_cells: int) -> float:
-    """Return the level that at most one empty cell is expected to reach by its noise.
-
-    Parameters
-    ----------
-    law
-        Of the noise in one cell.
-    empty_cells
-        How many cells may be empty.
-    """
+    """Return the level that at most one empty cell is expected to reach by its noise."""
     return law.height_reached(1 / max(empty_cells, 1))

@@ -36,13 +36,8 @@ class Transform:
 
     Parameters
     ----------
-    shape
-        Cells along each axis.
     level
         How many times the grid is halved; 0 leaves it as it is.
-    wavelet
-        A discrete wavelet of PyWavelets, by name.
-
     Examples
     --------
     >>> blocks = Transform((5, 4), level=1)
@@ -127,26 +122,14 @@ class Transform:
         return self.is_blocks or self.sensitivity < self.spread
 
     def places(self, axis: int) -> Integers:
-        """Return, for each cell along an axis, the coefficient that it adds most to.
-
-        Parameters
-        ----------
-        axis
-            Which axis.
-        """
+        """Return, for each cell along an axis, the coefficient that it adds most to."""
         if self.is_blocks:
             return np.arange(self.shape[axis]) >> self.level
         return np.maximum.accumulate(np.argmax(self.matrices[axis], axis=0))
 
     def answering(self, cells: Integers, axis: int) -> Integers:
-        """Return the coefficients that these cells of an axis belong to, however many cells it has.
-
-        Parameters
-        ----------
-        cells
-            Places of cells along the axis.
-        axis
-            Which axis.
+        """Return the coefficients that these cells of an axis belong to, however many cells it
+        has.
         """
         return cells >> self.level if self.is_blocks else self.places(axis)[cells]
 
@@ -157,8 +140,6 @@ class Transform:
         ----------
         coefficients
             Places of coefficients along the axis; one past the last gives the axis' end.
-        axis
-            Which axis.
         """
         if self.is_blocks:
             starts: Integers = np.minimum(coefficients << self.level, self.shape[axis])
@@ -177,15 +158,7 @@ class Transform:
 
 @dataclass(frozen=True)
 class Lookup:
-    """The map from points to coefficients, and from coefficients to their cells' bounds.
-
-    Parameters
-    ----------
-    grid
-        The cells that were counted.
-    transform
-        What made coefficients of them.
-    """
+    """The map from points to coefficients, and from coefficients to their cells' bounds."""
 
     grid: Grid
     transform: Transform
@@ -213,13 +186,7 @@ class Lookup:
         return keys
 
     def bounds(self, keys: Integers) -> tuple[Matrix, Matrix]:
-        """Return the lowest and the highest corner of the cells that belong to each coefficient.
-
-        Parameters
-        ----------
-        keys
-            Keys of coefficients.
-        """
+        """Return the lowest and the highest corner of the cells that belong to each coefficient."""
         places = np.stack(np.unravel_index(keys, self.shape), axis=1)
         return self._corners(places), self._corners(places + 1)
 
@@ -234,13 +201,6 @@ class Lookup:
 def block_sums(counts: NDArray[Number], side: int) -> NDArray[Number]:
     """Sum counts over blocks of ``side`` cells along each axis; the last blocks may be smaller.
 
-    Parameters
-    ----------
-    counts
-        An array of counts.
-    side
-        Cells of a block along each axis.
-
     Examples
     --------
     >>> block_sums(np.arange(5), 2).tolist()
@@ -253,11 +213,6 @@ def block_sums(counts: NDArray[Number], side: int) -> NDArray[Number]:
 
 def filter_length(wavelet: str) -> int:
     """Return the length of a wavelet's filter.
-
-    Parameters
-    ----------
-    wavelet
-        The name of a discrete wavelet of PyWavelets.
 
     Raises
     ------

@@ -36,15 +36,7 @@ Maker = Callable[[ScreenedBatch, int], pa.RecordBatch]
 
 @dataclass(frozen=True, eq=False)
 class MapBlocks:
-    """A task that runs ``make`` on every block of a partition.
-
-    Parameters
-    ----------
-    screen_batch
-        Screens a batch.
-    make
-        Computes a batch of a block and its number in the partition.
-    """
+    """A task that runs ``make`` on every block of a partition."""
 
     screen_batch: Screen | people.LimitedRows
     make: Maker
@@ -70,8 +62,6 @@ class KernelColumns:
     ----------
     kernel
         Computes the columns; it may draw noise.
-    schema
-        Their names and types.
     """
 
     kernel: Mapper
@@ -89,15 +79,7 @@ class KernelColumns:
 
 @dataclass(frozen=True, eq=False)
 class AppendColumns:
-    """A task that appends a kernel's columns to the lines that came.
-
-    Parameters
-    ----------
-    screen
-        Screens the columns that the kernel reads.
-    make
-        Computes the columns.
-    """
+    """A task that appends a kernel's columns to the lines that came."""
 
     screen: Screen
     make: KernelColumns
@@ -119,15 +101,7 @@ class AppendColumns:
 
 @dataclass(frozen=True, eq=False)
 class CountGroups:
-    """Counts how many rows of a block share each combination of columns.
-
-    Parameters
-    ----------
-    columns
-        The columns.
-    screen
-        Knows which of them are categories.
-    """
+    """Counts how many rows of a block share each combination of columns."""
 
     columns: Sequence[str]
     screen: Screen
@@ -143,15 +117,7 @@ class CountGroups:
 
 @dataclass(frozen=True)
 class DrawLots:
-    """Draws a random number for each row of a block and keeps the ``n`` smallest.
-
-    Parameters
-    ----------
-    n
-        How many rows to keep.
-    seed
-        Repeats the draw.
-    """
+    """Draws a random number for each row of a block and keeps the ``n`` smallest."""
 
     n: int
     seed: int
@@ -194,10 +160,6 @@ class LimitRowsPerPerson:
     ----------
     schema
         As ``people.owned_rows_schema`` returns it.
-    limit
-        How many rows a person keeps.
-    key
-        The key of the hash that picks them.
     """
 
     schema: pa.Schema
@@ -218,26 +180,14 @@ class LimitRowsPerPerson:
 
 
 def block_digest(block: Block) -> str:
-    """Return a digest of a block's rows, in their order.
-
-    Parameters
-    ----------
-    block
-        The rows.
-    """
+    """Return a digest of a block's rows, in their order."""
     digest = hashlib.blake2b(block.numbers.tobytes(), digest_size=32)
     digest.update(block.codes.tobytes())
     return digest.hexdigest()
 
 
 def pack_batches(task: Task) -> Task:
-    """Return a task whose batches are single binary values, for a driver to fetch one by one.
-
-    Parameters
-    ----------
-    task
-        The task.
-    """
+    """Return a task whose batches are single binary values, for a driver to fetch one by one."""
 
     def packing(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         for batch in task(batches):
@@ -250,13 +200,7 @@ def pack_batches(task: Task) -> Task:
 
 
 def unpack_batch(value: bytes | bytearray) -> pa.RecordBatch:
-    """Return a batch that ``pack_batches`` packed.
-
-    Parameters
-    ----------
-    value
-        The bytes.
-    """
+    """Return a batch that ``pack_batches`` packed."""
     with pa.ipc.open_stream(bytes(value)) as reader:
         return reader.read_next_batch()
 

@@ -39,10 +39,6 @@ class SparkMapped:
     ----------
     admitted
         Admits every row, and returns the frame that holds them and what screens its batches.
-    kernel
-        Computes the columns of a block.
-    names
-        The columns of the table.
     empty
         A block of no rows, from which the columns' types are read.
     order
@@ -59,13 +55,7 @@ class SparkMapped:
         check_names(self.names)
 
     def shuffled(self, noise: NoiseStream) -> "SparkMapped":
-        """Return the same table with its lines in random order.
-
-        Parameters
-        ----------
-        noise
-            Draws the order.
-        """
+        """Return the same table with its lines in random order."""
         return replace(self, order=noise.for_tasks())
 
     def frame(self) -> Any:
@@ -138,8 +128,6 @@ class SparkMapped:
         path
             A path that ends in .csv, .csv.gz or .parquet, which says the format; e.g.
             ``hdfs://...``.
-        overwrite
-            Whether what is there may be replaced.
         """
         kind = next((s for s in (".csv.gz", ".csv", ".parquet") if str(path).endswith(s)), None)
         if kind is None:

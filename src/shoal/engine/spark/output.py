@@ -27,18 +27,8 @@ class FolderOutput:
 
     Parameters
     ----------
-    session
-        The Spark session that writes it.
-    files
-        The file systems that the session reaches.
-    uri
-        The final name of the folder.
-    sidecar
-        The final name of the text beside it.
     folder
         A private folder for what is not finished yet.
-    made
-        Where to write the table, in that folder.
     """
 
     session: Any
@@ -53,13 +43,7 @@ class FolderOutput:
         return digest_of(self.session, self.made)
 
     def finish(self, about: str) -> None:
-        """Give the text and then the table their final names.
-
-        Parameters
-        ----------
-        about
-            The text.
-        """
+        """Give the text and then the table their final names."""
         self.files.write(f"{self.folder}/about.json", about)
         # The table last: whoever sees it finds the text about it too.
         self.files.rename(f"{self.folder}/about.json", self.sidecar)
@@ -76,10 +60,6 @@ def folder_output(frame: Any, path: str, sidecar: str, overwrite: bool) -> Itera
         What the table is made from: it is never overwritten.
     path
         Ends in .csv, .csv.gz or .parquet; anywhere the frame's session can write.
-    sidecar
-        Added to the path, the name of the text beside it.
-    overwrite
-        Whether what is there may be replaced.
     """
     session, uri = frame.sparkSession, uri_of(path)
     check_no_pattern(uri)

@@ -17,8 +17,6 @@ def report_progress(session: Any, report: Report) -> Iterator[None]:
 
     Parameters
     ----------
-    session
-        A classic session, or one of Spark Connect.
     report
         Called with both numbers, from another thread, while stages are under way.
     """

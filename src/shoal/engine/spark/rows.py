@@ -55,12 +55,6 @@ class SparkRows:
 
     Parameters
     ----------
-    frame
-        The frame that holds the rows.
-    domain
-        What is public about them.
-    terms
-        How they are admitted.
     key
         The key of the hash that picks a person's rows; drawn by the operating system if left out.
     screen
@@ -91,13 +85,7 @@ class SparkRows:
         self._check_schema()
 
     def on_progress(self, callback: Callable[[int], None]) -> None:
-        """Set a function that is called with the rows read, after every pass.
-
-        Parameters
-        ----------
-        callback
-            The function.
-        """
+        """Set a function that is called with the rows read, after every pass."""
         self._progress = callback
 
     def size(self) -> int:
@@ -116,8 +104,6 @@ class SparkRows:
 
         Parameters
         ----------
-        partition
-            The cells.
         sparse
             Whether to return ``SparseCounts``.
         """
@@ -128,13 +114,7 @@ class SparkRows:
         return totals.dense(partition.size)
 
     def sum(self, kernel: Kernel) -> tuple[Integers, ...]:
-        """Add up the kernel's arrays over all blocks; zeros where there are no rows.
-
-        Parameters
-        ----------
-        kernel
-            Computes whole-number arrays of a block.
-        """
+        """Add up the kernel's arrays over all blocks; zeros where there are no rows."""
         empty = self._screen.empty()
         shapes = [part.shape for part in integers_of(kernel(empty))]
         ends = np.cumsum([0, *(int(np.prod(shape)) for shape in shapes)])
@@ -143,13 +123,7 @@ class SparkRows:
         return tuple(flat[start:end].reshape(shape) for start, end, shape in parts)
 
     def sizes(self, columns: Sequence[str]) -> pa.Table:
-        """Count how many rows share each combination of values, as column ``n``.
-
-        Parameters
-        ----------
-        columns
-            The columns.
-        """
+        """Count how many rows share each combination of values, as column ``n``."""
         self._screen.check_columns(columns, self._frame.columns)
         frame, screen_batch = self._admitted()
         schema = coded_schema(columns, self._screen)
@@ -166,26 +140,11 @@ class SparkRows:
         """Return the table whose columns the kernel computes, not computed yet.
 
         A kernel that draws noise is told of each block's place (`shoal.engine.rows.Drawing`).
-
-        Parameters
-        ----------
-        kernel
-            Computes the columns of a block.
-        names
-            The columns' names.
         """
         return SparkMapped(self._admitted, kernel, tuple(names), self._screen.empty())
 
     def take(self, n: int, rng: np.random.Generator) -> NDArray[np.float64]:
-        """Draw a uniform sample of the rows' numbers without replacement, for their holder.
-
-        Parameters
-        ----------
-        n
-            How many rows.
-        rng
-            Draws the seed of the sample.
-        """
+        """Draw a uniform sample of the rows' numbers without replacement, for their holder."""
         Sample(n, rng)  # a number that is none raises here
         frame, screen_batch = self._admitted()
         names = [f"c{i}" for i in range(len(self._screen.numbers))]

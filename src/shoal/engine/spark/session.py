@@ -88,13 +88,6 @@ def read_table(session: SparkSession, path: str) -> Any:
     """Return a frame of the CSV or Parquet files at a path Spark can reach; no row is read.
 
     CSV columns come as text, as everywhere in shoal: each cell is read by itself.
-
-    Parameters
-    ----------
-    session
-        The session that reads.
-    path
-        A file, a folder or a pattern whose name says its format.
     """
     name = path.rstrip("/*")
     with translate_errors("opening a table"):
@@ -121,17 +114,6 @@ def mllib_centers(points: Matrix, weights: NDArray[np.float64], k: int, seed: in
 
     It has no runs to choose among and stops at poorer optima than scikit-learn's, so the best of
     eight seeds is taken.
-
-    Parameters
-    ----------
-    points
-        Released points, one a line.
-    weights
-        The weight of each point.
-    k
-        How many centres.
-    seed
-        The seed of the first run.
     """
     with translate_errors("clustering"):
         frame = _weighted(active_session(), points, weights).persist()

@@ -53,13 +53,6 @@ _PAIRS_A_BATCH = 2**18  # that leave a task at a time
 def tally_pairs(tally: Tally, columns: Sequence[str]) -> Pairs:
     """Return a partition's tally as pairs, at keys below 0.
 
-    Parameters
-    ----------
-    tally
-        The tally.
-    columns
-        The numeric columns.
-
     Examples
     --------
     >>> keys, values = tally_pairs(Tally(read=9, admitted=9), ["age"])
@@ -77,13 +70,7 @@ def tally_pairs(tally: Tally, columns: Sequence[str]) -> Pairs:
 
 
 class Totals:
-    """The sums over all partitions, as Spark returned them.
-
-    Parameters
-    ----------
-    table
-        A line for each key that any task named: the key, and the sum.
-    """
+    """The sums over all partitions, as Spark returned them."""
 
     def __init__(self, table: pa.Table) -> None:
         keys, values = (column.to_numpy() for column in table.columns)
@@ -100,13 +87,7 @@ class Totals:
         return PROBLEM in self._below_zero
 
     def tally(self, columns: Sequence[str]) -> Tally:
-        """Return the tally of all partitions.
-
-        Parameters
-        ----------
-        columns
-            The numeric columns.
-        """
+        """Return the tally of all partitions."""
         counted = {name: self._below_zero.get(-1 - i, 0) for i, name in enumerate(_TALLY_FIELDS)}
         odd = [self._below_zero.get(_FIRST_COLUMN_KEY - i, 0) > 0 for i in range(2 * len(columns))]
         nonfinite = frozenset(name for name, is_odd in zip(columns, odd, strict=False) if is_odd)
@@ -119,13 +100,7 @@ class Totals:
         return self._keys[self._first :], self._values[self._first :]
 
     def dense(self, size: int) -> Integers:
-        """Return an amount for each key.
-
-        Parameters
-        ----------
-        size
-            How many keys there are.
-        """
+        """Return an amount for each key."""
         keys, values = self.sparse()
         total = np.zeros(size, dtype=np.int64)
         total[keys] = values
@@ -136,13 +111,7 @@ class PartitionTotals(Protocol):
     """Accumulates the totals of one partition."""
 
     def add(self, block: Block) -> None:
-        """Add the rows of a block.
-
-        Parameters
-        ----------
-        block
-            The rows.
-        """
+        """Add the rows of a block."""
 
     def pairs(self) -> Pairs:
         """Return keys from 0 up, and the amount at each that is not 0."""
@@ -164,13 +133,7 @@ class TallyOnly:
         return self
 
     def add(self, block: Block) -> None:
-        """Do nothing: rows are counted by the screen.
-
-        Parameters
-        ----------
-        block
-            Ignored.
-        """
+        """Do nothing: rows are counted by the screen."""
 
     def pairs(self) -> Pairs:
         """Return no pairs."""
@@ -183,8 +146,6 @@ class SumKernel:
 
     Parameters
     ----------
-    kernel
-        Computes whole-number arrays of a block.
     empty
         A block of no rows, which tells the arrays' shapes.
     """
@@ -213,13 +174,7 @@ class _Summing:
 
 @dataclass(frozen=True, eq=False)
 class CountCells:
-    """An aggregation that counts rows by cell.
-
-    Parameters
-    ----------
-    partition
-        The cells.
-    """
+    """An aggregation that counts rows by cell."""
 
     partition: Partition
 
@@ -262,15 +217,6 @@ class PassTask:
 
     What shoal would raise becomes a pair too, and `ErrorTexts` gives its text: an exception
     would be tried again, three times, and come out as a traceback.
-
-    Parameters
-    ----------
-    screen
-        Says what is refused.
-    screen_batch
-        Screens a batch, or reads back rows that were limited.
-    work
-        What is added up.
     """
 
     screen: Screen
@@ -301,13 +247,7 @@ class PassTask:
 
 @dataclass(frozen=True, eq=False)
 class ErrorTexts:
-    """A task that returns the error shoal raises on this partition, as text.
-
-    Parameters
-    ----------
-    of
-        The task that met it.
-    """
+    """A task that returns the error shoal raises on this partition, as text."""
 
     of: PassTask
 
@@ -323,17 +263,6 @@ def map_partitions(frame: Any, columns: Sequence[str], task: Task, schema: Any) 
     """Return the frame of what a task computes of these columns, whatever their names.
 
     Spark itself takes a dot in a name for a part of a part, so they travel under plain names.
-
-    Parameters
-    ----------
-    frame
-        The Spark frame.
-    columns
-        The columns the task reads.
-    task
-        Computes batches of a partition's batches.
-    schema
-        The schema of the result, as Spark takes it.
     """
     plain = [f"c{i}" for i in range(len(columns))]
     with translate_errors("choosing columns"):  # two that differ in capitals alone are one to Spark
@@ -359,8 +288,6 @@ def merge_batches(
 
     Parameters
     ----------
-    batches
-        The batches of a partition.
     rows
         How many rows a block has at least.
 
@@ -385,15 +312,7 @@ def _concatenate(parts: list[pa.RecordBatch]) -> pa.RecordBatch:
 
 
 def hide_error_text(work: Any, *arguments: Any) -> Any:
-    """Call a function; errors of libraries lose their text, which may quote rows.
-
-    Parameters
-    ----------
-    work
-        The function.
-    arguments
-        What it is called with.
-    """
+    """Call a function; errors of libraries lose their text, which may quote rows."""
     try:
         return work(*arguments)
     except ShoalError:

@@ -21,15 +21,7 @@ TABLES, GAINS, TIMES, ALPHA, CELLS, COMPARED, SPARK = (
 
 
 def conclude(results: Results, quick: bool) -> Reproduction:
-    """Return claims, figures and tables of the report from what was measured.
-
-    Parameters
-    ----------
-    results
-        What was measured.
-    quick
-        Whether this was the quick form.
-    """
+    """Return claims, figures and tables of the report from what was measured."""
     claims = list(_claims(results))
     return Reproduction(
         title="LETEO: tables by top-down specialization and private k-means, run again",

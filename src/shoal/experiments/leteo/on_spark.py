@@ -19,13 +19,7 @@ __all__ = ["cells", "scaling", "times"]
 
 
 def cells(quick: bool) -> list[Cell]:
-    """Return the cells that are run with ``--engine spark`` only.
-
-    Parameters
-    ----------
-    quick
-        Whether few settings will do.
-    """
+    """Return the cells that are run with ``--engine spark`` only."""
     return list(_planned(quick))
 
 
@@ -42,15 +36,6 @@ def times(rows: int, times: int, runs: int) -> list[Row]:
     """Take the time of a whole run of specialization on Spark, on a table made larger.
 
     The first run of a session starts more than itself, and is not counted.
-
-    Parameters
-    ----------
-    rows
-        Rows of the table itself.
-    times
-        How many copies of it, as other students.
-    runs
-        How many runs are counted.
     """
     table = pa.concat_tables([students_table(rows, seed) for seed in range(1, times + 1)])
     with tempfile.TemporaryDirectory() as folder:
@@ -72,15 +57,7 @@ def _specialize(path: str) -> float:
 
 
 def scaling(data: str, times: int) -> list[Row]:
-    """Cluster rows and copies of them by MLlib's k-means|| and by k-means++.
-
-    Parameters
-    ----------
-    data
-        The set.
-    times
-        How many copies of it.
-    """
+    """Cluster rows and copies of them by MLlib's k-means|| and by k-means++."""
     X, _, k = clustered_table(data)
     X = np.tile(X, (times, 1))
     by_mllib = session_module().mllib_centers

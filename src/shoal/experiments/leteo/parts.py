@@ -68,13 +68,7 @@ METHODS: dict[str, Callable[[], Any]] = {
 
 
 def cells(quick: bool) -> list[Cell]:
-    """Return all cells; those of sets that are not here are left out.
-
-    Parameters
-    ----------
-    quick
-        Whether few draws and few settings will do.
-    """
+    """Return all cells; those of sets that are not here are left out."""
     return [
         cell
         for cell in _planned(quick)
@@ -122,15 +116,7 @@ def hierarchies() -> dict[str, Any]:
 
 
 def students_table(rows: int, seed: int = 1) -> Any:
-    """Return made-up students whose course level is text, as its taxonomy has it.
-
-    Parameters
-    ----------
-    rows
-        How many.
-    seed
-        Of the draw.
-    """
+    """Return made-up students whose course level is text, as its taxonomy has it."""
     import pyarrow as pa
 
     table = students(rows, seed=seed)
@@ -139,17 +125,7 @@ def students_table(rows: int, seed: int = 1) -> Any:
 
 
 def tables(rows: int, score: str, suppression: float) -> list[Row]:
-    """Publish the students 10-anonymously, and see which columns keep their values.
-
-    Parameters
-    ----------
-    rows
-        How many students.
-    score
-        What makes a split the best.
-    suppression
-        The share of rows that may be left out.
-    """
+    """Publish the students 10-anonymously, and see which columns keep their values."""
     table = students_table(rows)
     model = TopDownSpecialization(
         K,
@@ -176,15 +152,7 @@ def tables(rows: int, score: str, suppression: float) -> list[Row]:
 
 
 def gains(rows: int, gain: str) -> list[Row]:
-    """Specialize by one of the report's gains, as printed or corrected.
-
-    Parameters
-    ----------
-    rows
-        How many students.
-    gain
-        Its name.
-    """
+    """Specialize by one of the report's gains, as printed or corrected."""
     table = students_table(rows)
     sizes = Counter(zip(*(table[name].to_pylist() for name in QUASI), strict=True))
     values = list(zip(*sizes, strict=True))
@@ -204,17 +172,7 @@ def _paths(tree: Any) -> dict[str, list[str]]:
 
 
 def times(rows: int, times: int, runs: int) -> list[Row]:
-    """Take the CPU time of a whole run on a table made larger, as the report did.
-
-    Parameters
-    ----------
-    rows
-        Rows of the table itself.
-    times
-        How many copies of it, as other students.
-    runs
-        How many runs.
-    """
+    """Take the CPU time of a whole run on a table made larger, as the report did."""
     import pyarrow as pa
 
     table = pa.concat_tables([students_table(rows, seed) for seed in range(1, times + 1)])
@@ -233,13 +191,7 @@ def times(rows: int, times: int, runs: int) -> list[Row]:
 
 
 def clustered_table(name: str) -> tuple[Matrix, Box, int]:
-    """Return the rows of a set, their public box and the number of groups.
-
-    Parameters
-    ----------
-    name
-        The set.
-    """
+    """Return the rows of a set, their public box and the number of groups."""
     if name == "students":
         box = students_schema().box
         table = students(10_000, seed=1)
@@ -267,19 +219,7 @@ def _ratios(data: str, epsilon: float, draws: int, settings: Callable[[], Any]) 
 
 
 def alpha(data: str, epsilon: float, alpha: float, draws: int) -> list[Row]:
-    """Cluster the printed synopsis with another share for its coarse level.
-
-    Parameters
-    ----------
-    data
-        The set.
-    epsilon
-        The budget.
-    alpha
-        The share.
-    draws
-        How many times the noise is drawn.
-    """
+    """Cluster the printed synopsis with another share for its coarse level."""
     return _ratios(
         data,
         epsilon,
@@ -295,16 +235,10 @@ def granularity(
 
     Parameters
     ----------
-    data
-        The set.
-    epsilon
-        The budget.
     coarse_rows
         c1 of the report: it makes coarse cells fewer.
     part_rows
         c2 of the report: it makes the parts of a coarse cell fewer.
-    draws
-        How many times the noise is drawn.
     """
     made: dict[str, Any] = {"coarse_rows": coarse_rows, "part_rows": part_rows, **PRINTED}
     return _ratios(data, epsilon, draws, lambda: {"method": AdaptiveGrid(**made), "refine": False})
@@ -315,26 +249,14 @@ def methods(data: str, epsilon: float, method: str, draws: int) -> list[Row]:
 
     Parameters
     ----------
-    data
-        The set.
-    epsilon
-        The budget.
     method
         One of ``METHODS``.
-    draws
-        How many times the noise is drawn.
     """
     return _ratios(data, epsilon, draws, METHODS[method])
 
 
 def pictures(epsilon: float) -> list[Row]:
-    """Draw the report's three figures from releases, and count from one of them.
-
-    Parameters
-    ----------
-    epsilon
-        The budget of each.
-    """
+    """Draw the report's three figures from releases, and count from one of them."""
     box = students_schema().box.select(OTHER[:2])
     table = students(10_000, seed=1).select(OTHER[:2])
     made = {

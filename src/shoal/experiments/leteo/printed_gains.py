@@ -59,17 +59,7 @@ class _Column:
 
 @dataclass(frozen=True)
 class Specialization:
-    """The outcome.
-
-    Parameters
-    ----------
-    ncp
-        The mean share of the domain that a published label covers.
-    smallest
-        The rows of the smallest class.
-    splits
-        How many labels were split.
-    """
+    """The outcome."""
 
     ncp: float
     smallest: int
@@ -85,8 +75,6 @@ def specialize(
     ----------
     columns
         For each quasi-identifier the path of each value, and the value of each combination.
-    counts
-        The rows of each combination.
     k
         The least size of a class.
     gain

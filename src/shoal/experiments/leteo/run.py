@@ -17,13 +17,7 @@ _ALL: dict[str, Callable[..., list[Row]]] = {
 
 
 def run(cell: Cell) -> list[Row]:
-    """Run one cell.
-
-    Parameters
-    ----------
-    cell
-        The cell.
-    """
+    """Run one cell."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # groups lost in noise are a result here
         return _ALL[cell.part](**cell.settings)

@@ -67,13 +67,7 @@ RATES: dict[str, tuple[str, list[tuple[str, float, float, float]]]] = {
 
 
 def chapter_six(results: Results) -> list[Exhibit]:
-    """Return the figures and tables of sections 6.1 to 6.3, in their order.
-
-    Parameters
-    ----------
-    results
-        What was measured.
-    """
+    """Return the figures and tables of sections 6.1 to 6.3, in their order."""
     return [
         *(_clusterers(results, data, number) for data, number in CLUSTERERS.items()),
         *(_mechanisms(results, data, number) for data, number in MECHANISMS.items()),
@@ -106,23 +100,7 @@ def _clusterers(results: Results, data: str, number: str) -> Exhibit:
 def clusterer_curve(
     results: Results, data: str, mechanism: str, score: str, names: Sequence[str], title: str
 ) -> Figure:
-    """Draw a score of several clusterers over the budgets.
-
-    Parameters
-    ----------
-    results
-        What was measured.
-    data
-        The table.
-    mechanism
-        What sent the reports.
-    score
-        The name of the score.
-    names
-        The clusterers.
-    title
-        What is drawn.
-    """
+    """Draw a score of several clusterers over the budgets."""
     equal = {"data": data, "mechanism": mechanism}
     known = results.distinct("clusterers", "clusterer", **equal)
     lines = {
@@ -140,13 +118,7 @@ def clusterer_curve(
 
 
 def ranked(lines: dict[str, Any]) -> str:
-    """Return the names of lines by their mean over budgets, in a sentence.
-
-    Parameters
-    ----------
-    lines
-        Points of each line: budget, mean, standard error.
-    """
+    """Return the names of lines by their mean over budgets, in a sentence."""
     means = {name: np.mean([point[1] for point in line]) for name, line in lines.items() if line}
     order = sorted(means, key=lambda name: -means[name])
     return f"On average over budgets: {', then '.join(order)}"
@@ -264,14 +236,6 @@ def advantage_of(
 
     Parameters
     ----------
-    results
-        What was measured.
-    data
-        The table.
-    mechanism
-        What members passed.
-    epsilon
-        The budget.
     query
         "true" or "perturbed".
     """
@@ -287,8 +251,6 @@ def mean_of_games(row: dict[str, Any], value: str) -> Mean:
 
     Parameters
     ----------
-    row
-        What the games gave.
     value
         Its name, e.g. "advantage".
     """
@@ -308,15 +270,5 @@ def _flat(games: Sequence[dict[str, Any]]) -> bool:
 
 
 def shown(number: str, title: str, figures: Sequence[Figure]) -> Exhibit:
-    """Return an exhibit of figures; without any it says that its part was not run.
-
-    Parameters
-    ----------
-    number
-        The number in the document.
-    title
-        What is shown.
-    figures
-        The figures.
-    """
+    """Return an exhibit of figures; without any it says that its part was not run."""
     return Exhibit(number, title, figures, missing="" if figures else NOT_RUN)

@@ -38,15 +38,7 @@ TOO_SLOW = 60.0  # CPU seconds of one fit that would make a whole table of them 
 
 
 def conclude(results: Results, quick: bool) -> Reproduction:
-    """Return claims, figures and tables of the thesis from what was measured.
-
-    Parameters
-    ----------
-    results
-        What was measured.
-    quick
-        Whether this was the quick form.
-    """
+    """Return claims, figures and tables of the thesis from what was measured."""
     claims = list(_claims(results))
     return Reproduction(
         title="nD-Laplace for privacy-preserving clustering, run again",

@@ -34,14 +34,6 @@ class Data:
 
     Parameters
     ----------
-    name
-        Its name on the page.
-    rows
-        Its rows.
-    columns
-        The names of its columns.
-    k
-        The number of clusters for k-means.
     bounds
         Its public bounds; None takes the range of the rows.
     """

@@ -21,13 +21,7 @@ LENGTHS, STAGES, SETTINGS = "Figure 3.8", "Figure 3.14", "Tables 5.1, 5.2, 5.3"
 
 
 def exhibits(results: Results) -> list[Exhibit]:
-    """Return all figures and tables of the thesis in its order.
-
-    Parameters
-    ----------
-    results
-        What was measured.
-    """
+    """Return all figures and tables of the thesis in its order."""
     return [
         Exhibit("Figures 2.1, 2.2", "Central and local privacy", lines=[TRUST]),
         _drawing("Figures 2.3, 2.4", "Interactive privacy, and a radius of it", OTHERS),

@@ -18,18 +18,10 @@ def privacy(
 
     Parameters
     ----------
-    data
-        The table.
     mechanism
         What members pass; "none" for the baseline.
-    epsilon
-        The budget.
     query
         "true" or "perturbed": by which record the adversary asks.
-    games
-        How many games, each with its own split, noise and models.
-    shadows
-        Shadow models of a game.
     """
     table = data_named(data)
     made = None

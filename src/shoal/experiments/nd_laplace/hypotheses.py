@@ -13,13 +13,7 @@ __all__ = ["hypotheses"]
 
 
 def hypotheses(results: Results) -> Iterator[Claim]:
-    """Yield the claims that the thesis means to test and leaves open.
-
-    Parameters
-    ----------
-    results
-        What was measured.
-    """
+    """Yield the claims that the thesis means to test and leaves open."""
     yield _leakage_grows(results)
     yield _optimal_remap(results)
     yield _shape_changes_utility(results)

@@ -28,13 +28,7 @@ GUESSING = 0.5  # the area under the curve of an adversary who guesses
 
 
 def later_exhibits(results: Results) -> list[Exhibit]:
-    """Return what chapter 6 announces and leaves open, and the figures of earlier drafts.
-
-    Parameters
-    ----------
-    results
-        What was measured.
-    """
+    """Return what chapter 6 announces and leaves open, and the figures of earlier drafts."""
     return [
         _dimensions(results),
         _equal_guarantee(results),

@@ -65,10 +65,6 @@ def mechanism_of(name: str, epsilon: float, d: int, box: Box | None = None) -> o
         One of ``GUARANTEES`` that is a mechanism by itself, not a remap of reports.
     epsilon
         The budget in raw units, or of a record.
-    d
-        The number of columns.
-    box
-        Public bounds, where the mechanism needs them.
     """
     angles = {2: FlawedAngles2D, 3: FlawedAngles3D}.get(d, FlawedAnglesND)
     made: dict[str, Callable[[], object]] = {
@@ -92,12 +88,6 @@ def reports_of(name: str, data: Data, epsilon: float, seed: int) -> Matrix | Non
     ----------
     name
         One of ``GUARANTEES``.
-    data
-        The table.
-    epsilon
-        The budget.
-    seed
-        The seed of the noise.
     """
     remap = name in ("clamp", "snap", "bayes")
     d = data.rows.shape[1]

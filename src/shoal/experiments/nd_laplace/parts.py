@@ -28,17 +28,7 @@ AMONG = range(2, 9)  # numbers of clusters to choose among
 
 
 def noise(d: int, epsilon: float, draws: int) -> list[Row]:
-    """Draw noise around one point: how long it is, and how wide along one axis.
-
-    Parameters
-    ----------
-    d
-        The number of columns.
-    epsilon
-        The budget.
-    draws
-        How many reports.
-    """
+    """Draw noise around one point: how long it is, and how wide along one axis."""
     values = NDLaplace(epsilon).release(np.zeros((draws, d)), Randomness(d).noise).values
     lengths = np.linalg.norm(values, axis=1)
     blocks = np.array_split(lengths, 20)
@@ -49,13 +39,7 @@ def noise(d: int, epsilon: float, draws: int) -> list[Row]:
 
 
 def settings(data: str) -> list[Row]:
-    """Choose the settings of each clusterer by its rule, on plain rows.
-
-    Parameters
-    ----------
-    data
-        The table.
-    """
+    """Choose the settings of each clusterer by its rule, on plain rows."""
     table = data_named(data)
     X = standardised(table.rows)
     elbow = choose.k(X, by="elbow", among=range(2, 11))
@@ -88,19 +72,7 @@ def settings(data: str) -> list[Row]:
 
 
 def utility(data: str, mechanism: str, epsilon: float, draws: int) -> list[Row]:
-    """Cluster what a mechanism sends with k-means, and compare with the clusters of the rows.
-
-    Parameters
-    ----------
-    data
-        The table.
-    mechanism
-        What sends it.
-    epsilon
-        The budget.
-    draws
-        How many times the noise is drawn.
-    """
+    """Cluster what a mechanism sends with k-means, and compare with the clusters of the rows."""
     table = data_named(data)
     truth = kmeans_labels(standardised(table.rows), table.k, 0)
     rows = []
@@ -160,21 +132,7 @@ def _scores(table: Data, truth: Labels, reports: Matrix, labels: Labels) -> Row:
 
 
 def clusterers(data: str, mechanism: str, epsilon: float, draws: int, ap: bool) -> list[Row]:
-    """Cluster what a mechanism sends with each clusterer, by the thesis' settings and by ours.
-
-    Parameters
-    ----------
-    data
-        The table.
-    mechanism
-        What sends it.
-    epsilon
-        The budget.
-    draws
-        How many times the noise is drawn.
-    ap
-        Whether affinity propagation is run too: the thesis leaves it out on large tables.
-    """
+    """Cluster what a mechanism sends with each clusterer, by the thesis' settings and by ours."""
     table = data_named(data)
     d = table.rows.shape[1]
     fits: dict[str, Callable[[Matrix], Labels]] = {
@@ -231,14 +189,8 @@ def equal(data: str, mechanism: str, epsilon: float, draws: int) -> list[Row]:
 
     Parameters
     ----------
-    data
-        The table.
     mechanism
         What sends it; Laplace noise at ``epsilon`` over the box's diameter.
-    epsilon
-        The budget of a record.
-    draws
-        How many times the noise is drawn.
     """
     table = data_named(data)
     d = len(table.columns)
@@ -257,19 +209,7 @@ def equal(data: str, mechanism: str, epsilon: float, draws: int) -> list[Row]:
 
 
 def nodes(data: str, epsilon: float, nodes: int, draws: int) -> list[Row]:
-    """Cluster reports that were moved to a public grid, by the number of its nodes.
-
-    Parameters
-    ----------
-    data
-        The table.
-    epsilon
-        The budget.
-    nodes
-        Nodes along each axis.
-    draws
-        How many times the noise is drawn.
-    """
+    """Cluster reports that were moved to a public grid, by the number of its nodes."""
     table = data_named(data)
     truth = kmeans_labels(standardised(table.rows), table.k, 0)
     rows = []
@@ -282,15 +222,7 @@ def nodes(data: str, epsilon: float, nodes: int, draws: int) -> list[Row]:
 
 
 def stages(data: str, epsilon: float) -> list[Row]:
-    """Return a table at the four stages of the thesis' mechanism.
-
-    Parameters
-    ----------
-    data
-        The table.
-    epsilon
-        The budget.
-    """
+    """Return a table at the four stages of the thesis' mechanism."""
     table = data_named(data)
     names = {
         "data": None,
@@ -310,29 +242,13 @@ def _stage(table: Data, mechanism: str | None, epsilon: float) -> Matrix:
 
 
 def standardised(rows: Matrix | None) -> Matrix:
-    """Return columns with mean 0 and deviation 1.
-
-    Parameters
-    ----------
-    rows
-        The rows.
-    """
+    """Return columns with mean 0 and deviation 1."""
     scaled: Matrix = StandardScaler().fit_transform(rows)
     return scaled
 
 
 def kmeans_labels(X: Matrix, k: int, seed: int) -> Labels:
-    """Return the labels of k-means, the best of ten starts.
-
-    Parameters
-    ----------
-    X
-        The rows.
-    k
-        The number of clusters.
-    seed
-        The seed of its starts.
-    """
+    """Return the labels of k-means, the best of ten starts."""
     labels: Labels = KMeans(k, n_init=10, random_state=seed).fit_predict(X)
     return labels
 

@@ -35,13 +35,7 @@ _QUICK_GAMES = {  # what the rates that the thesis prints need, and one game a f
 
 
 def cells(quick: bool) -> list[Cell]:
-    """Return all cells; those of tables that are not here are left out.
-
-    Parameters
-    ----------
-    quick
-        Whether few draws and few settings will do.
-    """
+    """Return all cells; those of tables that are not here are left out."""
     planned = _quick() if quick else _full()
     return [cell for cell in planned if is_here(str(cell.settings.get("data", "")))]
 

@@ -20,13 +20,7 @@ _ALL: dict[str, Callable[..., list[Row]]] = {
 
 
 def run(cell: Cell) -> list[Row]:
-    """Run one cell.
-
-    Parameters
-    ----------
-    cell
-        The cell.
-    """
+    """Run one cell."""
     with warnings.catch_warnings():
         # Clusterers on noise do not converge or find nothing: that is what is measured.
         warnings.simplefilter("ignore")

@@ -39,15 +39,7 @@ ROUND = ("s1", "birch1")  # sets whose groups are round, which any clusterer fin
 
 
 def conclude(results: Results, quick: bool) -> Reproduction:
-    """Return claims, figures and tables of the report from what was measured.
-
-    Parameters
-    ----------
-    results
-        What was measured.
-    quick
-        Whether this was the quick form.
-    """
+    """Return claims, figures and tables of the report from what was measured."""
     claims = list(_claims(results))
     return Reproduction(
         title="WaveCluster with differential privacy, run again",

@@ -36,13 +36,7 @@ _PICTURES = {  # the report's pictures of results, in its order
 
 
 def exhibits(results: Results) -> Iterator[Exhibit]:
-    """Yield the report's pictures in its order, then what it has no picture of.
-
-    Parameters
-    ----------
-    results
-        What was measured.
-    """
+    """Yield the report's pictures in its order, then what it has no picture of."""
     drawn = {row["picture"]: row for row in results.rows("pictures")}
     if not drawn:
         for number in (_POINTS, *_PICTURES):

@@ -66,13 +66,7 @@ TWINS = {
 
 
 def cells(quick: bool) -> list[Cell]:
-    """Return all cells; those of sets that are not here are left out.
-
-    Parameters
-    ----------
-    quick
-        Whether few draws and few settings will do.
-    """
+    """Return all cells; those of sets that are not here are left out."""
     return [cell for cell in _planned(quick) if _is_here(str(cell.settings.get("data", "")))]
 
 
@@ -106,13 +100,7 @@ def _is_here(data: str) -> bool:
 
 
 def run(cell: Cell) -> list[Row]:
-    """Run one cell.
-
-    Parameters
-    ----------
-    cell
-        The cell.
-    """
+    """Run one cell."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # a published method that finds no group is a result here
         return _PARTS[cell.part](**cell.settings)
@@ -175,16 +163,10 @@ def order(
 
     Parameters
     ----------
-    data
-        The set.
     epsilon
         The budget; of noise on every point, for each unit of distance.
     method
         One of ``METHODS``.
-    draws
-        How many times the noise is drawn.
-    alpha
-        The share of the counts in a budget that is split.
     """
     X = _rows_of(data)
     common = _common(X, data)
@@ -202,14 +184,10 @@ def truth(data: str, epsilon: float, method: str, draws: int) -> list[Row]:
 
     Parameters
     ----------
-    data
-        The set.
     epsilon
         The budget; no matter without noise.
     method
         One of ``TRUTH_METHODS``, or without noise.
-    draws
-        How many times the noise is drawn.
     """
     X, groups = _rows_of(data), np.asarray(_table_of(data)["label"], dtype=np.int64)
     common = _common(X, data)
@@ -239,13 +217,7 @@ def _finite(value: float) -> float | None:
 
 
 def pictures(data: str) -> list[Row]:
-    """Draw the report's pictures in its own setting: cells of side 1, one level, epsilon 2.
-
-    Parameters
-    ----------
-    data
-        The set.
-    """
+    """Draw the report's pictures in its own setting: cells of side 1, one level, epsilon 2."""
     X = _rows_of(data)
     box = box_of(X)
     n_cells = tuple(int(np.ceil(side / SIDE)) for side in box.high - box.low)

@@ -176,15 +176,6 @@ class BudgetCurve(Figure):
 def spread_labels(heights: Sequence[float], top: float, bottom: float) -> list[float]:
     """Move heights apart as little as needed, between two ends.
 
-    Parameters
-    ----------
-    heights
-        Where labels should be.
-    top
-        The least height.
-    bottom
-        The greatest height.
-
     Examples
     --------
     >>> spread_labels([100, 100, 20], top=0, bottom=200)

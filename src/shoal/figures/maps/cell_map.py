@@ -308,17 +308,7 @@ def _merge_cells(counts: Counts) -> tuple[Counts, int]:
 
 
 def describe_dense_areas(counts: Counts, names: Sequence[str], corners: NDArray[np.float64]) -> str:
-    """Describe where the densest areas of a regular grid lie, in a sentence.
-
-    Parameters
-    ----------
-    counts
-        The counts of the grid.
-    names
-        The columns.
-    corners
-        The two corners of the box.
-    """
+    """Describe where the densest areas of a regular grid lie, in a sentence."""
     called = [shorten(str(name), 80) for name in names]
     decimals = [count_decimals(side) + 1 for side in (corners[1] - corners[0]) / counts.shape]
     middles = [area.middle for area in dense_areas(counts, *corners)]
@@ -343,23 +333,7 @@ def map_alt_text(
     counts: str = "Counts are noisy.",
     of: str = "people",
 ) -> str:
-    """Describe a map in words: its axes, what its colour means, what it shows.
-
-    Parameters
-    ----------
-    names
-        The columns.
-    corners
-        The two corners of the box.
-    finding
-        What it shows, in a sentence.
-    note
-        A sentence to end with, or nothing.
-    counts
-        A sentence on the counts.
-    of
-        What is counted.
-    """
+    """Describe a map in words: its axes, what its colour means, what it shows."""
     ends = [
         f"{shorten(str(name), 80)} from {format_number(low)} to {format_number(high)}"
         for name, low, high in zip(names, *corners, strict=True)

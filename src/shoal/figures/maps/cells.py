@@ -17,11 +17,6 @@ Counts = NDArray[np.int64]
 def shade_levels(noisy_counts: Counts) -> list[int]:
     """Return the least count of each shade, from 1 up, in widening steps.
 
-    Parameters
-    ----------
-    noisy_counts
-        The counts to be shaded.
-
     Examples
     --------
     >>> shade_levels(np.array([0, 3, 72]))
@@ -49,20 +44,8 @@ def draw_cells(
 
     Parameters
     ----------
-    svg
-        Where to draw.
-    counts
-        A count for each cell, first column across, second upwards.
     levels
         The least count of each shade.
-    across
-        The edges of the cells, from the left.
-    upwards
-        The edges of the cells, from the top.
-    colours
-        The class of a cell, before the number of its shade.
-    joined
-        Whether large neighbours of one shade join too.
     """
     shades = np.searchsorted(levels, counts, side="right")
     apart = across[1] - across[0] >= 8 and not joined  # small cells would be mostly gap
@@ -105,16 +88,8 @@ def draw_legend(
 
     Parameters
     ----------
-    svg
-        Where to draw.
     levels
         The least count of each shade.
-    left
-        The left edge.
-    right
-        The right edge.
-    text
-        What is counted.
     """
     first = left + 24
     svg.text(first - 8, 27, format_number(levels[0]), "end")

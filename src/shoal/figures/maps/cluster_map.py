@@ -55,15 +55,9 @@ def draw_peaks(svg: Svg, branches: Sequence[Branch], top: float, of: str = "peop
 
     Parameters
     ----------
-    svg
-        Where to draw.
     branches
         Cluster, height of its peak, height of the pass at which it joins a higher peak, and that
         one's cluster, -1 for none.
-    top
-        The height at which to begin.
-    of
-        What is counted.
     """
     if not branches:
         return

@@ -185,15 +185,7 @@ def _square_length(vector: list[int], other: list[int]) -> int:
 
 @lru_cache(maxsize=256)
 def least_deviation(epsilon: Fraction, delta: Fraction) -> Fraction:
-    """Return the least sigma that keeps (epsilon, delta) for a sensitivity of 1, rounded up.
-
-    Parameters
-    ----------
-    epsilon
-        The epsilon to keep.
-    delta
-        The delta to keep.
-    """
+    """Return the least sigma that keeps (epsilon, delta) for a sensitivity of 1, rounded up."""
     # Bracket the root by doubling and halving, then bisect; only values that pass are returned.
     high = Fraction(1)
     while most_delta(high, epsilon, delta) > delta:
@@ -217,10 +209,6 @@ def most_delta(sigma: Fraction, epsilon: Fraction, near: Fraction) -> Fraction:
     ----------
     sigma
         The deviation of the noise, for a sensitivity of 1.
-    epsilon
-        The epsilon to keep.
-    near
-        A delta of about the expected size: twelve digits of it are computed.
     """
     # Enough that twelve digits of delta are left after e^epsilon cancels.
     digits = 24 + math.ceil(float(epsilon) / math.log(10)) + len(str(math.ceil(1 / near)))

@@ -321,13 +321,7 @@ class TreeSplits:
 
 @lru_cache(maxsize=64)
 def path_cost(fanout: int) -> Fraction:
-    """Return c_f, the cost of a path's tests in units of 1 / lambda, rounded up to a millionth.
-
-    Parameters
-    ----------
-    fanout
-        The number of children of a split node.
-    """
+    """Return c_f, the cost of a path's tests in units of 1 / lambda, rounded up to a millionth."""
     # 32 terms leave a rest far below a millionth, which is added too.
     terms = sum(Fraction(1, 2 * fanout**j - 1) for j in range(32))
     rest = Fraction(2, fanout**32)  # at most: the terms left out are below 1 / fanout**j

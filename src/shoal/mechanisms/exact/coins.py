@@ -23,8 +23,6 @@ class Coin(ExactTable):
 
     Parameters
     ----------
-    epsilon
-        Exact, so that E can be computed to any number of digits.
     chance
         From E to the chance of heads, strictly between 0 and 1 and irrational: any ratio of two
         straight lines in E that is not constant.
@@ -50,13 +48,6 @@ class Coin(ExactTable):
 
         With one threshold the first 16 bits need no table: below the threshold's own they are
         heads, above tails, and where they agree more bits are read.
-
-        Parameters
-        ----------
-        n
-            How many.
-        rng
-            The noise stream.
         """
         # Four 16-bit prefixes from each 64-bit word: most flips need no more.
         random_words = rng.integers(0, 2**64, size=-(-n // 4), dtype=np.uint64)
@@ -68,15 +59,7 @@ class Coin(ExactTable):
 
 
 def fair_bits(shape: tuple[int, int], rng: np.random.Generator) -> Bits:
-    """Return a matrix of fair coin flips.
-
-    Parameters
-    ----------
-    shape
-        Rows and columns.
-    rng
-        The noise stream.
-    """
+    """Return a matrix of fair coin flips."""
     n = shape[0] * shape[1]
     # One bit a coin: an eighth of the random bytes of a byte a coin.
     packed = np.frombuffer(rng.bytes(-(-n // 8)), dtype=np.uint8)
@@ -91,17 +74,6 @@ def random_subsets(n: int, d: int, k: int, rng: np.random.Generator) -> NDArray[
 
     >>> sorted(random_subsets(1, 3, 3, np.random.default_rng(0))[:, 0].tolist())
     [0, 1, 2]
-
-    Parameters
-    ----------
-    n
-        How many rows.
-    d
-        How many columns there are.
-    k
-        How many of them each row gets.
-    rng
-        The noise stream.
 
     Returns
     -------

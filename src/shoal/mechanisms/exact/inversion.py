@@ -51,15 +51,7 @@ class ExactTable:
         self._guide = self._make_guide()
 
     def sample(self, n: int, rng: np.random.Generator) -> Outcomes:
-        """Return ``n`` independent outcomes.
-
-        Parameters
-        ----------
-        n
-            How many.
-        rng
-            The noise stream.
-        """
+        """Return ``n`` independent outcomes."""
         prefixes = _random_words(-(-n // 4), rng).view(np.uint16)[:n]
         outcomes = self._guide.take(prefixes, mode="clip")  # [P1]
         undecided = np.flatnonzero(outcomes < 0)
@@ -113,22 +105,10 @@ def _random_words(n: int, rng: np.random.Generator) -> NDArray[np.uint64]:
 
 
 def decimal_precision(digits: int) -> Context:
-    """Return a decimal context of this precision, with exponents wide enough for any budget.
-
-    Parameters
-    ----------
-    digits
-        How many significant digits.
-    """
+    """Return a decimal context of this precision, with exponents wide enough for any budget."""
     return Context(prec=digits, Emin=-(10**9), Emax=10**9)
 
 
 def exp_minus(exponent: Fraction) -> Decimal:
-    """Return e^-exponent in the current decimal context.
-
-    Parameters
-    ----------
-    exponent
-        An exact exponent.
-    """
+    """Return e^-exponent in the current decimal context."""
     return (-Decimal(exponent.numerator) / Decimal(exponent.denominator)).exp()

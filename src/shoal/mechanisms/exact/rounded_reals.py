@@ -32,14 +32,8 @@ _WORD_BITS = 64
 
 @dataclass(frozen=True)
 class Interval:
-    """Lower and upper ends of numbers from 0 up; each operation widens them by its rounding error.
-
-    Parameters
-    ----------
-    low
-        The lower ends.
-    high
-        The upper ends.
+    """Lower and upper ends of numbers from 0 up; each operation widens them by its rounding
+    error.
     """
 
     low: Ends
@@ -47,15 +41,7 @@ class Interval:
 
     @classmethod
     def of_digits(cls, digits: Digits, bits: int = _WORD_BITS) -> "Interval":
-        """Return the interval of numbers in [0, 1] that begin with these binary digits.
-
-        Parameters
-        ----------
-        digits
-            The digits of each number, as a whole number.
-        bits
-            How many digits there are.
-        """
+        """Return the interval of numbers in [0, 1] that begin with these binary digits."""
         low = digits.astype(np.float64) if digits.dtype == np.uint64 else digits
         return cls(low, low + 1).times(Fraction(1, 2**bits))
 
@@ -70,34 +56,16 @@ class Interval:
 
     @classmethod
     def joined(cls, parts: Sequence["Interval"]) -> "Interval":
-        """Return the intervals of all parts, side by side along the last axis.
-
-        Parameters
-        ----------
-        parts
-            Intervals whose other axes have the same lengths.
-        """
+        """Return the intervals of all parts, side by side along the last axis."""
         low, high = ([getattr(part, end) for part in parts] for end in ("low", "high"))
         return cls(np.concatenate(low, axis=-1), np.concatenate(high, axis=-1))
 
     def reshape(self, *shape: int) -> "Interval":
-        """Return the same intervals in another shape.
-
-        Parameters
-        ----------
-        shape
-            The lengths of the axes.
-        """
+        """Return the same intervals in another shape."""
         return Interval(self.low.reshape(shape), self.high.reshape(shape))
 
     def times(self, factor: Fraction) -> "Interval":
-        """Multiply by a positive fraction.
-
-        Parameters
-        ----------
-        factor
-            The fraction.
-        """
+        """Multiply by a positive fraction."""
         number = _constant(factor, self.low)
         return _widened(self.low * number, self.high * number, steps=2)
 
@@ -139,18 +107,10 @@ def rounded_noise(
 
     Parameters
     ----------
-    n
-        How many vectors.
-    m
-        Their length.
-    exponentials
-        How many exponential numbers each vector needs beside its normal ones.
     formula
         ``formula(normal, exponential)`` gives the sizes of the noise, shape (..., m), of ``|x|``,
         x normal of variance 1/2, shape (..., normals), and of exponentials, shape (...,
         exponentials).
-    rng
-        The noise stream.
     normals
         How many normal numbers each vector needs; None for ``m``.
     """

@@ -60,8 +60,6 @@ def domain_required(domain: Box | None, by: str) -> Box:
     ----------
     domain
         A box or None.
-    by
-        What needs it, for the error.
     """
     if isinstance(domain, Box):
         return domain
@@ -95,11 +93,6 @@ def extremes(rows: Matrix) -> tuple[Row, Row]:
 
     Few columns make slow reductions, so rows are laid side by side first; and some at a time, so
     that the second look finds them in the cache.
-
-    Parameters
-    ----------
-    rows
-        The rows, at least one.
     """
     d = rows.shape[1]
     lows, highs = [], []

@@ -94,13 +94,7 @@ class Reports:
 
 
 def as_reports(value: object) -> Reports:
-    """Return the value if it is ``Reports``; refuse rows and bare arrays.
-
-    Parameters
-    ----------
-    value
-        What came.
-    """
+    """Return the value if it is ``Reports``; refuse rows and bare arrays."""
     if isinstance(value, Reports):
         return value
     raise NotAReport(
@@ -111,13 +105,7 @@ def as_reports(value: object) -> Reports:
 
 
 def as_raw_reports(value: object) -> Reports:
-    """Return reports to which no remap was applied; refuse others.
-
-    Parameters
-    ----------
-    value
-        What came.
-    """
+    """Return reports to which no remap was applied; refuse others."""
     reports = as_reports(value)
     if reports.remap is None:
         return reports

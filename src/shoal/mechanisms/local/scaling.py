@@ -47,8 +47,6 @@ class Scaling:
 
         Parameters
         ----------
-        scale
-            As the class takes it, or an array.
         domain
             The public box, if there is one.
         """
@@ -85,23 +83,11 @@ class Scaling:
         return self.scale if isinstance(self.scale, tuple) else None
 
     def origin(self, d: int) -> Row:
-        """Return where a lattice starts: the box's low corner, or zero.
-
-        Parameters
-        ----------
-        d
-            The number of columns.
-        """
+        """Return where a lattice starts: the box's low corner, or zero."""
         return np.zeros(d) if self.domain is None else self.domain.low
 
     def units(self, d: int) -> Row:
-        """Return the length of one scaled unit in each column, in raw units.
-
-        Parameters
-        ----------
-        d
-            The number of columns.
-        """
+        """Return the length of one scaled unit in each column, in raw units."""
         box = self.domain
         if self.scale == "box" and box is not None:
             return (box.high - box.low) / 2
@@ -110,25 +96,13 @@ class Scaling:
         return raw if self.scale is None else raw * np.array(self.scale, dtype=np.float64)
 
     def scaled(self, values: ArrayLike) -> Matrix:
-        """Convert reports or public points to scaled units.
-
-        Parameters
-        ----------
-        values
-            Points in raw units.
-        """
+        """Convert reports or public points to scaled units."""
         points = as_matrix(values, self.d)
         d = points.shape[1]
         return (points - self.origin(d)) / self.units(d)
 
     def unscaled(self, points: Matrix) -> Matrix:
-        """Convert scaled points back to raw units.
-
-        Parameters
-        ----------
-        points
-            Points in scaled units.
-        """
+        """Convert scaled points back to raw units."""
         d = points.shape[1]
         return np.multiply(points, self.units(d)) + self.origin(d)
 
@@ -149,13 +123,7 @@ def _checked_units(scale: Scale, domain: Box | None) -> tuple[float, ...]:
 
 
 def refuse_degrees(names: Iterable[str]) -> None:
-    """Refuse columns of latitude and longitude: epsilon per degree is almost never meant.
-
-    Parameters
-    ----------
-    names
-        The column names.
-    """
+    """Refuse columns of latitude and longitude: epsilon per degree is almost never meant."""
     parts = {word for name in names for word in re.split(r"[^a-z]+", name.lower())}
     if parts & _LATITUDES and parts & _LONGITUDES:
         raise InvalidDomain(

@@ -61,12 +61,6 @@ class PairTable:
 
     Parameters
     ----------
-    columns
-        Their names.
-    labels
-        The bins or categories of each.
-    counts
-        How many rows each combination has, estimated.
     deviation
         The standard deviation of a count's noise as it was released; None if it was not.
     modelled
@@ -504,15 +498,7 @@ class MixedSynopsis(MixedEstimator):
 
 
 def read_counts(spending: Spending, columns: MixedColumns) -> ExactCounts:
-    """Count every column and pair in one pass, for mechanisms to noise.
-
-    Parameters
-    ----------
-    spending
-        Its rows are read.
-    columns
-        The columns.
-    """
+    """Count every column and pair in one pass, for mechanisms to noise."""
     kernel = pair_counts(columns)
     return kernel.unpacked(spending.sum(kernel)[0])
 

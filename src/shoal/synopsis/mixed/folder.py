@@ -31,8 +31,6 @@ def save_synopsis(synopsis: Any, folder: str | Path, overwrite: bool = False) ->
         A fitted ``MixedSynopsis``.
     folder
         Where; it must hold nothing else.
-    overwrite
-        Whether a synopsis that is there may be replaced.
     """
     place = Path(folder)
     if place.is_dir() and any(each.name != DOCUMENT for each in place.iterdir()):

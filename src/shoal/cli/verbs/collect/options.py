@@ -55,15 +55,7 @@ DEFAULT_KEY = Path("operator.key")
 
 
 def open_campaign(path: Path, db: str) -> tuple["Campaign", "Store"]:
-    """Return a signed campaign and its database.
-
-    Parameters
-    ----------
-    path
-        The campaign's file.
-    db
-        Its database.
-    """
+    """Return a signed campaign and its database."""
     from shoal.collector.campaign import Campaign
     from shoal.collector.databases import open_store
 

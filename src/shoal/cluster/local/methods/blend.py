@@ -41,10 +41,6 @@ def learn(
     ----------
     reports
         Of ``NDLaplace``, as released.
-    n_clusters
-        The number of clusters.
-    rng
-        The seeds of the starts.
     units
         How much of each column counts as one unit of distance.
     progress

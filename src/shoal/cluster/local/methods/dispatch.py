@@ -58,13 +58,6 @@ def choose_method(reports: Reports, n_clusters: int) -> str:
 
     The rule was measured: docs/decisions/local-auto.md.
 
-    Parameters
-    ----------
-    reports
-        The reports.
-    n_clusters
-        The number of clusters.
-
     Returns
     -------
     A name of ``METHODS``.

@@ -128,12 +128,6 @@ def learn(
 
     Parameters
     ----------
-    reports
-        Of a mechanism whose law is known.
-    n_clusters
-        The number of clusters.
-    rng
-        The seeds of the starts.
     units
         How much of each column counts as one unit of distance.
     progress
@@ -151,10 +145,6 @@ def density_of(reports: Reports, rng: Randomness, progress: Progress = None) -> 
 
     Parameters
     ----------
-    reports
-        Of a mechanism whose law is known.
-    rng
-        The seed of the sample.
     progress
         Called with the share of the work done.
     """

@@ -91,17 +91,6 @@ class GaussianGroups:
     """Fitted round groups: centres, widths and sizes, and the cost of the fit.
 
     Only released numbers went into them.
-
-    Parameters
-    ----------
-    centers
-        One row for each group.
-    widths
-        The logarithm of the deviation of each group.
-    sizes
-        The number of people in each group.
-    cost
-        Minus twice the logarithm of the posterior, up to a constant.
     """
 
     centers: Matrix
@@ -110,36 +99,18 @@ class GaussianGroups:
     cost: float
 
     def masses(self, cells: Cells) -> Row:
-        """Return the expected number of people in each cell.
-
-        Parameters
-        ----------
-        cells
-            The cells.
-        """
+        """Return the expected number of people in each cell."""
         return np.asarray(self.sizes @ _outer(_factors(self.centers, self.widths, cells)[0]))
 
     def without(self, group: int) -> "GaussianGroups":
-        """Return all groups but one, unchanged; the cost is then not known.
-
-        Parameters
-        ----------
-        group
-            The number of the group to leave out.
-        """
+        """Return all groups but one, unchanged; the cost is then not known."""
         others = np.arange(len(self.sizes)) != group
         return GaussianGroups(
             self.centers[others], self.widths[others], self.sizes[others], math.nan
         )
 
     def moments(self, cells: Cells) -> Matrix:
-        """Return the sum of the places of the people in each cell, according to the groups.
-
-        Parameters
-        ----------
-        cells
-            The cells.
-        """
+        """Return the sum of the places of the people in each cell, according to the groups."""
         masses, inner = _factors(self.centers, self.widths, cells)[0], []
         for axis, (mass, edges) in enumerate(zip(masses, cells.edges, strict=True)):
             mean = self._means_along(axis, edges, mass)
@@ -165,17 +136,9 @@ def greedy_start(
 
     Parameters
     ----------
-    cells
-        The noisy counts to explain.
-    k
-        The number of groups.
-    width
-        The deviation of the groups that are tried.
     heat
         The temperature of the random choice: 1 chooses in proportion to the likelihood, more takes
         worse places more often.
-    rng
-        The source of the random choice.
     """
     tried = [np.linspace(each[0], each[-1], 2 * len(each) - 1)[1:-1] for each in cells.edges]
     along = [_masses_along(places, math.log(width), edges)
@@ -198,15 +161,7 @@ def greedy_start(
 
 
 def fit_groups(cells: Cells, centers: Matrix) -> GaussianGroups:
-    """Fit groups from these starting places, by damped Gauss-Newton steps.
-
-    Parameters
-    ----------
-    cells
-        The noisy counts to explain.
-    centers
-        The starting places.
-    """
+    """Fit groups from these starting places, by damped Gauss-Newton steps."""
     problem = _Problem(cells, len(centers))
     low = np.array([each[0] for each in cells.edges])
     high = np.array([each[-1] for each in cells.edges])
@@ -312,25 +267,13 @@ def _masses_along(places: Row, width: float, edges: Row) -> Matrix:
 
 
 def open_ends(edges: Row) -> Row:
-    """Extend the outer slices without end, since records beyond the walls were moved onto them.
-
-    Parameters
-    ----------
-    edges
-        The edges of cells along one axis.
-    """
+    """Extend the outer slices without end, since records beyond the walls were moved onto them."""
     far = 1e6 * (edges[-1] - edges[0])
     return np.concatenate([[edges[0] - far], edges[1:-1], [edges[-1] + far]])
 
 
 def normal_density(at: Matrix) -> Matrix:
-    """Return the standard normal density, cut off where it is no more than rounding.
-
-    Parameters
-    ----------
-    at
-        Where.
-    """
+    """Return the standard normal density, cut off where it is no more than rounding."""
     return np.asarray(np.exp(-np.minimum(at**2, 1e3) / 2) / math.sqrt(2 * math.pi))
 
 
@@ -367,12 +310,6 @@ def fit_from_many_starts(
 
     Parameters
     ----------
-    cells
-        The noisy counts.
-    k
-        The number of groups.
-    rng
-        The source of the starts.
     progress
         Called with the share of the work done.
 
@@ -399,17 +336,7 @@ def fit_from_many_starts(
 def move_groups(
     cells: Cells, fit: GaussianGroups, rng: np.random.Generator
 ) -> list[GaussianGroups]:
-    """For each group, fit again with that group put where the others leave most unexplained.
-
-    Parameters
-    ----------
-    cells
-        The noisy counts.
-    fit
-        The groups to move.
-    rng
-        The source of the random choice of places.
-    """
+    """For each group, fit again with that group put where the others leave most unexplained."""
     fits = []
     for group in range(len(fit.centers)):
         others = fit.without(group)
@@ -421,19 +348,7 @@ def move_groups(
 def unexplained_places(
     cells: Cells, fit: GaussianGroups, more: int, rng: np.random.Generator
 ) -> Matrix:
-    """Choose places for further groups, where a fit explains least.
-
-    Parameters
-    ----------
-    cells
-        The noisy counts.
-    fit
-        The groups known so far.
-    more
-        How many places.
-    rng
-        The source of the random choice.
-    """
+    """Choose places for further groups, where a fit explains least."""
     if not fit.sizes.size:  # without groups there is no mean width to try
         return greedy_start(cells, more, cells.usual_width, 1.0, rng)
     rest = replace(cells, counts=cells.counts - fit.masses(cells))

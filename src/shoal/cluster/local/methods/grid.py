@@ -36,12 +36,6 @@ def learn(
 
     Parameters
     ----------
-    reports
-        Of a local grid, as released.
-    n_clusters
-        The number of clusters.
-    rng
-        The seeds of the starts.
     units
         How much of each column counts as one unit of distance.
     progress
@@ -75,11 +69,6 @@ def learn(
 def grid_of(reports: object) -> LocalGrid:
     """Return the grid that made these reports, which must be as released.
 
-    Parameters
-    ----------
-    reports
-        Reports.
-
     Raises
     ------
     NotAReport
@@ -99,8 +88,6 @@ def cells_of(reports: Reports, units: Row) -> Cells:
 
     Parameters
     ----------
-    reports
-        Of a local grid.
     units
         How much of each column counts as one unit of distance.
     """
@@ -114,15 +101,7 @@ def cells_of(reports: Reports, units: Row) -> Cells:
 
 
 def density_of(cells: Cells, fits: list[GaussianGroups]) -> tuple[Matrix, Row]:
-    """Return the mean place and the number of the people in each cell.
-
-    Parameters
-    ----------
-    cells
-        Noisy counts.
-    fits
-        Fits of groups that may be behind them.
-    """
+    """Return the mean place and the number of the people in each cell."""
     masses, moments = _average_fits(fits, cells)
     added = _surplus(cells, masses)
     extra = np.maximum(added, 0)  # taken to lie evenly in their cells

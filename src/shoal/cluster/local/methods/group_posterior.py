@@ -63,12 +63,6 @@ def likely_groups(
 
     Parameters
     ----------
-    cells
-        The noisy counts.
-    k
-        The number of groups.
-    rng
-        The source of draws and starts.
     progress
         Called with the share of the work done.
     """
@@ -83,12 +77,6 @@ def draw_groups(
 
     Parameters
     ----------
-    cells
-        The noisy counts.
-    k
-        The number of groups.
-    rng
-        The source of the draws.
     progress
         Called with the share of the work done.
 

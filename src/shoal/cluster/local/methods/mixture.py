@@ -49,21 +49,7 @@ class _Axes(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Mixture:
-    """A mixture of Gaussians of the records, in the mechanism's scaled units, and its noise.
-
-    Parameters
-    ----------
-    shares
-        The weight of each component.
-    means
-        The mean of each component, one a row.
-    covariances
-        The covariance of each component.
-    noise_variances
-        The nodes of the quadrature of the noise.
-    noise_weights
-        Their weights.
-    """
+    """A mixture of Gaussians of the records, in the mechanism's scaled units, and its noise."""
 
     shares: Row
     means: Matrix
@@ -116,14 +102,8 @@ def learn(
     ----------
     reports
         Of ``NDLaplace``, as released.
-    n_clusters
-        The number of components.
-    rng
-        The seeds of the starts.
     units
         Not used: a mixture does not depend on units.
-    progress
-        Not used: a fit is short.
     """
     mechanism = laplace_of(reports)
     mixture = fit_mixture(reports, n_clusters, rng)
@@ -141,11 +121,6 @@ def fit_mixture(reports: Reports, n_components: int, rng: Randomness) -> Mixture
     ----------
     reports
         Of ``NDLaplace``, as released; of very many, 5,000 spread evenly are used.
-    n_components
-        The number of Gaussians.
-    rng
-        The seeds of the starts.
-
     Examples
     --------
     >>> rows = np.repeat([[-3.0, 0.0], [3.0, 0.0]], 1_000, axis=0)

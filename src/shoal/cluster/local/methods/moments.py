@@ -38,14 +38,8 @@ def learn(
     ----------
     reports
         Of ``NDLaplace``, as released.
-    n_clusters
-        The number of clusters.
-    rng
-        The seeds of the starts.
     units
         How much of each column counts as one unit of distance.
-    progress
-        Not used: one run is short.
     """
     moved = shrink_reports(reports)
     centers = centers_of(moved, np.ones(len(moved)), n_clusters, rng, units)
@@ -80,10 +74,6 @@ def shrink_to_covariance(
 
     Parameters
     ----------
-    values
-        All reports, in scaled units.
-    noise
-        The variance of the noise along each axis.
     moved
         The reports to move, if not all.
 
@@ -137,25 +127,11 @@ def debiased_covariance(reports: object) -> Matrix:
 
 
 def covariance(points: Matrix) -> Matrix:
-    """Return the covariance of the columns; zeros for a single row.
-
-    Parameters
-    ----------
-    points
-        One a row.
-    """
+    """Return the covariance of the columns; zeros for a single row."""
     centred = points - points.mean(axis=0)
     return np.asarray(centred.T @ centred / max(1, len(points) - 1))
 
 
 def noise_variance(mechanism: NDLaplace, d: int) -> float:
-    """Return the variance of each coordinate of the noise, in scaled units.
-
-    Parameters
-    ----------
-    mechanism
-        The Laplace mechanism.
-    d
-        The number of columns.
-    """
+    """Return the variance of each coordinate of the noise, in scaled units."""
     return (d + 1) / mechanism.rate**2

@@ -24,16 +24,8 @@ def learn(
 
     Parameters
     ----------
-    reports
-        Reports of any mechanism.
-    n_clusters
-        The number of clusters.
-    rng
-        The seeds of the starts.
     units
         How much of each column counts as one unit of distance.
-    progress
-        Not used.
     """
     values = np.asarray(reports.values, dtype=np.float64)
     centers = centers_of(values, np.ones(len(values)), n_clusters, rng, units)
@@ -52,17 +44,8 @@ def centers_of(
     ----------
     points
         One a row, in raw units.
-    weights
-        Of each point.
-    k
-        The number of centres.
-    rng
-        The seeds of the runs.
     units
         How much of each column counts as one unit of distance.
-    runs
-        How many runs.
-
     Examples
     --------
     >>> points = np.array([[0.0, 0.0], [1.0, 0.0], [9.0, 0.0]])

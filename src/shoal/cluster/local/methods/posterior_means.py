@@ -22,12 +22,6 @@ def learn(
 
     Parameters
     ----------
-    reports
-        Of a mechanism whose law is known.
-    n_clusters
-        The number of clusters.
-    rng
-        The seeds of the starts.
     units
         How much of each column counts as one unit of distance.
     progress

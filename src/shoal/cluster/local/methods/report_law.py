@@ -26,15 +26,8 @@ class SlidingLaw:
 
     Parameters
     ----------
-    box
-        The bounds of the column.
     half_width
         Of the window, on the scale where the box is [-1, 1].
-    slope
-        How far the window moves when the value moves by one.
-    ratio
-        How much likelier reports inside the window are: e^epsilon.
-
     Examples
     --------
     >>> law = SlidingLaw(Box(x=(-1, 1)), half_width=0.5, slope=1.0, ratio=math.e)
@@ -48,15 +41,7 @@ class SlidingLaw:
     ratio: float
 
     def log_density(self, values: Matrix, atoms: Matrix) -> Matrix:
-        """Return the log density of each report (rows) at each atom (columns), up to a constant.
-
-        Parameters
-        ----------
-        values
-            Reports, one a row.
-        atoms
-            Possible records, one a row.
-        """
+        """Return the log density of each report (rows) at each atom (columns), up to a constant."""
         at, middles = self.box.scale(values, -1, 1), self.slope * self.box.scale(atoms, -1, 1)
         inside = np.abs(at - middles.T) <= self.half_width
         return np.where(inside, math.log(self.ratio), 0.0)
@@ -64,11 +49,6 @@ class SlidingLaw:
 
 def law_of(reports: Reports) -> Law:
     """Return the law of these reports.
-
-    Parameters
-    ----------
-    reports
-        The reports.
 
     Raises
     ------
@@ -90,11 +70,6 @@ def law_of(reports: Reports) -> Law:
 def span_of(reports: Reports) -> tuple[Row, Row]:
     """Return where records may lie: the public box, or else the extent of the reports.
 
-    Parameters
-    ----------
-    reports
-        The reports.
-
     Returns
     -------
     The lowest and the highest corner.
@@ -108,15 +83,7 @@ def span_of(reports: Reports) -> tuple[Row, Row]:
 
 
 def step_of(reports: Reports, span: Row) -> Row:
-    """Return the step of a lattice fine enough for these reports: half the scale of their noise.
-
-    Parameters
-    ----------
-    reports
-        The reports.
-    span
-        The side lengths of the lattice.
-    """
+    """Return the step of a lattice fine enough for these reports: half the scale of their noise."""
     d = span.size
     least = span / _NODES[d]
     if not isinstance(reports.mechanism, NDLaplace):

@@ -33,9 +33,6 @@ class LearningResult:
     ----------
     points
         Where records lie according to the reports, one a row, in raw units.
-    weights
-        The share of the records at each point.
-
     Attributes
     ----------
     centers

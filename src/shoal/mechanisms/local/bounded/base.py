@@ -101,25 +101,11 @@ class Bounded(ABC):
         return local_budget(self.epsilon)
 
     def check(self, value: ArrayLike) -> None:
-        """Refuse rows that cannot be randomised, before anything is written or drawn.
-
-        Parameters
-        ----------
-        value
-            The rows.
-        """
+        """Refuse rows that cannot be randomised, before anything is written or drawn."""
         self._rows(value)
 
     def release(self, value: ArrayLike, rng: np.random.Generator) -> Reports:
-        """Return one report for each row, in the units of the rows.
-
-        Parameters
-        ----------
-        value
-            A table of rows, or one row as a flat array.
-        rng
-            The noise stream.
-        """
+        """Return one report for each row, in the units of the rows."""
         rows = self._rows(value)
         box = self._box(rows.shape[1])
         # Filled block by block: noise of a whole table would be several copies of it.
@@ -129,26 +115,14 @@ class Bounded(ABC):
         return Reports.drawn(values, self, rng)
 
     def mean(self, reports: Reports) -> Estimate:
-        """Estimate the mean of the rows behind these reports, unbiased, with its standard error.
-
-        Parameters
-        ----------
-        reports
-            Reports of this mechanism, unchanged.
-        """
+        """Estimate the mean of the rows behind these reports, unbiased, with its standard error."""
         values = np.atleast_2d(own_reports(reports, self).values)
         n = len(values)
         spread = values.std(axis=0, ddof=1) if n > 1 else np.full(values.shape[1], np.inf)
         return Estimate(values.mean(axis=0), spread / np.sqrt(n))
 
     def variance(self, x: ArrayLike) -> Matrix:
-        """Return the variance of each row's report, column by column.
-
-        Parameters
-        ----------
-        x
-            A table of rows, or one row as a flat array.
-        """
+        """Return the variance of each row's report, column by column."""
         rows = self._rows(x)
         box = self._box(rows.shape[1])
         scaled = np.clip(box.scale(rows, -1, 1), -1, 1)
@@ -176,13 +150,7 @@ class Bounded(ABC):
 
 
 def local_budget(epsilon: Number) -> Fraction:
-    """Return epsilon as an exact fraction, refused beyond what local mechanisms can keep.
-
-    Parameters
-    ----------
-    epsilon
-        The budget of one report.
-    """
+    """Return epsilon as an exact fraction, refused beyond what local mechanisms can keep."""
     exact = LocalDP(epsilon).epsilon  # type: ignore[arg-type]
     if exact < _SMALLEST_BUDGET:
         raise InvalidBudget(
@@ -202,27 +170,13 @@ def local_budget(epsilon: Number) -> Fraction:
 
 
 def positive_number(value: object) -> bool:
-    """Whether a value is a positive, finite number.
-
-    Parameters
-    ----------
-    value
-        Anything.
-    """
+    """Whether a value is a positive, finite number."""
     number = isinstance(value, int | float | np.number) and not isinstance(value, bool)
     return number and bool(0 < float(value) < np.inf)  # type: ignore[arg-type]
 
 
 def own_reports(reports: object, mechanism: object) -> Reports:
-    """Return reports checked to be this mechanism's own, unchanged, and at least one.
-
-    Parameters
-    ----------
-    reports
-        What came.
-    mechanism
-        What must have made them.
-    """
+    """Return reports checked to be this mechanism's own, unchanged, and at least one."""
     raw = as_raw_reports(reports)
     if raw.mechanism != mechanism:
         raise NotAReport(
@@ -237,13 +191,6 @@ def own_reports(reports: object, mechanism: object) -> Reports:
 
 def steps_of(rows: Matrix, box: Box) -> Steps:
     """Return rows as whole steps, 0 at the low end of the box and 2**20 at its high end.
-
-    Parameters
-    ----------
-    rows
-        Rows inside the box.
-    box
-        The public box.
 
     Returns
     -------

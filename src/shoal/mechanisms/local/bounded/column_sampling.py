@@ -17,15 +17,7 @@ class ColumnLaw(Protocol):
     """How one number in [-1, 1] is randomised, without bias."""
 
     def draw(self, steps: Steps, rng: np.random.Generator) -> Matrix:
-        """Draw reports on the scale of [-1, 1].
-
-        Parameters
-        ----------
-        steps
-            Values in whole steps.
-        rng
-            The noise stream.
-        """
+        """Draw reports on the scale of [-1, 1]."""
 
     def variance(self, x: Matrix) -> Matrix:
         """Return the variance of the report of each value.
@@ -41,13 +33,7 @@ class Sampled(Bounded):
     """Base class of ``Piecewise`` and ``Hybrid``: k of d columns get epsilon / k each."""
 
     def columns_reported(self, d: int) -> int:
-        """Return how many of ``d`` columns a report carries: one for every 2.5 of epsilon.
-
-        Parameters
-        ----------
-        d
-            The number of columns.
-        """
+        """Return how many of ``d`` columns a report carries: one for every 2.5 of epsilon."""
         # The rule of Wang et al. (ICDE 2019): below 2.5 a column, fewer columns have less noise.
         return max(1, min(d, int(self.exact_epsilon / Fraction(5, 2))))
 

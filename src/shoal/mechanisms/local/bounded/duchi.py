@@ -71,12 +71,8 @@ class Duchi(Bounded):
 
 
 class DuchiLaw:
-    """Draws which columns of a report agree with the row's corner, and computes the corner's size.
-
-    Parameters
-    ----------
-    epsilon
-        The budget of one report, exact.
+    """Draws which columns of a report agree with the row's corner, and computes the corner's
+    size.
     """
 
     def __init__(self, epsilon: Fraction) -> None:
@@ -85,13 +81,7 @@ class DuchiLaw:
         self._keep_tie = Coin(epsilon, lambda E: 2 / (E + 1))
 
     def size(self, d: int) -> float:
-        """Return B, the coordinate of a corner that makes the report unbiased.
-
-        Parameters
-        ----------
-        d
-            The number of columns.
-        """
+        """Return B, the coordinate of a corner that makes the report unbiased."""
         ties: float = math.comb(d, d // 2) / 2**d if d % 2 == 0 else 0.0
         slope: float = math.comb(d - 1, d // 2) / 2**d  # [P5]
         growth = math.expm1(self._epsilon)
@@ -99,13 +89,6 @@ class DuchiLaw:
 
     def agreements(self, shape: tuple[int, ...], rng: np.random.Generator) -> Bits:
         """Draw in which columns the report has the corner's sign.
-
-        Parameters
-        ----------
-        shape
-            The numbers of columns and rows.
-        rng
-            The noise stream.
 
         Returns
         -------
@@ -138,25 +121,11 @@ def _lead(agree: Bits) -> NDArray[np.int32]:
 
 
 def rounded_to_signs(steps: Steps, rng: np.random.Generator) -> Bits:
-    """Round each value to a sign: True with probability steps / 2**20, that is (1 + x)/2.
-
-    Parameters
-    ----------
-    steps
-        Values in whole steps.
-    rng
-        The noise stream.
-    """
+    """Round each value to a sign: True with probability steps / 2**20, that is (1 + x)/2."""
     return rng.integers(0, STEPS, size=steps.shape, dtype=np.int32) < steps  # [P1]
 
 
 @lru_cache(maxsize=64)
 def duchi_law(epsilon: Fraction) -> DuchiLaw:
-    """Return the law at this budget, made once.
-
-    Parameters
-    ----------
-    epsilon
-        The budget of one report, exact.
-    """
+    """Return the law at this budget, made once."""
     return DuchiLaw(epsilon)

@@ -71,28 +71,14 @@ class Harmony(Bounded):
 
 
 class OneSign:
-    """Duchi's mechanism for one number: report plus or minus C1.
-
-    Parameters
-    ----------
-    epsilon
-        The budget of one report, exact.
-    """
+    """Duchi's mechanism for one number: report plus or minus C1."""
 
     def __init__(self, epsilon: Fraction) -> None:
         self.size = 1 / math.tanh(epsilon / 2)  # C1
         self._truth_coin = Coin(epsilon, lambda E: E / (E + 1))
 
     def draw(self, steps: Steps, rng: np.random.Generator) -> Matrix:
-        """Draw reports on the scale of [-1, 1].
-
-        Parameters
-        ----------
-        steps
-            Values in whole steps.
-        rng
-            The noise stream.
-        """
+        """Draw reports on the scale of [-1, 1]."""
         positive = rounded_to_signs(steps, rng)
         truthful = self._truth_coin.flip(steps.size, rng).reshape(steps.shape)  # [P1]
         return np.where(positive == truthful, self.size, -self.size)
@@ -110,11 +96,5 @@ class OneSign:
 
 @lru_cache(maxsize=64)
 def one_sign(epsilon: Fraction) -> OneSign:
-    """Return the law at this budget, made once.
-
-    Parameters
-    ----------
-    epsilon
-        The budget of one report, exact.
-    """
+    """Return the law at this budget, made once."""
     return OneSign(epsilon)

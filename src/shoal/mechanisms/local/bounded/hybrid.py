@@ -69,13 +69,7 @@ class Hybrid(Sampled):
 
 
 class HybridLaw:
-    """The Hybrid mechanism for one number in [-1, 1].
-
-    Parameters
-    ----------
-    epsilon
-        The budget of one report, exact.
-    """
+    """The Hybrid mechanism for one number in [-1, 1]."""
 
     def __init__(self, epsilon: Fraction) -> None:
         self._piecewise = piecewise_law(epsilon)
@@ -84,15 +78,7 @@ class HybridLaw:
         self._coin = Coin(epsilon / 2, lambda z: 1 - 1 / z)
 
     def draw(self, steps: Steps, rng: np.random.Generator) -> Matrix:
-        """Draw reports on the scale of [-1, 1].
-
-        Parameters
-        ----------
-        steps
-            Values in whole steps.
-        rng
-            The noise stream.
-        """
+        """Draw reports on the scale of [-1, 1]."""
         smooth = self._coin.flip(steps.size, rng).reshape(steps.shape)  # [P1]
         return np.where(smooth, self._piecewise.draw(steps, rng), self._sign.draw(steps, rng))
 

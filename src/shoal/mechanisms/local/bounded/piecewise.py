@@ -67,13 +67,7 @@ class Piecewise(Sampled):
 
 
 class PiecewiseLaw:
-    """The Piecewise mechanism for one number in [-1, 1].
-
-    Parameters
-    ----------
-    epsilon
-        The budget of one report, exact.
-    """
+    """The Piecewise mechanism for one number in [-1, 1]."""
 
     def __init__(self, epsilon: Fraction) -> None:
         self._ratio = math.exp(epsilon)
@@ -82,15 +76,7 @@ class PiecewiseLaw:
         self._unit = (self._ratio * width + STEPS) / (width * math.expm1(epsilon)) * (2 / STEPS)
 
     def draw(self, steps: Steps, rng: np.random.Generator) -> Matrix:
-        """Draw reports on the scale of [-1, 1].
-
-        Parameters
-        ----------
-        steps
-            Values in whole steps.
-        rng
-            The noise stream.
-        """
+        """Draw reports on the scale of [-1, 1]."""
         values = self._window.draw(steps, rng).astype(np.float64)  # [P2]
         values -= (self._window.places - 1) / 2
         values *= self._unit  # [P3] chosen so that the mean is the value
@@ -113,11 +99,5 @@ class PiecewiseLaw:
 
 @lru_cache(maxsize=64)
 def piecewise_law(epsilon: Fraction) -> PiecewiseLaw:
-    """Return the law at this budget, made once.
-
-    Parameters
-    ----------
-    epsilon
-        The budget of one report, exact.
-    """
+    """Return the law at this budget, made once."""
     return PiecewiseLaw(epsilon)

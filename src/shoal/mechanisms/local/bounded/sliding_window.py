@@ -20,8 +20,6 @@ class SlidingWindow:
 
     Parameters
     ----------
-    epsilon
-        The logarithm of how much likelier a position inside the window is.
     width
         The width of the window, in steps; from 1 up.
     """
@@ -32,15 +30,7 @@ class SlidingWindow:
         self._inside = Coin(epsilon, lambda E: E * width / (E * width + STEPS))
 
     def draw(self, steps: Steps, rng: np.random.Generator) -> Steps:
-        """Draw a position from 0 to ``places - 1`` for each value.
-
-        Parameters
-        ----------
-        steps
-            Values in whole steps.
-        rng
-            The noise stream.
-        """
+        """Draw a position from 0 to ``places - 1`` for each value."""
         inside = self._inside.flip(steps.size, rng).reshape(steps.shape)  # [P1]
         near = rng.integers(0, self.width, size=steps.shape, dtype=np.int32)  # [P2]
         far = rng.integers(0, STEPS, size=steps.shape, dtype=np.int32)  # [P3]

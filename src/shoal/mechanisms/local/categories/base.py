@@ -58,25 +58,11 @@ class Categorical(ABC):
         return listed.size if isinstance(listed, Categories) else listed
 
     def check(self, value: Any) -> None:
-        """Refuse values that are not in the list, before anything is written or drawn.
-
-        Parameters
-        ----------
-        value
-            One value, or a column of them.
-        """
+        """Refuse values that are not in the list, before anything is written or drawn."""
         self._codes(value)
 
     def release(self, value: Any, rng: np.random.Generator) -> Reports:
-        """Return one report for each value, as codes.
-
-        Parameters
-        ----------
-        value
-            One value, or a column of them.
-        rng
-            The noise stream.
-        """
+        """Return one report for each value, as codes."""
         return Reports.drawn(self._draw(self._codes(value), rng), self, rng)
 
     def frequencies(self, reports: Reports, project: bool = False) -> Estimate:
@@ -87,8 +73,6 @@ class Categorical(ABC):
 
         Parameters
         ----------
-        reports
-            Reports of this mechanism, unchanged.
         project
             Return the nearest shares that are not negative and sum to 1.
         """
@@ -103,13 +87,7 @@ class Categorical(ABC):
         return Estimate((shares - no) / (yes - no), error)
 
     def variance(self, share: float = 0.0) -> float:
-        """Return the variance of an estimated share, times the number of reports.
-
-        Parameters
-        ----------
-        share
-            The true share of the category.
-        """
+        """Return the variance of an estimated share, times the number of reports."""
         yes, no = self._chances
         spread = share * yes * (1 - yes) + (1 - share) * no * (1 - no)
         return spread / (yes - no) ** 2
@@ -149,13 +127,7 @@ class Coded(Categorical):
         """How many different reports there are."""
 
     def tally(self, values: NDArray[Any]) -> Codes:
-        """Count how often each code was reported; counts of parts of the reports add up.
-
-        Parameters
-        ----------
-        values
-            The reported codes.
-        """
+        """Count how often each code was reported; counts of parts of the reports add up."""
         return np.bincount(values.ravel().astype(np.int64), minlength=self.codes)
 
     def frequencies_from_tally(self, counts: Codes) -> Estimate:
@@ -181,11 +153,6 @@ def nearest_shares(estimate: Vector) -> Vector:
 
     >>> nearest_shares(np.array([0.7, 0.5, -0.2])).round(6).tolist()
     [0.6, 0.4, 0.0]
-
-    Parameters
-    ----------
-    estimate
-        Unbiased shares, some of them perhaps negative.
     """
     # The shift is found from the largest share down: those it takes below 0 are cut.
     falling = np.sort(estimate)[::-1]

@@ -269,17 +269,6 @@ class LocalGrid:
 def auto_cells(n: int, epsilon: Number, d: int, n_clusters: int) -> int:
     """Return the number of cells along each axis that suits so many reports.
 
-    Parameters
-    ----------
-    n
-        How many people report.
-    epsilon
-        The promise of one report.
-    d
-        The number of columns.
-    n_clusters
-        How many clusters are looked for.
-
     Examples
     --------
     >>> [auto_cells(n, 1.0, 2, 5) for n in (2_000, 20_000, 200_000)]
@@ -297,13 +286,6 @@ def cell_oracle(epsilon: Number, size: int) -> Oracle:
 
     >>> cell_oracle(1.0, 9), cell_oracle(1.0, 144)
     (RandomizedResponse(epsilon=1.0, categories=9), LocalHash(epsilon=1.0, categories=144))
-
-    Parameters
-    ----------
-    epsilon
-        The promise of one report.
-    size
-        How many cells there are.
     """
     either: tuple[Oracle, Oracle] = RandomizedResponse(epsilon, size), LocalHash(epsilon, size)
     return min(either, key=lambda oracle: oracle.variance())

@@ -42,14 +42,8 @@ class PrototypeReport:
         How many categories each column has; 0 for a number. Numbers come first.
     questions
         The columns of each question, by their places; one is drawn, each as likely.
-    bins
-        How many bins each number has before there are prototypes.
-    weights
-        How much each column counts in the cost.
     prototypes
         Published ones, a line each: numbers of [-1, 1], then codes; none in a first round.
-    reach
-        How far from a prototype each number is told apart.
     epsilon
         The promise of one report; at most 20.
 
@@ -104,36 +98,18 @@ class PrototypeReport:
         return sum(size == 0 for size in self.sizes)
 
     def answer_sizes(self, question: int) -> tuple[int, ...]:
-        """Return how many values each part of an answer has: prototypes first, if there are any.
-
-        Parameters
-        ----------
-        question
-            Its place.
-        """
+        """Return how many values each part of an answer has: prototypes first, if there are any."""
         numbers = (2,) * self._n_numbers if self.prototypes else self.bins
         own = tuple(self.sizes[column] or numbers[column] for column in self.questions[question])
         return ((len(self.prototypes),) if self.prototypes else ()) + own
 
     def oracle(self, question: int) -> Oracle | None:
-        """Return the frequency oracle of a question; None if there is only one answer.
-
-        Parameters
-        ----------
-        question
-            Its place.
-        """
+        """Return the frequency oracle of a question; None if there is only one answer."""
         size = math.prod(self.answer_sizes(question))
         return cell_oracle(self.epsilon, size) if size > 1 else None
 
     def check(self, value: ArrayLike) -> None:
-        """Refuse what is no table of numbers and codes, before anything is written or drawn.
-
-        Parameters
-        ----------
-        value
-            The records.
-        """
+        """Refuse what is no table of numbers and codes, before anything is written or drawn."""
         as_matrix(value, len(self.sizes))
 
     def release(self, value: ArrayLike, rng: np.random.Generator) -> Reports:
@@ -143,8 +119,6 @@ class PrototypeReport:
         ----------
         value
             A line each: numbers of [-1, 1], then codes.
-        rng
-            The noise stream.
         """
         records = self._clipped(as_matrix(value, len(self.sizes)))  # [P1]
         drawn = rng.integers(0, len(self.questions), size=len(records))  # [P2]
@@ -160,13 +134,6 @@ class PrototypeReport:
 
     def answers(self, reports: Reports, question: int) -> Estimate:
         """Estimate the share of each answer to a question, in the shape of its parts.
-
-        Parameters
-        ----------
-        reports
-            Reports of this mechanism, unchanged.
-        question
-            The place of the question.
 
         Returns
         -------

@@ -43,8 +43,6 @@ class ResidualSign:
 
     Parameters
     ----------
-    domain
-        Public bounds. Rows outside are moved to their nearest point, NaN to the centre.
     centers
         Published ones, a line each, in raw units: learnt from other people's reports.
     reach
@@ -102,25 +100,11 @@ class ResidualSign:
         return cell_oracle(self.epsilon, 2 * len(self.centers))
 
     def check(self, value: ArrayLike) -> None:
-        """Refuse what is no table of numbers, before anything is written or drawn.
-
-        Parameters
-        ----------
-        value
-            The rows.
-        """
+        """Refuse what is no table of numbers, before anything is written or drawn."""
         records_of(value, self.domain, clip=True)
 
     def release(self, value: ArrayLike, rng: np.random.Generator) -> Reports:
-        """Return one report for each row: the column and the oracle's report.
-
-        Parameters
-        ----------
-        value
-            A table of rows, or one row as a flat array.
-        rng
-            The noise stream.
-        """
+        """Return one report for each row: the column and the oracle's report."""
         rows = self.domain.scale(records_of(value, self.domain, clip=True), -1, 1)  # [P1]
         columns = rng.integers(0, self.domain.d, size=len(rows))  # [P2]
         nearest = self._nearest(rows)
@@ -136,11 +120,6 @@ class ResidualSign:
 
         0 where a centre has no more rows than noise alone would show.
 
-        Parameters
-        ----------
-        reports
-            Reports of this mechanism, unchanged.
-
         Returns
         -------
             A line for each centre, a column for each column.
@@ -150,13 +129,7 @@ class ResidualSign:
         return np.column_stack(moves) * (self.domain.high - self.domain.low) / 2
 
     def shares(self, reports: Reports) -> Estimate:
-        """Estimate the share of people nearest to each centre.
-
-        Parameters
-        ----------
-        reports
-            Reports of this mechanism, unchanged.
-        """
+        """Estimate the share of people nearest to each centre."""
         codes = own_reports(reports, self).values[:, 1]
         shares = self.oracle.frequencies(Reports(codes, self.oracle)).value
         error = math.sqrt(2 * self.oracle.variance() / codes.size)

@@ -343,17 +343,7 @@ class SphericalLaplace(NDLaplace):
 
 
 def fill_with_noise(out: Matrix, rate: float, rng: np.random.Generator) -> None:
-    """Fill an array with noise of density proportional to e^(-rate ||u||), a vector each row.
-
-    Parameters
-    ----------
-    out
-        The array to fill.
-    rate
-        How fast the density falls.
-    rng
-        The noise stream.
-    """
+    """Fill an array with noise of density proportional to e^(-rate ||u||), a vector each row."""
     n, d = out.shape
     radius = rng.standard_gamma((d + 1) / 2, size=n)  # [P2]
     np.sqrt(radius, out=radius)
@@ -366,15 +356,6 @@ def lattice_slack(step_cost: Fraction, d: int, reach: float) -> Fraction:
     """Return what rounding a record to the lattice costs, rounded up to a multiple of 1e-9.
 
     A step a column, and what float64 gets wrong before rounding at so many steps from the origin.
-
-    Parameters
-    ----------
-    step_cost
-        Epsilon times the step.
-    d
-        The number of columns.
-    reach
-        How many steps from the origin a record may lie.
     """
     # One step for the rounding of the record, the rest for float64's error at that distance.
     steps = 1 + Fraction(reach) / 2**50
@@ -388,10 +369,6 @@ def to_places(rows: Matrix, origin: Matrix, cell: Matrix) -> None:
 
     Parameters
     ----------
-    rows
-        The rows.
-    origin
-        Where the lattice starts.
     cell
         The step along each column, in raw units.
     """

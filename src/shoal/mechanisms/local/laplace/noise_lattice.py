@@ -43,19 +43,7 @@ Progress = Callable[[float], None] | None
 
 @dataclass(frozen=True, eq=False)
 class NoiseLattice:
-    """Nodes over a box, and a margin beyond it where reports may fall, in units of 1/epsilon.
-
-    Parameters
-    ----------
-    low
-        The first node of the box along each axis.
-    step
-        The distance between nodes along each axis.
-    nodes
-        How many nodes lie in the box along each axis.
-    margin
-        How many nodes lie beyond the box on each side, along each axis.
-    """
+    """Nodes over a box, and a margin beyond it where reports may fall, in units of 1/epsilon."""
 
     low: Row
     step: Row
@@ -93,14 +81,8 @@ class NoiseLattice:
 
         Parameters
         ----------
-        counts
-            The counted reports, margin included.
-        rounds
-            How many steps of EM.
         progress
             Called with the share of the work done.
-        start
-            The share of the work that was done before.
         """
         weights = np.full(self.nodes, 1 / np.prod(self.nodes))
         for done in range(rounds):
@@ -113,13 +95,7 @@ class NoiseLattice:
         return weights
 
     def spread(self, weights: Field) -> Field:
-        """Return how reports of records with these weights are distributed over the lattice.
-
-        Parameters
-        ----------
-        weights
-            Of the nodes in the box.
-        """
+        """Return how reports of records with these weights are distributed over the lattice."""
         padded = np.zeros(self._shape)
         padded[self._box] = weights
         return self._convolve(padded)[self._all]
@@ -131,8 +107,6 @@ class NoiseLattice:
         ----------
         blocks
             Blocks of reports, in units of 1/epsilon.
-        parts
-            For each part, its weights of the nodes in the box.
         """
         best = np.zeros(self.whole, dtype=np.int64)
         top = np.full(self.whole, -np.inf)
@@ -152,8 +126,6 @@ class NoiseLattice:
         ----------
         blocks
             Blocks of reports, in units of 1/epsilon.
-        weights
-            Of the nodes in the box.
         """
         evidence = self.spread(weights)
         np.maximum(evidence, 1e-14 * evidence.max(), out=evidence)
@@ -240,10 +212,6 @@ def lattice_for(
     ----------
     low
         The lowest corner of the box, in units of 1/epsilon.
-    high
-        The highest corner of the box.
-    step
-        The largest distance between nodes along each axis.
     values
         Points that reports do not exceed, such as their extremes.
     coarsest
@@ -274,8 +242,6 @@ def in_noise_units(mechanism: NDLaplace, values: Matrix) -> Matrix:
 
     Parameters
     ----------
-    mechanism
-        What made the reports.
     values
         Reports or records, one a line, in raw units.
     """
@@ -287,8 +253,6 @@ def scaled_blocks(mechanism: NDLaplace, values: Matrix) -> Iterator[Matrix]:
 
     Parameters
     ----------
-    mechanism
-        What made the reports.
     values
         Reports, one a line, in raw units.
     """

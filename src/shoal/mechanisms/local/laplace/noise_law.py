@@ -12,15 +12,7 @@ __all__ = ["distances", "log_density", "radius_quantile"]
 
 
 def distances(values: Matrix, atoms: Matrix) -> Matrix:
-    """Return the distance from each value (lines) to each atom (columns).
-
-    Parameters
-    ----------
-    values
-        Points, one a line.
-    atoms
-        Points, one a line.
-    """
+    """Return the distance from each value (lines) to each atom (columns)."""
     squares = np.zeros((len(values), len(atoms)))
     for ours, theirs in zip(values.T, atoms.T, strict=True):
         gap: Matrix = np.subtract.outer(ours, theirs)
@@ -29,15 +21,7 @@ def distances(values: Matrix, atoms: Matrix) -> Matrix:
 
 
 def log_density(values: Matrix, atoms: Matrix) -> Matrix:
-    """Return the log-density of each value (lines) as noise around each atom (columns).
-
-    Parameters
-    ----------
-    values
-        Points, one a line.
-    atoms
-        Points, one a line.
-    """
+    """Return the log-density of each value (lines) as noise around each atom (columns)."""
     d = values.shape[1]
     sphere = math.log(2) + d / 2 * math.log(math.pi) - math.lgamma(d / 2)  # log of its area
     logs = distances(values, atoms)
@@ -53,8 +37,6 @@ def radius_quantile(d: int, p: float) -> float:
 
     Parameters
     ----------
-    d
-        The number of dimensions.
     p
         A probability between 0 and 1.
     """

@@ -80,13 +80,7 @@ class Prior:
 
 
 def laplace_of(reports: object) -> NDLaplace:
-    """Return the mechanism of unchanged reports, refused unless it is ``NDLaplace``.
-
-    Parameters
-    ----------
-    reports
-        Reports as they were released.
-    """
+    """Return the mechanism of unchanged reports, refused unless it is ``NDLaplace``."""
     mechanism = as_raw_reports(reports).mechanism
     if isinstance(mechanism, NDLaplace):
         return mechanism
@@ -111,8 +105,6 @@ def em_prior(reports: object, iterations: int = 200, tolerance: float = 1e-7) ->
         Reports of ``NDLaplace``, as they were released.
     iterations
         The most rounds of expectation maximisation.
-    tolerance
-        Stop when weights change by less than this in all.
     """
     mechanism = laplace_of(reports)
     values = as_raw_reports(reports).values
@@ -140,10 +132,6 @@ class LatticePrior(Prior):
     ----------
     lattice
         The lattice, in units of 1/epsilon.
-    atoms
-        Its nodes in raw units.
-    weights
-        How likely each node is.
     """
 
     lattice: NoiseLattice
@@ -157,15 +145,7 @@ class LatticePrior(Prior):
         object.__setattr__(self, "field", weights)
 
     def posterior_means(self, mechanism: NDLaplace, values: Matrix) -> Matrix:
-        """Return the mean of the record behind each report.
-
-        Parameters
-        ----------
-        mechanism
-            What made the reports.
-        values
-            Reports, one a line.
-        """
+        """Return the mean of the record behind each report."""
         means = self.lattice.posterior_means(scaled_blocks(mechanism, values), self.field)
         return mechanism.space.unscaled(means / mechanism.rate)
 
@@ -188,15 +168,7 @@ class Law(Protocol):
     """Something that knows how likely a report is for a record at an atom."""
 
     def log_density(self, values: Matrix, atoms: Matrix) -> Matrix:
-        """Return the log-density of each report (lines) at each atom (columns).
-
-        Parameters
-        ----------
-        values
-            Reports, one a line.
-        atoms
-            Points, one a line.
-        """
+        """Return the log-density of each report (lines) at each atom (columns)."""
 
 
 def likeliest(
@@ -211,10 +183,6 @@ def likeliest(
     ----------
     likelihood
         Of each report (lines) at each atom (columns), in proportion.
-    iterations
-        The most rounds.
-    tolerance
-        Stop when weights change by less than this in all.
     start
         The first weights; None starts from equal ones.
     """
@@ -233,17 +201,7 @@ def likeliest(
 
 
 def likelihood_of(law: Law, values: Matrix, atoms: Matrix) -> NDArray[np.float32]:
-    """Return the likelihood of each report at each atom, the largest of a line scaled to 1.
-
-    Parameters
-    ----------
-    law
-        Knows how likely a report is.
-    values
-        Reports, one a line.
-    atoms
-        Points, one a line.
-    """
+    """Return the likelihood of each report at each atom, the largest of a line scaled to 1."""
     # float32: half the memory of the largest array here.
     likelihood = np.empty((len(values), len(atoms)), dtype=np.float32)
     size = max(1, 2**16 // len(atoms))  # 512 kB at a time, so it stays in the cache
@@ -278,13 +236,6 @@ def _sampled_atoms(mechanism: NDLaplace, values: Matrix) -> Matrix:
 
 def thinned(points: Matrix, most: int = 20_000) -> Matrix:
     """Return at most ``most`` lines, spread evenly over the given ones.
-
-    Parameters
-    ----------
-    points
-        Points, one a line.
-    most
-        How many to return.
 
     Examples
     --------

@@ -22,15 +22,7 @@ _MOST_POSTERIORS = 2**16  # held at a time: 512 kB, so they stay in the cache
 
 @dataclass(frozen=True)
 class Then:
-    """One remap after another.
-
-    Parameters
-    ----------
-    first
-        Applied first.
-    second
-        Applied to what the first returns.
-    """
+    """One remap after another."""
 
     first: Remap
     second: Remap
@@ -41,13 +33,7 @@ class Then:
 
 @dataclass(frozen=True)
 class Clamp:
-    """The remap that ``clamp`` makes.
-
-    Parameters
-    ----------
-    domain
-        The public box.
-    """
+    """The remap that ``clamp`` makes."""
 
     domain: Box
 
@@ -57,15 +43,7 @@ class Clamp:
 
 @dataclass(frozen=True)
 class Snap:
-    """The remap that ``snap`` makes.
-
-    Parameters
-    ----------
-    domain
-        The public box.
-    nodes
-        How many nodes each axis has.
-    """
+    """The remap that ``snap`` makes."""
 
     domain: Box
     nodes: tuple[int, ...]
@@ -224,15 +202,7 @@ def needs_all_reports(remap: Remap | None) -> TypeGuard[Remap]:
 
 
 def with_learnt_prior(remap: Remap, reports: Reports) -> Remap:
-    """Return a remap that moves reports one by one, its prior estimated from these.
-
-    Parameters
-    ----------
-    remap
-        The remap.
-    reports
-        Reports as they were released.
-    """
+    """Return a remap that moves reports one by one, its prior estimated from these."""
     if isinstance(remap, Then):  # only the first sees reports as they were drawn
         return Then(with_learnt_prior(remap.first, reports), remap.second)
     if isinstance(remap, BayesRemap) and isinstance(remap.prior, str):
@@ -265,16 +235,6 @@ def _geometric_medians(posterior: Matrix, atoms: Matrix) -> Matrix:
 
 
 def remapped(reports: Reports, values: Matrix, remap: Remap) -> Reports:
-    """Return the same reports with new values, the remap recorded.
-
-    Parameters
-    ----------
-    reports
-        The reports before.
-    values
-        Their new values.
-    remap
-        What made the new values.
-    """
+    """Return the same reports with new values, the remap recorded."""
     done = remap if reports.remap is None else Then(reports.remap, remap)
     return Reports(values, reports.mechanism, done, reports.simulation)
