@@ -13,10 +13,10 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 from sklearn.utils import estimator_html_repr
 
+from shoal.arrays import Integers
 from shoal.domain import Box, Partition, Schema, SparseCounts, View, ViewedCells
 from shoal.engine import Rows, is_rows, rows_of
 from shoal.engine.rows import Kernel, Terms
@@ -57,8 +57,6 @@ __all__ = [
 # docs/decisions/synopses.md.
 ROW_COUNT_SHARE = Fraction(3, 100)
 WAVE_ROW_COUNT_SHARE = Fraction(1, 100)
-
-Integers = NDArray[np.int64]
 
 
 _FOR_THE_HOLDER = {

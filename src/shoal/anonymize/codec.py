@@ -18,6 +18,7 @@ from shoal.anonymize.hierarchies.build import build_hierarchy
 from shoal.anonymize.hierarchies.hierarchy import TextLeaves, as_text, parse_days, parse_numbers
 from shoal.anonymize.policy import Policy
 from shoal.anonymize.problem import Closeness, Diversity
+from shoal.arrays import Floats
 from shoal.domain import Taxonomy
 from shoal.domain.value_text import normalise_column, normalise_text, value_to_text
 from shoal.errors import InvalidPolicy
@@ -249,6 +250,6 @@ def _labels(policy: Policy, hierarchy: Hierarchy) -> list[str]:
     return labels
 
 
-def _column(numbers: NDArray[np.float64], whole: bool) -> Any:
+def _column(numbers: Floats, whole: bool) -> Any:
     column = pa.array(numbers, mask=np.isnan(numbers))
     return column.cast(pa.int64()) if whole else column

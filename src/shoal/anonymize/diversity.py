@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from shoal.anonymize.classes import number_classes
 from shoal.anonymize.problem import Closeness, Diversity, Problem, SensitiveColumn
 from shoal.anonymize.tree import Tree
+from shoal.arrays import Floats, Integers
 from shoal.domain import Taxonomy
 
 __all__ = [
@@ -28,11 +29,8 @@ __all__ = [
     "measure_diversity",
 ]
 
-Ints = NDArray[np.int64]
 Lines = NDArray[np.integer]
 
-Counts = NDArray[np.int64]
-Floats = NDArray[np.float64]
 Mask = NDArray[np.bool_]
 
 _ROUNDING = 1e-9  # ln 3 of three equal shares, or a distance of 0.3, is off by rounding
@@ -59,7 +57,7 @@ class LineCounter:
         return self.problem.entities is not None
 
     @cached_property
-    def _person(self) -> Ints:
+    def _person(self) -> Integers:
         assert self.problem.entities is not None
         return np.unique(self.problem.entities, return_inverse=True)[1]
 
@@ -73,21 +71,21 @@ class LineCounter:
         return int(_first_of_each(combination, self._person).sum()) == people
 
     @cached_property
-    def _rows(self) -> NDArray[np.float64] | None:
+    def _rows(self) -> Floats | None:
         n = self.problem.n  # None counts lines, in half the time
         return None if bool((n == 1).all()) else n.astype(np.float64)
 
     @cached_property
-    def _people(self) -> NDArray[np.float64]:
+    def _people(self) -> Floats:
         return _first_of_each(self._person).astype(np.float64)
 
     @cached_property
-    def _pairs(self) -> dict[str, NDArray[np.float64]]:
+    def _pairs(self) -> dict[str, Floats]:
         """For each sensitive column, 1 for the first line of each person and value, else 0."""
         columns = self.problem.sensitive
         return {c.name: _first_of_each(self._person, c.codes).astype(np.float64) for c in columns}
 
-    def rows(self, lines: Lines, groups: Ints, size: int) -> Ints:
+    def rows(self, lines: Lines, groups: Integers, size: int) -> Integers:
         """Count the rows in each group.
 
         Parameters
@@ -100,7 +98,7 @@ class LineCounter:
         """
         return _sums(self._rows, lines, groups, size)
 
-    def people(self, lines: Lines, groups: Ints, size: int) -> Ints:
+    def people(self, lines: Lines, groups: Integers, size: int) -> Integers:
         """Count what k is compared with in each group: people, or rows without an entity.
 
         Parameters
@@ -118,14 +116,16 @@ class LineCounter:
             return _sums(self._people, lines, groups, size)
         return self._distinct(lines, groups, size)
 
-    def _of_rows(self, lines: Lines, groups: Ints) -> tuple[Lines, Ints]:
+    def _of_rows(self, lines: Lines, groups: Integers) -> tuple[Lines, Integers]:
         """Leave out lines of a population, which belong to nobody in the table."""
         if self.problem.population is None:
             return lines, groups
         live = self.problem.n[lines] > 0
         return lines[live], groups[live]
 
-    def values(self, column: SensitiveColumn, lines: Lines, groups: Ints, size: int) -> Ints:
+    def values(
+        self, column: SensitiveColumn, lines: Lines, groups: Integers, size: int
+    ) -> Integers:
         """Count each sensitive value in each group, nulls in the last column.
 
         People are counted once for each value they have in the group.
@@ -151,7 +151,7 @@ class LineCounter:
             counts = self._distinct(lines, cells, size * width)
         return counts.reshape(size, width)
 
-    def _distinct(self, lines: Lines, groups: Ints, size: int) -> Ints:
+    def _distinct(self, lines: Lines, groups: Integers, size: int) -> Integers:
         people = int(self._person.max(initial=0)) + 1
         keys = np.sort(groups * people + self._person[lines])
         new = np.ones(len(keys), dtype=bool)
@@ -159,7 +159,7 @@ class LineCounter:
         return np.bincount(keys[new] // people, minlength=size)
 
 
-def _sums(weights: NDArray[np.float64] | None, lines: Lines, groups: Ints, size: int) -> Ints:
+def _sums(weights: Floats | None, lines: Lines, groups: Integers, size: int) -> Integers:
     if weights is None:
         return np.bincount(groups, minlength=size)
     # Floats hold these whole numbers exactly up to 2**53.
@@ -191,13 +191,13 @@ class ClassRules:
             c.l is not None and c.l.kind != "distinct" for c in columns
         )
 
-    def references(self, lines: NDArray[np.integer]) -> list[Counts]:
+    def references(self, lines: NDArray[np.integer]) -> list[Integers]:
         """Return, for each column with rules, the counts of its values over these lines."""
         one = np.zeros(len(lines), dtype=np.int64)
         return [self._counting.values(c, lines, one, 1)[0] for c in self._columns]
 
     def hold(
-        self, lines: NDArray[np.integer], groups: Counts, size: int, references: list[Counts]
+        self, lines: NDArray[np.integer], groups: Integers, size: int, references: list[Integers]
     ) -> Mask:
         """Return in which groups every rule holds; an empty group breaks an l rule.
 
@@ -220,9 +220,7 @@ class ClassRules:
         return hold
 
 
-def _parts(
-    groups: Counts, size: int, width: int
-) -> Iterator[tuple[NDArray[np.int64] | slice, int, int]]:
+def _parts(groups: Integers, size: int, width: int) -> Iterator[tuple[Integers | slice, int, int]]:
     """Yield ranges of groups small enough to be counted at once, with the places of their lines."""
     step = max(_CHUNK_CELLS // width, 1)
     if size <= step:
@@ -235,7 +233,7 @@ def _parts(
         yield order[begin:end], int(low), min(int(low) + step, size)
 
 
-def _holds(column: SensitiveColumn, counts: Counts, reference: Counts) -> Mask:
+def _holds(column: SensitiveColumn, counts: Integers, reference: Integers) -> Mask:
     hold = np.ones(len(counts), dtype=bool)
     if column.l is not None:
         hold &= is_diverse(column.l, counts)
@@ -245,7 +243,7 @@ def _holds(column: SensitiveColumn, counts: Counts, reference: Counts) -> Mask:
     return hold
 
 
-def is_diverse(rule: Diversity, counts: Counts) -> Mask:
+def is_diverse(rule: Diversity, counts: Integers) -> Mask:
     """Return whether each class satisfies an l rule; nulls are no value.
 
     Examples
@@ -265,7 +263,7 @@ def is_diverse(rule: Diversity, counts: Counts) -> Mask:
     return np.asarray(measure_diversity(rule, counts) >= rule.value - _ROUNDING)
 
 
-def measure_diversity(rule: Diversity, counts: Counts) -> Floats:
+def measure_diversity(rule: Diversity, counts: Integers) -> Floats:
     """Return the l that each class reaches: the number of values, or e to their entropy.
 
     For ``recursive``, the largest l for which the rule with this c holds, 0 if none does.
@@ -292,7 +290,7 @@ def measure_diversity(rule: Diversity, counts: Counts) -> Floats:
 
 
 def measure_closeness(
-    rule: Closeness, counts: Counts, reference: Counts, taxonomy: Taxonomy | None = None
+    rule: Closeness, counts: Integers, reference: Integers, taxonomy: Taxonomy | None = None
 ) -> Floats:
     """Return the earth mover's distance of each class's values to the table's.
 

@@ -24,6 +24,7 @@ from shoal.anonymize.policy import Policy
 from shoal.anonymize.problem import Cut, Problem, SensitiveColumn
 from shoal.anonymize.table import AnyTable, table_of
 from shoal.anonymize.table_check import check_columns, check_people, check_tokens
+from shoal.arrays import Floats, Integers
 from shoal.domain.value_text import value_to_text
 from shoal.engine.duckdb import OWNER
 from shoal.errors import (
@@ -49,8 +50,6 @@ __all__ = [
     "stated_costs",
 ]
 
-Ints = NDArray[np.int64]
-Floats = NDArray[np.float64]
 _TARGET = "<target>"
 
 
@@ -86,15 +85,15 @@ class ColumnCells(NamedTuple):
     """
 
     cells: Any
-    n: Ints
-    owner: Ints | None = None
+    n: Integers
+    owner: Integers | None = None
 
 
 class _Lines(NamedTuple):
     """Distinct lines: codes (F, columns), rows of each, and rows left out for a null."""
 
     codes: NDArray[np.int32]
-    n: Ints
+    n: Integers
     lost: int
 
 
@@ -272,7 +271,7 @@ def _number_people(owners: Any) -> DistinctValues:
     return DistinctValues(taken.values.take(order), rank[taken.at])
 
 
-def _lines(numbers: Sequence[NDArray[np.int32]], n: Ints, quasi: int) -> _Lines:
+def _lines(numbers: Sequence[NDArray[np.int32]], n: Integers, quasi: int) -> _Lines:
     """Merge lines with equal numbers, in the order of their numbers."""
     matrix = np.stack(numbers, axis=1)
     complete = (matrix[:, :quasi] >= 0).all(axis=1)
@@ -312,7 +311,7 @@ def _problem(policy: Policy, codec: Codec, lines: _Lines, by_person: bool) -> Pr
     )
 
 
-def _costs(policy: Policy, codec: Codec) -> tuple[NDArray[np.float64], ...]:
+def _costs(policy: Policy, codec: Codec) -> tuple[Floats, ...]:
     every = []
     for name, hierarchy in codec.hierarchies.items():
         costs = stated_costs(name, hierarchy, policy.attributes[name].distances or {})

@@ -20,7 +20,6 @@ from shoal.anonymize.risk.uniqueness import estimate_uniques, unique_share
 
 __all__ = ["AverageRisk", "DeltaPresence", "KMap", "Uniqueness", "least_sample_size"]
 
-Counts = NDArray[np.int64]
 Mask = NDArray[np.bool_]
 
 _ROUNDING = 1e-9

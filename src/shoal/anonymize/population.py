@@ -18,6 +18,7 @@ from shoal.anonymize.policy import Policy
 from shoal.anonymize.problem import Outcome, Problem
 from shoal.anonymize.table import AnyTable, table_of
 from shoal.anonymize.tree import Tree
+from shoal.arrays import Integers
 from shoal.engine.duckdb import COUNTED
 from shoal.errors import InvalidPolicy, quantity
 
@@ -36,7 +37,6 @@ __all__ = [
     "without_population",
 ]
 
-Counts = NDArray[np.int64]
 ClassModel = KMap | DeltaPresence
 Whole = TypeVar("Whole", bound=np.integer[Any])
 _CHUNK_CELLS = 2**22  # comparisons held at a time
@@ -52,7 +52,7 @@ class PopulationLines(NamedTuple):
     """
 
     codes: NDArray[np.int32]
-    people: Counts
+    people: Integers
 
     @property
     def known(self) -> "PopulationLines":
@@ -149,7 +149,7 @@ def code_population(codec: Codec, table: AnyTable) -> PopulationLines:
 
 def count_covered(
     trees: tuple[Tree, ...], labels: NDArray[np.int32], lines: PopulationLines
-) -> Counts:
+) -> Integers:
     """Count the people under each combination of labels; labels of local recoding may overlap.
 
     Parameters

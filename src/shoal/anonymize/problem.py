@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from shoal.anonymize.tree import Tree, leaf_count_costs
+from shoal.arrays import Floats, Integers
 from shoal.domain import Taxonomy
 
 if TYPE_CHECKING:
@@ -172,19 +173,19 @@ class Problem:
 
     names: tuple[str, ...]
     taxonomies: tuple[Taxonomy, ...]
-    costs: tuple[NDArray[np.float64], ...]
+    costs: tuple[Floats, ...]
     codes: NDArray[np.int32] = field(repr=False)
-    n: NDArray[np.int64] = field(repr=False)
+    n: Integers = field(repr=False)
     k: int
     suppression: float = 0.0
     weights: tuple[float, ...] = ()
     lost: int = 0
     start: Cut | None = None
     sensitive: tuple[SensitiveColumn, ...] = ()
-    entities: NDArray[np.int64] | None = field(default=None, repr=False)
+    entities: Integers | None = field(default=None, repr=False)
     target: NDArray[np.int32] | None = field(default=None, repr=False)
     levels: tuple[NDArray[np.int32], ...] = field(default=(), repr=False)
-    population: NDArray[np.int64] | None = field(default=None, repr=False)
+    population: Integers | None = field(default=None, repr=False)
     class_models: "tuple[KMap | DeltaPresence, ...]" = ()
 
     def __post_init__(self) -> None:

@@ -16,8 +16,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
-from numpy.typing import NDArray
 
+from shoal.arrays import Integers
 from shoal.data import Source, source_of
 from shoal.data.files import ParquetSource
 from shoal.data.memory import ReaderSource
@@ -122,14 +122,14 @@ class PackedTexts:
                 columns[at] = pa.DictionaryArray.from_arrays(indices, texts)
         return [columns[at] for at in range(len(columns))]
 
-    def _word(self, batch: pa.RecordBatch, members: Sequence[int]) -> NDArray[np.int64]:
+    def _word(self, batch: pa.RecordBatch, members: Sequence[int]) -> Integers:
         word = np.zeros(batch.num_rows, dtype=np.int64)
         for at in members:
             word <<= self._bits[at]
             word |= self._numbers(at, batch.column(at))
         return word
 
-    def _numbers(self, at: int, column: Any) -> NDArray[np.int64]:
+    def _numbers(self, at: int, column: Any) -> Integers:
         """Return the number of each cell's text, from 1; 0 for nulls."""
         if not pa.types.is_dictionary(column.type) or len(column.dictionary) > _MOST_TEXTS:
             raise TooManyTexts
@@ -141,9 +141,7 @@ class PackedTexts:
         indices = column.indices
         if indices.null_count:
             indices = pc.fill_null(indices, len(numbers))
-        of_rows: NDArray[np.int64] = np.array([*numbers, 0], dtype=np.int64).take(
-            indices.to_numpy()
-        )
+        of_rows: Integers = np.array([*numbers, 0], dtype=np.int64).take(indices.to_numpy())
         return of_rows
 
 

@@ -10,6 +10,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from shoal.arrays import Floats, Integers
 from shoal.domain import Taxonomy
 
 __all__ = [
@@ -69,7 +70,7 @@ class Tree:
         return len(self.taxonomy.nodes)
 
     @cached_property
-    def fanout(self) -> NDArray[np.int64]:
+    def fanout(self) -> Integers:
         """The number of children of each node; 0 for a leaf."""
         return np.bincount(self.parent[1:], minlength=self.size)
 
@@ -111,10 +112,10 @@ class Tree:
         children: Places = self.ancestors[depth, codes]
         return children
 
-    def sums(self, of_leaves: ArrayLike) -> NDArray[np.float64]:
+    def sums(self, of_leaves: ArrayLike) -> Floats:
         """Return, for each node, the sum of a number over its leaves."""
         total = np.concatenate([[0], np.cumsum(np.asarray(of_leaves, dtype=np.float64))])
-        sums: NDArray[np.float64] = total[self.high] - total[self.low]
+        sums: Floats = total[self.high] - total[self.low]
         return sums
 
     def partition(self, places: ArrayLike) -> Places:
@@ -125,7 +126,7 @@ class Tree:
         return cover
 
 
-def leaf_count_costs(taxonomy: Taxonomy, values: ArrayLike) -> NDArray[np.float64]:
+def leaf_count_costs(taxonomy: Taxonomy, values: ArrayLike) -> Floats:
     r"""Return costs :math:`(v(y) - 1) / (v(\text{root}) - 1)` of a column of countable values.
 
     Parameters
@@ -141,11 +142,11 @@ def leaf_count_costs(taxonomy: Taxonomy, values: ArrayLike) -> NDArray[np.float6
     [1.0, 0.5, 0.0, 0.0, 0.0]
     """
     counts = Tree(taxonomy).sums(values)
-    costs: NDArray[np.float64] = np.maximum(counts - 1, 0) / max(counts[0] - 1, 1)
+    costs: Floats = np.maximum(counts - 1, 0) / max(counts[0] - 1, 1)
     return costs
 
 
-def width_costs(taxonomy: Taxonomy, widths: ArrayLike) -> NDArray[np.float64]:
+def width_costs(taxonomy: Taxonomy, widths: ArrayLike) -> Floats:
     """Return costs of a continuous column: each node's share of the declared range.
 
     Parameters
@@ -162,7 +163,7 @@ def width_costs(taxonomy: Taxonomy, widths: ArrayLike) -> NDArray[np.float64]:
     return lengths / (lengths[0] or 1.0)
 
 
-def level_costs(taxonomy: Taxonomy, levels: NDArray[np.int32]) -> NDArray[np.float64]:
+def level_costs(taxonomy: Taxonomy, levels: NDArray[np.int32]) -> Floats:
     """Return costs by the level of a label over the root's (Sweeney 2002, Prec).
 
     They are for learnt hierarchies, where the number of leaves below a label depends on people,

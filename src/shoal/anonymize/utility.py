@@ -17,6 +17,7 @@ from shoal.anonymize.hierarchies.hierarchy import as_text
 from shoal.anonymize.policy import Policy
 from shoal.anonymize.problem import Problem
 from shoal.anonymize.table import Table
+from shoal.arrays import Floats, Integers
 from shoal.errors import InvalidSetting
 
 __all__ = [
@@ -29,8 +30,6 @@ __all__ = [
     "column_changes",
 ]
 
-Floats = NDArray[np.float64]
-Counts = NDArray[np.int64]
 _MOST_ROWS = 20_000  # rows that models are trained and tested on
 _MOST_VALUES = 200  # values of a feature that are told apart; the others are one
 _FOLDS = 3
@@ -138,7 +137,7 @@ def associations(
 
 def _label_columns(
     problem: Problem, labels: NDArray[np.int32], suppressed: NDArray[np.bool_]
-) -> tuple[list[Counts], Counts]:
+) -> tuple[list[Integers], Integers]:
     """Return the labels of each class, column by column, and its rows: far fewer than lines."""
     classes = number_classes(labels, suppressed)
     live = classes.ids >= 0
@@ -147,7 +146,7 @@ def _label_columns(
     return list(of_class.T), count_rows(problem, classes)
 
 
-def _cramers_v(a: Counts, b: Counts, n: Counts) -> float:
+def _cramers_v(a: Integers, b: Integers, n: Integers) -> float:
     """Return Cramér's V, 0 where a column has one value only."""
     cells, row_sums, column_sums = _cross_table(a, b, n)
     total, least = float(n.sum()), min((row_sums > 0).sum(), (column_sums > 0).sum()) - 1
@@ -159,7 +158,7 @@ def _cramers_v(a: Counts, b: Counts, n: Counts) -> float:
     return float(np.sqrt(max(phi, 0.0) / least))
 
 
-def _cross_table(a: Counts, b: Counts, n: Counts) -> tuple[tuple[Any, Any, Any], Any, Any]:
+def _cross_table(a: Integers, b: Integers, n: Integers) -> tuple[tuple[Any, Any, Any], Any, Any]:
     """Return occupied cells (rows, and where they are), and the sums of both columns."""
     row_sums, column_sums = np.bincount(a, n), np.bincount(b, n)
     width, key = len(column_sums), a * len(column_sums) + b

@@ -7,8 +7,9 @@ import math
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from shoal.arrays import Integers
 from shoal.cluster.kmeans.kernels import LeastSquares
 from shoal.domain import Box
 from shoal.domain.box import as_matrix
@@ -94,6 +95,6 @@ def label_agreement(frame: Any, first: str, second: str) -> dict[str, float]:
     return agreement_of_counts(counts)
 
 
-def _number_labels(labels: list[Any]) -> NDArray[np.int64]:
+def _number_labels(labels: list[Any]) -> Integers:
     places = {label: place for place, label in enumerate(dict.fromkeys(labels))}
     return np.array([places[label] for label in labels], dtype=np.int64)

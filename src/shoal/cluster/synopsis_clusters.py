@@ -7,18 +7,17 @@ from functools import cached_property
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.base import clone
 from sklearn.cluster import AffinityPropagation
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.neighbors import NearestNeighbors
 from sklearn.utils.validation import check_is_fitted
 
+from shoal.arrays import Floats, Integers
 from shoal.cluster.prototypes.evaluation import every_row
 from shoal.cluster.prototypes.held_rows import hold_rows
 from shoal.cluster.prototypes.mixed_cost import MixedRows
 from shoal.domain import Box, Schema
-from shoal.domain.box import Matrix
 from shoal.errors import InvalidSetting, quantity, value_text
 from shoal.evaluate.checks import check_points
 from shoal.privacy import Guarantee
@@ -28,8 +27,6 @@ from shoal.synopsis.mixed import MixedSynopsis
 
 __all__ = ["SynopsisClusters", "cluster_synopsis"]
 
-Weights = NDArray[np.float64]
-Labels = NDArray[np.int64]
 # Affinity propagation compares all pairs some two hundred times: 1,000 cells take a few seconds.
 # DBSCAN looks at neighbours alone.
 _MOST_COMPARED, _MOST_CELLS = 1_000, 20_000
@@ -56,14 +53,14 @@ class SynopsisClusters:
         None for raw units.
     """
 
-    points: Matrix
-    weights: Weights
-    labels: Labels
-    cell_labels: Labels
-    cluster_centers: Matrix
-    cluster_weights: Weights
+    points: Floats
+    weights: Floats
+    labels: Integers
+    cell_labels: Integers
+    cluster_centers: Floats
+    cluster_weights: Floats
     guarantee: Guarantee
-    core: Labels | None = None
+    core: Integers | None = None
     eps: float = np.inf
     units: Box | Schema | None = None
 
@@ -77,7 +74,7 @@ class SynopsisClusters:
         """About how many rows are in no group."""
         return float(self.weights[self.labels < 0].sum())
 
-    def predict(self, X: Any) -> Labels:
+    def predict(self, X: Any) -> Integers:
         """Return the group of each row, for the holder: by the nearest centre.
 
         After DBSCAN by the nearest dense point, -1 where that is further than its radius.
@@ -95,17 +92,17 @@ class SynopsisClusters:
         return np.where(distances[:, 0] <= self.eps, labels[near[:, 0]], -1)
 
     @cached_property
-    def _landmarks(self) -> tuple[Matrix, Labels]:
+    def _landmarks(self) -> tuple[Floats, Integers]:
         """The points whose group a row takes over, and those groups."""
         if self.core is not None:
             return self._in_units(self.points[self.core]), self.labels[self.core]
         return self._in_units(self.cluster_centers), np.arange(self.n_clusters)
 
-    def _in_units(self, points: Matrix) -> Matrix:
+    def _in_units(self, points: Floats) -> Floats:
         """Return points as distances see them; those of synthetic rows are so already."""
         return self.units.scale(points, -1, 1) if isinstance(self.units, Box) else points
 
-    def _row_points(self, X: Any) -> Matrix:
+    def _row_points(self, X: Any) -> Floats:
         if isinstance(self.units, Schema):
             return hold_rows(X, every_row(self.units)).points
         rows = check_points(X, self.points.shape[1])
@@ -235,7 +232,7 @@ def _checked_limit(max_cells: int | None, method: Any) -> int:
 
 def _merged_cells(
     synopsis: Synopsis, most: int, scaled: bool
-) -> tuple[Matrix, Weights, Labels, Box | Schema | None]:
+) -> tuple[Floats, Floats, Integers, Box | Schema | None]:
     """Return at most so many points, their rows, the point of each cell, and units."""
     if synopsis.view_ is not None:
         raise InvalidSetting(
@@ -253,7 +250,7 @@ def _merged_cells(
     return np.column_stack(sums) / rows[:, None], rows, places, units
 
 
-def _coarser_places(unit: Matrix, most: int) -> Labels:
+def _coarser_places(unit: Floats, most: int) -> Integers:
     """Return the cell of each point of [0, 1]^d on the finest grid that has few enough occupied."""
     axis_cells = _FINEST
     while True:
@@ -266,7 +263,7 @@ def _coarser_places(unit: Matrix, most: int) -> Labels:
 
 def _synthetic_points(
     synopsis: MixedSynopsis, n: int, seed: int
-) -> tuple[Matrix, Weights, Labels, Box | Schema | None]:
+) -> tuple[Floats, Floats, Integers, Box | Schema | None]:
     """Return synthetic rows as points whose squared distances are the mixed cost."""
     numbers, codes = synopsis.synthetic_rows(n, np.random.default_rng(seed))
     points = MixedRows(synopsis.columns, numbers, codes).points
@@ -275,8 +272,8 @@ def _synthetic_points(
 
 
 def _propagate(
-    method: AffinityPropagation, points: Matrix, weights: Weights
-) -> tuple[Labels, Labels]:
+    method: AffinityPropagation, points: Floats, weights: Floats
+) -> tuple[Integers, Integers]:
     """Return labels and exemplars of affinity propagation on points that stand for several."""
     squares = np.square(points).sum(axis=1)
     likeness = -np.maximum(squares[:, None] + squares - 2 * points @ points.T, 0.0)
@@ -299,7 +296,7 @@ def _propagate(
     return np.asarray(fitted.labels_, dtype=np.int64), exemplars
 
 
-def _median_similarity(likeness: Matrix, weights: Weights) -> float:
+def _median_similarity(likeness: Floats, weights: Floats) -> float:
     """Return the median similarity of two rows of different cells; 0 of a single cell."""
     first, second = np.triu_indices(len(weights), 1)
     if not len(first):
@@ -311,8 +308,8 @@ def _median_similarity(likeness: Matrix, weights: Weights) -> float:
 
 
 def _groups(
-    points: Matrix, rows: Weights, labels: Labels, exemplars: Labels | None
-) -> tuple[Matrix, Weights]:
+    points: Floats, rows: Floats, labels: Integers, exemplars: Integers | None
+) -> tuple[Floats, Floats]:
     """Return a centre for each group, and its rows."""
     inside = labels >= 0
     k = int(labels.max(initial=-1)) + 1
@@ -323,7 +320,7 @@ def _groups(
     return np.column_stack(sums) / np.maximum(sizes, np.finfo(float).tiny)[:, None], sizes
 
 
-def _no_groups(points: Matrix, guarantee: Guarantee) -> SynopsisClusters:
+def _no_groups(points: Floats, guarantee: Guarantee) -> SynopsisClusters:
     """Return what a synopsis without any cell has."""
     none = np.empty(0, dtype=np.int64)
     return SynopsisClusters(points, np.empty(0), none, none, points, np.empty(0), guarantee)

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from shoal.arrays import Floats
 from shoal.cluster.noise_sum import NoiseSum
 from shoal.errors import NoGroupsTold
 from shoal.synopsis.weights import weights_of
@@ -29,7 +30,6 @@ __all__ = [
     "whole_shares",
 ]
 
-Floats = NDArray[np.float64]
 NOBODY_TOLD = (
     "No groups can be told from noise: the counts are within what noise alone gives for an "
     "empty table. The budget is spent, and the release stands. Check whether rows were left "

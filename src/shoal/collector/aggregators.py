@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from shoal.arrays import Integers
 from shoal.collector.client import MOST_SHARED_CELLS, pad_of
 from shoal.errors import InvalidSetting, TooFewRows
 from shoal.mechanisms import Geometric
@@ -192,7 +193,7 @@ def noisy_sum(
     return np.asarray(total + drawn.astype(np.uint64))  # [P2]
 
 
-def combine_openings(first: WordVector, second: WordVector) -> NDArray[np.int64]:
+def combine_openings(first: WordVector, second: WordVector) -> Integers:
     """Return the noisy counts of cells from what both aggregators opened."""
     return (first + second).astype(np.int64)  # [P3]
 

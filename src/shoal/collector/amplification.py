@@ -10,9 +10,9 @@ from fractions import Fraction
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import betainc, gammaln
 
+from shoal.arrays import Floats
 from shoal.errors import InvalidSetting
 from shoal.mechanisms import LocalGrid
 from shoal.mechanisms.local.categories.local_hash import LocalHash
@@ -26,8 +26,6 @@ _RELATIVE, _ROUNDING = 1e-6, 1e-12
 _SPREAD = 7.6  # deviations around the mean that are looked at; the rest is paid for whole
 _COARSE, _FINE = 16, 64  # parts of the clones' number: to search with, and to state
 _LARGEST_LOCAL = 4  # above, the local promise says little if the server is not honest
-
-Vector = NDArray[np.float64]
 
 
 class _Blanket(NamedTuple):
@@ -136,14 +134,14 @@ def _given_clones(blanket: _Blanket, reports: int, epsilon: float) -> float:
     return min(1.0, float(gamma / M * np.sum(masses * excess)) + cut)
 
 
-def _at_least(t: Vector, n: Vector, chance: float) -> Vector:
+def _at_least(t: Floats, n: Floats, chance: float) -> Floats:
     """Return P[Bin(n, chance) >= t]."""
     inside = (t >= 1) & (t <= n)
     upper = betainc(np.where(inside, t, 1), np.where(inside, n - t + 1, 1), chance)
     return np.asarray(np.where(inside, upper, (t < 1).astype(float)))
 
 
-def _chances(s: Vector, n: float, chance: float) -> Vector:
+def _chances(s: Floats, n: float, chance: float) -> Floats:
     """Return P[Bin(n, chance) = s]."""
     if chance == 1:
         return np.asarray((s == n).astype(float))

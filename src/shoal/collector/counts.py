@@ -5,8 +5,8 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from shoal.arrays import Floats
 from shoal.cluster.kmeans.weighted import weighted_centers
 from shoal.cluster.local.methods.gaussian_groups import Cells
 from shoal.cluster.local.methods.grid import density_of
@@ -19,17 +19,15 @@ __all__ = ["CappedCounts", "cap_counts", "centers_of_counts", "scatter_of_center
 _RUNS = 10
 _TIMES, _DEVIATIONS = 3, 4  # measured in docs/collector-accuracy.md
 
-Vector = NDArray[np.float64]
-
 
 class CappedCounts(NamedTuple):
     """Counts of cells, none far above its neighbours."""
 
-    counts: Vector
-    cut: Vector
+    counts: Floats
+    cut: Floats
 
 
-def cap_counts(counts: Vector, shape: tuple[int, ...], deviation: float) -> CappedCounts:
+def cap_counts(counts: Floats, shape: tuple[int, ...], deviation: float) -> CappedCounts:
     """Cut counts that stand out from their neighbours by more than people of one kind would.
 
     Against liars who all report one cell. It costs little where groups are wider than a cell, and
@@ -55,14 +53,14 @@ def cap_counts(counts: Vector, shape: tuple[int, ...], deviation: float) -> Capp
 
 
 def centers_of_counts(
-    counts: Vector,
+    counts: Floats,
     box: Box,
     shape: tuple[int, ...],
     deviation: float,
     n: int,
     n_clusters: int,
     rng: Randomness,
-) -> Vector:
+) -> Floats:
     """Return centres from noisy counts, as local clustering learns them from reports.
 
     Parameters
@@ -79,8 +77,8 @@ def centers_of_counts(
 
 
 def scatter_of_centers(
-    centers: Vector, box: Box, learn_again: Callable[[], Vector], runs: int
-) -> Vector:
+    centers: Floats, box: Box, learn_again: Callable[[], Floats], runs: int
+) -> Floats:
     """Return how far each coordinate of centres scatters over counts that are drawn anew.
 
     What noise and sampling do to centres; not what groups of another shape than the learner's

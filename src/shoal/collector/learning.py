@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from shoal.arrays import Floats, Integers
 from shoal.collector import client
 from shoal.collector.campaign import Campaign, box_of, mechanism_of, question_of, sign_document
 from shoal.collector.counts import cap_counts, centers_of_counts, scatter_of_centers
@@ -34,8 +34,6 @@ __all__ = [
     "shares_of",
     "sums_promise",
 ]
-
-Matrix = NDArray[np.float64]
 
 
 def reports_of(campaign: Campaign, store: Store, number: int = 0) -> Reports:
@@ -60,7 +58,7 @@ def question_in(campaign: Campaign, store: Store, number: int) -> dict[str, Any]
     return question  # type: ignore[no-any-return]
 
 
-def _codes(sums: dict[int, int]) -> NDArray[np.int64]:
+def _codes(sums: dict[int, int]) -> Integers:
     codes = np.array(list(sums), dtype=np.int64)
     return np.repeat(codes, np.array(list(sums.values()), dtype=np.int64))
 
@@ -179,7 +177,7 @@ def alarms(campaign: Campaign, store: Store) -> dict[str, float]:
     return chances
 
 
-def capped_centers(campaign: Campaign, store: Store, rng: Randomness) -> tuple[Matrix, int, float]:
+def capped_centers(campaign: Campaign, store: Store, rng: Randomness) -> tuple[Floats, int, float]:
     """Return centres from counts without what stands out, the cells that were cut and by how
     much.
     """
@@ -221,7 +219,7 @@ def rounds_of(campaign: Campaign, store: Store, number: int) -> Any:
 
 def advance(
     campaign: Campaign, store: Store, number: int, private: Any, seed: int | None = None
-) -> Matrix:
+) -> Floats:
     """Close a round, learn from it, and publish the next question; return the centres so far."""
     state = rounds_of(campaign, store, number)
     digest = store.close_round(number)
@@ -246,8 +244,8 @@ def advance(
 
 
 def center_errors(
-    campaign: Campaign, store: Store, centers: Matrix, rng: Randomness, runs: int = 10
-) -> Matrix:
+    campaign: Campaign, store: Store, centers: Floats, rng: Randomness, runs: int = 10
+) -> Floats:
     """Return how far each coordinate of the centres scatters over sums drawn anew from the sums.
 
     What noise and sampling do to centres, by a bootstrap; not what groups of another shape than
@@ -271,7 +269,7 @@ def center_errors(
     n, shape, deviation = len(reports), grid.grid.shape, grid.deviation(len(reports))
     tally = grid.oracle.tally(reports.values)
 
-    def learn_again() -> Matrix:
+    def learn_again() -> Floats:
         counts = grid.counts_from_tally(rng.compute.multinomial(n, tally / n)).value
         return centers_of_counts(counts, grid.domain, shape, deviation, n, len(centers), rng)
 
@@ -291,11 +289,11 @@ def promise_text(document: dict[str, Any]) -> str:
 
 def model_document(
     campaign: Campaign,
-    centers: Matrix,
-    units: NDArray[np.float64],
+    centers: Floats,
+    units: Floats,
     n_reports: int,
     control: str,
-    errors: Matrix | None = None,
+    errors: Floats | None = None,
 ) -> dict[str, Any]:
     """Return the model that clients label themselves with, not yet signed.
 

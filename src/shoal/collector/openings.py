@@ -13,8 +13,8 @@ from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from shoal.arrays import Floats, Integers
 from shoal.collector import client
 from shoal.collector.aggregators import (
     WordVector,
@@ -42,7 +42,6 @@ __all__ = [
 ]
 
 Envelope = dict[str, Any]
-Matrix = NDArray[np.float64]
 _HEAD = {"format", "type", "campaign", "aggregator"}
 _NAMES = {"people": _HEAD | {"people"}, "opening": _HEAD | {"people", "digest", "sums"}}
 
@@ -168,7 +167,7 @@ class OpenedCounts(NamedTuple):
         Of each cell, in the order of a grid's keys.
     """
 
-    counts: NDArray[np.int64]
+    counts: Integers
     people: int
     deviation: float
 
@@ -196,16 +195,16 @@ def add_openings(campaign: Campaign, openings: Sequence[object]) -> OpenedCounts
 
 def centers_of_openings(
     campaign: Campaign, opened: OpenedCounts, rng: Randomness, runs: int = 10
-) -> tuple[Matrix, Matrix]:
+) -> tuple[Floats, Floats]:
     """Return centres learnt from opened counts, and how far each coordinate scatters."""
     box, n = box_of(campaign.document), opened.people
     shape = tuple(campaign.document["rounds"][0]["question"]["cells"])
     k = campaign.document["n_clusters"]
 
-    def learn(counts: NDArray[np.float64]) -> Matrix:
+    def learn(counts: Floats) -> Floats:
         return centers_of_counts(counts, box, shape, opened.deviation, n, k, rng)
 
-    def draw_again() -> Matrix:
+    def draw_again() -> Floats:
         masses = np.maximum(opened.counts, 0) + 1e-9
         counts = rng.compute.multinomial(n, masses / masses.sum())
         return learn(counts + rng.compute.normal(0, opened.deviation, counts.size))

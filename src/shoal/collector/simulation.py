@@ -7,13 +7,11 @@ a billion people take seconds. Nothing here is about real people.
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from shoal.arrays import Integers
 from shoal.mechanisms import RandomizedResponse
 
 __all__ = ["simulate_sums"]
-
-Integers = NDArray[np.int64]
 
 
 def simulate_sums(oracle: Any, counts: Integers, rng: np.random.Generator) -> Integers:

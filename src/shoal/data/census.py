@@ -7,6 +7,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from shoal.arrays import Integers
 from shoal.data.generate import check_count, draw_indices
 from shoal.randomness import Randomness
 
@@ -171,7 +172,7 @@ def _texts(values: Iterable[str], places: NDArray[Any]) -> pa.Array:
 
 def _nested_choice(
     rng: np.random.Generator, groups: dict[tuple[str, ...], dict[str, float]], n: int
-) -> tuple[NDArray[np.int64], pa.Array]:
+) -> tuple[Integers, pa.Array]:
     """Draw values by their weights: the group of each, and the value itself."""
     weights = np.array([weight for values in groups.values() for weight in values.values()])
     place = rng.choice(len(weights), n, p=weights / weights.sum())

@@ -11,6 +11,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
+from shoal.arrays import Floats
 from shoal.data.source import find_columns
 from shoal.domain import Categories
 from shoal.domain.value_text import MISSING, normalise_column
@@ -50,7 +51,7 @@ def encode_numbers(
     names: Sequence[str],
     text: Literal["refuse", "missing"] = "refuse",
     lenient: Collection[str] = (),
-) -> NDArray[np.float64]:
+) -> Floats:
     """Return these columns as float64, one row each; a missing value is NaN.
 
     Each column lies in one piece of memory (Fortran order), as kernels read them.
@@ -149,7 +150,7 @@ def _is_number(kind: pa.DataType) -> bool:
     return any(test(kind) for test in tests)
 
 
-def _non_numbers(column: pa.Array, floats: NDArray[np.float64], text: str) -> list[str]:
+def _non_numbers(column: pa.Array, floats: Floats, text: str) -> list[str]:
     """Return what a column holds that is no number, in words."""
     kind = column.type
     if _is_text(kind):
@@ -170,16 +171,14 @@ def _not_numeric(wrong: Mapping[str, list[str]], n_columns: int) -> NotNumeric:
     )
 
 
-def _floats(column: pa.Array) -> NDArray[np.float64]:
+def _floats(column: pa.Array) -> Floats:
     if _is_text(column.type):
         return floats_of(column.cast(pa.string()))
-    floats: NDArray[np.float64] = column.cast(pa.float64(), safe=False).to_numpy(
-        zero_copy_only=False
-    )
+    floats: Floats = column.cast(pa.float64(), safe=False).to_numpy(zero_copy_only=False)
     return floats
 
 
-def floats_of(column: pa.Array) -> NDArray[np.float64]:
+def floats_of(column: pa.Array) -> Floats:
     """Return each cell as the nearest double; NaN where it is no finite number.
 
     Examples
@@ -189,7 +188,7 @@ def floats_of(column: pa.Array) -> NDArray[np.float64]:
     """
     cells = pc.ascii_trim_whitespace(column)
     readable = pc.if_else(pc.match_substring_regex(cells, _NUMBER), cells, None)
-    floats: NDArray[np.float64] = readable.cast(pa.float64()).to_numpy(zero_copy_only=False)
+    floats: Floats = readable.cast(pa.float64()).to_numpy(zero_copy_only=False)
     return floats
 
 

@@ -4,8 +4,8 @@ from typing import Any, Literal
 
 import numpy as np
 import pyarrow as pa
-from numpy.typing import NDArray
 
+from shoal.arrays import Floats, Integers
 from shoal.domain import Schema
 from shoal.errors import InvalidSetting, setting, value_text
 from shoal.randomness import Randomness
@@ -155,23 +155,23 @@ def shapes(kind: Shape = "moons", n: int = 2_000, noise: float = 0.05, seed: int
     return pa.table({"x": x, "y": y, "label": label})
 
 
-def _moons(label: NDArray[np.int64], t: NDArray[np.float64]) -> NDArray[np.float64]:
+def _moons(label: Integers, t: Floats) -> Floats:
     x, y = np.cos(np.pi * t), np.sin(np.pi * t)
     return np.stack([np.where(label == 0, x, 1 - x), np.where(label == 0, y, 0.5 - y)])
 
 
-def _rings(label: NDArray[np.int64], t: NDArray[np.float64]) -> NDArray[np.float64]:
+def _rings(label: Integers, t: Floats) -> Floats:
     radius, angle = np.where(label == 0, 1.0, 0.5), 2 * np.pi * t
     return np.stack([radius * np.cos(angle), radius * np.sin(angle)])
 
 
-def _spirals(label: NDArray[np.int64], t: NDArray[np.float64]) -> NDArray[np.float64]:
+def _spirals(label: Integers, t: Floats) -> Floats:
     radius = np.sqrt(0.04 + 0.96 * t)  # as many points on each stretch of a given length
     angle = 2 * np.pi * (radius + label / 3)
     return np.stack([radius * np.cos(angle), radius * np.sin(angle)])
 
 
-def _lattice(label: NDArray[np.int64], t: NDArray[np.float64]) -> NDArray[np.float64]:
+def _lattice(label: Integers, t: Floats) -> Floats:
     return np.stack([label % 5, label // 5]).astype(np.float64)
 
 
@@ -249,10 +249,10 @@ def students_schema() -> Schema:
 
 def _connections(
     rng: np.random.Generator,
-    system: NDArray[np.int64],
-    level: NDArray[np.int64],
-    quintile: NDArray[np.int64],
-) -> NDArray[np.float64]:
+    system: Integers,
+    level: Integers,
+    quintile: Integers,
+) -> Floats:
     """Draw the three connection counts of each student."""
     odds = np.exp(_HABIT_ODDS[:, None, :] + (np.arange(5)[:, None] - 2) * _HABIT_TILT)
     shares = odds / odds.sum(axis=2, keepdims=True)  # by system, quintile and habit
@@ -262,7 +262,7 @@ def _connections(
     return np.clip(counts, 0, list(_COUNT_LIMITS.values())).round(1)
 
 
-def draw_indices(rng: np.random.Generator, shares: NDArray[np.float64]) -> NDArray[np.int64]:
+def draw_indices(rng: np.random.Generator, shares: Floats) -> Integers:
     """Draw one index for each row, by that row's shares.
 
     Parameters
@@ -271,7 +271,7 @@ def draw_indices(rng: np.random.Generator, shares: NDArray[np.float64]) -> NDArr
         One row of shares for each draw, which add up to 1.
     """
     edges = np.cumsum(shares, axis=1)[:, :-1]
-    place: NDArray[np.int64] = np.count_nonzero(rng.random(len(edges))[:, None] >= edges, axis=1)
+    place: Integers = np.count_nonzero(rng.random(len(edges))[:, None] >= edges, axis=1)
     return place
 
 

@@ -4,8 +4,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from shoal.arrays import Integers
 from shoal.domain import Partition, SparseCounts
-from shoal.engine.rows import Block, Integers
+from shoal.engine.rows import Block
 
 __all__ = ["CellKeys", "SparseTotal"]
 

@@ -11,8 +11,8 @@ from typing import Any, Literal, TypeVar, overload
 
 import numpy as np
 import pyarrow as pa
-from numpy.typing import NDArray
 
+from shoal.arrays import Floats, Integers
 from shoal.data import Source, source_of
 from shoal.data.memory import ArraySource, ArrowSource, FrameSource, ReaderSource
 from shoal.domain import Box, Partition, Schema, SparseCounts
@@ -22,7 +22,6 @@ from shoal.engine.counting import CellKeys, SparseTotal
 from shoal.engine.duckdb import group_sizes
 from shoal.engine.rows import (
     Block,
-    Integers,
     Kernel,
     Mapper,
     Tally,
@@ -147,7 +146,7 @@ class LocalRows:
             )
         return LocalMapped(self._admitted, kernel, tuple(names), self._screen.empty())
 
-    def take(self, n: int, rng: np.random.Generator) -> NDArray[np.float64]:
+    def take(self, n: int, rng: np.random.Generator) -> Floats:
         """Draw a uniform sample of the rows' numbers without replacement, for their holder."""
         # Blocks come in the rows' order, so the sample does not depend on threads.
         sample = Sample(n, rng)

@@ -18,8 +18,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
-from numpy.typing import NDArray
 
+from shoal.arrays import Integers
 from shoal.engine.duckdb import query_to_file
 from shoal.engine.rows import Block, Tally
 from shoal.engine.screen import ScreenedBatch
@@ -106,7 +106,7 @@ def limit_rows_per_person(
 
 def place_in_run(
     columns: list[pa.Array], before: tuple[list[Any], int] | None
-) -> tuple[NDArray[np.int64], tuple[list[Any], int]]:
+) -> tuple[Integers, tuple[list[Any], int]]:
     """Number equal rows that follow one another, from 0.
 
     ``before`` is what the call on the rows before returned, so that a run may go on.

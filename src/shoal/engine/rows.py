@@ -11,6 +11,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from shoal.arrays import Floats, Integers
 from shoal.domain import Box, Partition, Schema, SparseCounts
 from shoal.errors import InvalidSetting, setting
 from shoal.randomness import NoiseStream
@@ -19,7 +20,6 @@ __all__ = [
     "Block",
     "Columns",
     "Drawing",
-    "Integers",
     "Kernel",
     "Mapped",
     "Mapper",
@@ -31,8 +31,6 @@ __all__ = [
     "kernel_at",
     "thread_count",
 ]
-
-Integers = NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,7 +46,7 @@ class Block:
         column with ``missing: flag`` was missing; no columns for a box.
     """
 
-    numbers: NDArray[np.float64]
+    numbers: Floats
     codes: NDArray[np.int32]
 
     def __len__(self) -> int:
@@ -239,7 +237,7 @@ class Rows(Protocol):
             The columns' names.
         """
 
-    def take(self, n: int, rng: np.random.Generator) -> NDArray[np.float64]:
+    def take(self, n: int, rng: np.random.Generator) -> Floats:
         """Draw a uniform sample of the rows' numbers without replacement, for their holder.
 
         Parameters

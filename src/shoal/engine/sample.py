@@ -1,8 +1,8 @@
 """A uniform sample without replacement, drawn in one pass."""
 
 import numpy as np
-from numpy.typing import NDArray
 
+from shoal.arrays import Floats
 from shoal.errors import InvalidSetting, setting
 
 __all__ = ["Sample"]
@@ -29,12 +29,12 @@ class Sample:
             )
         self._n = int(n)
         self._rng = rng
-        self._draws: list[NDArray[np.float64]] = []
-        self._rows: list[NDArray[np.float64]] = []
+        self._draws: list[Floats] = []
+        self._rows: list[Floats] = []
         self._n_kept = 0
         self._highest = np.inf  # no row that draws more can stay
 
-    def add(self, rows: NDArray[np.float64]) -> None:
+    def add(self, rows: Floats) -> None:
         """Let the rows of a block take part."""
         draws = self._rng.random(len(rows))
         good = draws < self._highest
@@ -44,7 +44,7 @@ class Sample:
         if self._n_kept > 2 * self._n + len(rows):  # seldom: a cut costs as much as it drops
             self._keep_smallest()
 
-    def rows(self, width: int) -> NDArray[np.float64]:
+    def rows(self, width: int) -> Floats:
         """Return the sample.
 
         Parameters

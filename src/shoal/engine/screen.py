@@ -9,6 +9,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from shoal.arrays import Floats
 from shoal.data import encode
 from shoal.data.column_names import join_names
 from shoal.domain import Box, Categories, Partition, Schema
@@ -127,7 +128,7 @@ class Screen:
     def _flagged(self) -> tuple[str, ...]:
         return () if isinstance(self.domain, Box) else self.domain.flagged
 
-    def _fill_missing(self, numbers: NDArray[np.float64]) -> NDArray[np.int32]:
+    def _fill_missing(self, numbers: Floats) -> NDArray[np.int32]:
         """Put the middle of the bounds where a number is missing, in place; return the marks."""
         marks = {}
         for name in self._filled:
@@ -224,7 +225,7 @@ class Screen:
                 "rows_of(X, box).",
             )
 
-    def _clip_if_needed(self, numbers: NDArray[np.float64]) -> Tally | None:
+    def _clip_if_needed(self, numbers: Floats) -> Tally | None:
         """Clip rows in place if that is all they need, and return the tally; else None.
 
         Columns' extremes tell whether any has to be moved; NaN comes through them and fails.
@@ -247,7 +248,7 @@ class Screen:
         names = frozenset(self.numbers[axis] for axis in np.flatnonzero(outside))
         return Tally(outside=int(np.count_nonzero(moved)), outside_columns=names)
 
-    def _screen_rows(self, numbers: NDArray[np.float64]) -> tuple[NDArray[np.bool_], Tally]:
+    def _screen_rows(self, numbers: Floats) -> tuple[NDArray[np.bool_], Tally]:
         """Clip rows in place; return which stay, and a tally of the odd ones."""
         box = self.box
         bad = ~np.isfinite(numbers)

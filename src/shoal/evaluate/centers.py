@@ -7,12 +7,12 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy.optimize import linear_sum_assignment
 from scipy.spatial.distance import cdist
 from sklearn.cluster import KMeans
 
-from shoal.domain.box import Matrix
+from shoal.arrays import Floats, Integers
 from shoal.errors import TooFewRows
 from shoal.evaluate.checks import check_points, check_same_length, check_two_point_sets
 
@@ -59,7 +59,7 @@ def centroid_index(true: ArrayLike, estimated: ArrayLike) -> int:
     return max(_orphans(distances), _orphans(distances.T))
 
 
-def _orphans(distances: Matrix) -> int:
+def _orphans(distances: Floats) -> int:
     """Count the columns that are nearest to no row."""
     return int(distances.shape[1] - len(np.unique(distances.argmin(axis=1))))
 
@@ -84,8 +84,8 @@ class CenterErrors:
         Estimated centres without a partner.
     """
 
-    absolute: NDArray[np.float64]
-    relative: NDArray[np.float64]
+    absolute: Floats
+    relative: Floats
     pairs: tuple[tuple[int, int], ...]
     missing: tuple[int, ...]
     spurious: tuple[int, ...]
@@ -130,17 +130,17 @@ def center_errors(true: ArrayLike, estimated: ArrayLike) -> CenterErrors:
     )
 
 
-def _separations(centers: Matrix) -> NDArray[np.float64]:
+def _separations(centers: Floats) -> Floats:
     """Return the distance of each centre to the nearest other one; NaN if there is none."""
     if len(centers) < 2:
         return np.full(len(centers), math.nan)
     apart = cdist(centers, centers)
     np.fill_diagonal(apart, np.inf)
-    nearest: NDArray[np.float64] = apart.min(axis=1)
+    nearest: Floats = apart.min(axis=1)
     return np.where(nearest > 0, nearest, math.nan)
 
 
-def _rest(count: int, taken: NDArray[np.int64]) -> tuple[int, ...]:
+def _rest(count: int, taken: Integers) -> tuple[int, ...]:
     return tuple(np.setdiff1d(np.arange(count), taken).tolist())
 
 
@@ -218,7 +218,7 @@ def normalised_inertia(
     return 1.0 if own == 0 else math.nan
 
 
-def plain_centers(rows: ArrayLike, n_clusters: int, *, random_state: int = 0) -> Matrix:
+def plain_centers(rows: ArrayLike, n_clusters: int, *, random_state: int = 0) -> Floats:
     """Return the best centres of ten runs of scikit-learn's k-means, to compare noise with.
 
     Fewer different rows than clusters make fewer centres.
@@ -243,7 +243,7 @@ def plain_centers(rows: ArrayLike, n_clusters: int, *, random_state: int = 0) ->
     different = np.unique(X, axis=0)
     if len(different) <= n_clusters:
         return different
-    centers: Matrix = (
+    centers: Floats = (
         KMeans(n_clusters, n_init=_RUNS, random_state=random_state).fit(X).cluster_centers_
     )
     return centers

@@ -3,11 +3,11 @@
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from shoal.domain.box import Matrix, as_matrix
+from shoal.arrays import Floats, Integers
+from shoal.domain.box import as_matrix
 from shoal.errors import DimensionMismatch, NotFinite, NotNumeric
 
 __all__ = [
-    "Labels",
     "check_labels",
     "check_points",
     "check_same_length",
@@ -15,10 +15,8 @@ __all__ = [
     "check_two_point_sets",
 ]
 
-Labels = NDArray[np.int64]
 
-
-def check_labels(labels: ArrayLike) -> Labels:
+def check_labels(labels: ArrayLike) -> Integers:
     """Return labels as a flat array of whole numbers.
 
     Raises
@@ -37,7 +35,7 @@ def check_labels(labels: ArrayLike) -> Labels:
     return values.ravel().astype(np.int64)
 
 
-def check_two_labellings(true: ArrayLike, predicted: ArrayLike) -> tuple[Labels, Labels]:
+def check_two_labellings(true: ArrayLike, predicted: ArrayLike) -> tuple[Integers, Integers]:
     """Return two labellings, checked to have the same length."""
     if np.shape(true) != np.shape(predicted):
         raise DimensionMismatch(
@@ -47,7 +45,7 @@ def check_two_labellings(true: ArrayLike, predicted: ArrayLike) -> tuple[Labels,
     return check_labels(true), check_labels(predicted)
 
 
-def check_points(points: ArrayLike, d: int | None = None) -> Matrix:
+def check_points(points: ArrayLike, d: int | None = None) -> Floats:
     """Return points as a matrix of finite numbers.
 
     Parameters
@@ -61,7 +59,7 @@ def check_points(points: ArrayLike, d: int | None = None) -> Matrix:
     return matrix
 
 
-def check_two_point_sets(true: ArrayLike, estimated: ArrayLike) -> tuple[Matrix, Matrix]:
+def check_two_point_sets(true: ArrayLike, estimated: ArrayLike) -> tuple[Floats, Floats]:
     """Return two non-empty sets of points, checked to have the same number of columns."""
     A = check_points(true)
     B = check_points(estimated, A.shape[1])
@@ -72,7 +70,7 @@ def check_two_point_sets(true: ArrayLike, estimated: ArrayLike) -> tuple[Matrix,
     return A, B
 
 
-def check_same_length(points: Matrix, others: NDArray[np.generic], of: str) -> None:
+def check_same_length(points: Floats, others: NDArray[np.generic], of: str) -> None:
     """Refuse arrays of different lengths."""
     if len(points) != len(others):
         raise DimensionMismatch(

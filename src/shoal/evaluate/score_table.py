@@ -13,11 +13,11 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import ArrayLike
 
-from shoal.domain.box import Matrix
+from shoal.arrays import Floats, Integers
 from shoal.errors import InvalidSetting
 from shoal.evaluate.agreement import ami, ari, fowlkes_mallows, mi, mirkin, nmi, rand_index
 from shoal.evaluate.centers import center_errors, centroid_index, normalised_inertia, plain_centers
-from shoal.evaluate.checks import Labels, check_labels, check_points, check_same_length
+from shoal.evaluate.checks import check_labels, check_points, check_same_length
 from shoal.evaluate.separation import calinski_harabasz, davies_bouldin, silhouette
 
 __all__ = [
@@ -43,8 +43,8 @@ class Clustering:
         One a row, or None.
     """
 
-    labels: Labels
-    centers: Matrix | None = None
+    labels: Integers
+    centers: Floats | None = None
 
     @property
     def count(self) -> int:
@@ -71,9 +71,9 @@ class ScoredRows:
         Converts points to the model's units.
     """
 
-    rows: Matrix | None
-    scaled: Matrix | None
-    scale: Callable[[Any], Matrix]
+    rows: Floats | None
+    scaled: Floats | None
+    scale: Callable[[Any], Floats]
 
     @classmethod
     def of(cls, rows: Any, model: Any) -> "ScoredRows":
@@ -120,7 +120,7 @@ class ScoredRows:
         centers = plain_centers(self.scaled, max(count, 1), random_state=random_state)
         return Clustering(_nearest(self.scaled, centers), centers)
 
-    def _means(self, labels: Labels) -> Matrix | None:
+    def _means(self, labels: Integers) -> Floats | None:
         """Return the mean of each cluster."""
         names = np.unique(labels[labels >= 0])
         if self.scaled is None or not len(names):
@@ -133,7 +133,7 @@ class ScoredRows:
         return clustering
 
 
-def _scale_of(model: Any) -> Callable[[Any], Matrix]:
+def _scale_of(model: Any) -> Callable[[Any], Floats]:
     if (units := getattr(model, "units_", None)) is not None:
         return lambda X: np.asarray(X / units)
     box = getattr(model, "box", None) or getattr(model, "domain", None)
@@ -142,7 +142,7 @@ def _scale_of(model: Any) -> Callable[[Any], Matrix]:
     return np.asarray
 
 
-def _nearest(rows: Matrix, centers: Matrix) -> Labels:
+def _nearest(rows: Floats, centers: Floats) -> Integers:
     distances = np.array([((rows - center) ** 2).sum(axis=1) for center in centers])
     return np.asarray(distances.argmin(axis=0), dtype=np.int64)
 
@@ -341,7 +341,7 @@ def _agreement_with(agreement: Callable[..., float], plain: Clustering) -> Measu
     return lambda clustering: agreement(plain.labels, clustering.labels)
 
 
-def _normalised_mirkin(true: Labels, predicted: Labels) -> float:
+def _normalised_mirkin(true: Integers, predicted: Integers) -> float:
     """Compute the Mirkin metric over n^2 (Meila 2007), so that tables of any length compare."""
     return mirkin(true, predicted) / len(true) ** 2 if len(true) else math.nan
 

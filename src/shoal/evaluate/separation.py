@@ -12,8 +12,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.metrics import calinski_harabasz_score, davies_bouldin_score, silhouette_score
 
-from shoal.domain.box import Matrix
-from shoal.evaluate.checks import Labels, check_labels, check_points, check_same_length
+from shoal.arrays import Floats, Integers
+from shoal.evaluate.checks import check_labels, check_points, check_same_length
 
 __all__ = ["calinski_harabasz", "davies_bouldin", "silhouette"]
 
@@ -96,7 +96,7 @@ def silhouette(
     return _score_or_nan(silhouette_score, X, own)
 
 
-def _rows_in_clusters(rows: ArrayLike, labels: ArrayLike) -> tuple[Matrix, Labels]:
+def _rows_in_clusters(rows: ArrayLike, labels: ArrayLike) -> tuple[Floats, Integers]:
     """Return the rows that are in a cluster."""
     X, own = check_points(rows), check_labels(labels)
     check_same_length(X, own, "labels")
@@ -104,7 +104,7 @@ def _rows_in_clusters(rows: ArrayLike, labels: ArrayLike) -> tuple[Matrix, Label
     return X[inside], own[inside]
 
 
-def _score_or_nan(score: Callable[..., Any], X: Matrix, labels: Labels) -> float:
+def _score_or_nan(score: Callable[..., Any], X: Floats, labels: Integers) -> float:
     if not 1 < len(np.unique(labels)) < len(X):
         return math.nan
     return float(score(X, labels))

@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from shoal.arrays import Floats, Integers
 from shoal.errors import DimensionMismatch, InvalidDomain, NotFinite, NotNumeric
 
 __all__ = ["box_corners", "check_counts", "check_points"]
@@ -12,7 +13,7 @@ __all__ = ["box_corners", "check_counts", "check_points"]
 _LARGEST = 2**62  # beyond, sums of counts would not fit
 
 
-def check_counts(counts: ArrayLike) -> NDArray[np.int64]:
+def check_counts(counts: ArrayLike) -> Integers:
     """Return counts as whole numbers; refuse, rather than round, anything else.
 
     Examples
@@ -33,7 +34,7 @@ def check_counts(counts: ArrayLike) -> NDArray[np.int64]:
     return values.astype(np.int64)
 
 
-def box_corners(low: ArrayLike, high: ArrayLike) -> NDArray[np.float64]:
+def box_corners(low: ArrayLike, high: ArrayLike) -> Floats:
     """Return the two corners of a public box, one above the other."""
     ends = _floats(low), _floats(high)
     if ends[0].shape != ends[1].shape:
@@ -51,7 +52,7 @@ def box_corners(low: ArrayLike, high: ArrayLike) -> NDArray[np.float64]:
     return corners
 
 
-def check_points(centers: ArrayLike) -> NDArray[np.float64]:
+def check_points(centers: ArrayLike) -> Floats:
     """Return points on the plane, two numbers each."""
     places = _floats(centers)
     if places.ndim != 2 or places.shape[1] != 2:
@@ -64,7 +65,7 @@ def check_points(centers: ArrayLike) -> NDArray[np.float64]:
     return places
 
 
-def _floats(values: ArrayLike) -> NDArray[np.float64]:
+def _floats(values: ArrayLike) -> Floats:
     try:
         return np.asarray(values, dtype=float)
     except (TypeError, ValueError):

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from shoal.arrays import Floats
 from shoal.errors import InvalidSetting
 from shoal.figures.figure import Figure, import_plotly
 from shoal.figures.svg import Svg
@@ -118,7 +118,7 @@ def panel_numbers(title: str, error: float, **numbers: Any) -> dict[str, Any]:
     return {"title": title, "note": f"typical error {error:.3g}", "error": error, **numbers}
 
 
-def typical_error(off: NDArray[np.float64]) -> float:
+def typical_error(off: Floats) -> float:
     """Return the root of the mean square."""
     return float(np.sqrt(np.mean(off**2)))
 

@@ -11,8 +11,8 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from shoal.arrays import Floats, Integers
 from shoal.pages.page import CountReason, Extra, Line, Page
 
 if TYPE_CHECKING:
@@ -31,8 +31,6 @@ EXTRA = (
 )
 _DRAWN_ROWS = 2_000
 
-Matrix = NDArray[np.float64]
-
 
 @dataclass(frozen=True)
 class Trial:
@@ -45,7 +43,7 @@ class Trial:
     """
 
     epsilon: Fraction
-    centers: Matrix
+    centers: Floats
 
 
 @dataclass(frozen=True)
@@ -65,16 +63,16 @@ class Demo:
     """
 
     model: Any
-    rows: Matrix
-    labels: NDArray[np.int64]
-    plain: Matrix
+    rows: Floats
+    labels: Integers
+    plain: Floats
     costs: Mapping[int, float]
     trials: Sequence[Trial]
     attack: "MembershipInference"
     plain_attack: "MembershipInference"
 
     @property
-    def centers(self) -> Matrix:
+    def centers(self) -> Floats:
         """The centres of the private groups on the map."""
         table = self.model.prototypes_
         return np.column_stack([table[name].to_numpy() for name in MAP])
@@ -126,7 +124,7 @@ def map_pair(demo: Demo) -> "Figure":
     )
 
 
-def _cells(model: Any) -> NDArray[np.int64]:
+def _cells(model: Any) -> Integers:
     counts = model.synopsis_.table(*MAP).counts
     return np.asarray(np.rint(np.maximum(counts, 0)), dtype=np.int64)
 
@@ -167,7 +165,7 @@ def _maps(panels: Sequence[Any], title: str, finding: str, note: str) -> "Figure
     )
 
 
-def _off(centers: Matrix, plain: Matrix, model: Any) -> str:
+def _off(centers: Floats, plain: Floats, model: Any) -> str:
     """Return the mean distance to the plain centres, in hundredths of the columns' ranges."""
     box = model.domain.box.select(MAP)
     apart = (centers - plain) / (np.asarray(box.high) - np.asarray(box.low))

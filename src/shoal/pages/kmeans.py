@@ -6,8 +6,8 @@ from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from shoal.arrays import Floats, Integers
 from shoal.cluster.kmeans.plan import strength
 from shoal.cluster.totals import whole_shares
 from shoal.errors import quantity
@@ -90,7 +90,7 @@ class KMeansGroups:
         self.box: Box = model.box
         self.names: tuple[str, ...] = self.box.names
         self.columns = column_texts(model.domain, self.names)
-        self.centers: NDArray[np.float64] = model.cluster_centers_
+        self.centers: Floats = model.cluster_centers_
         self.k = len(self.centers)
         self.n_rows = int(model.n_rows_)
         self.rows_within = int(model.n_rows_within_)  # 95 releases in 100; 0 if it is public
@@ -431,7 +431,7 @@ def maps(groups: KMeansGroups) -> list["CellMap"]:
     return [_map(groups, pair) for pair in column_pairs(groups.box, groups.centers)]
 
 
-def column_pairs(box: "Box", centers: NDArray[np.float64]) -> list[tuple[int, int]]:
+def column_pairs(box: "Box", centers: Floats) -> list[tuple[int, int]]:
     """Return pairs of columns worth a map, those with the most distant centres first."""
     if box.distance_unit == "km":
         return [(1, 0)]  # longitude across
@@ -459,7 +459,7 @@ def _map(groups: KMeansGroups, pair: Sequence[int]) -> "CellMap":
     )
 
 
-def _counts(groups: KMeansGroups, at: list[int]) -> NDArray[np.int64]:
+def _counts(groups: KMeansGroups, at: list[int]) -> Integers:
     """Return the released cells on a grid of two columns; zeros if none were released."""
     box, synopsis = groups.box, getattr(groups.model, "synopsis_", None)
     within = np.stack([box.low[at], box.high[at]])

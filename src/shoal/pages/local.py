@@ -7,8 +7,8 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from shoal.arrays import Floats, Integers
 from shoal.cluster.intervals.result import Intervals
 from shoal.cluster.local.rounds import ROUNDS_FROM
 from shoal.cluster.totals import whole_shares
@@ -121,9 +121,9 @@ class LocalGroups:
         return column_texts(self.box, self.names)
 
     @property
-    def centers(self) -> NDArray[np.float64]:
+    def centers(self) -> Floats:
         """The centres, one row for each group."""
-        centers: NDArray[np.float64] = self.model.cluster_centers_
+        centers: Floats = self.model.cluster_centers_
         return centers
 
     @property
@@ -197,7 +197,7 @@ class LocalGroups:
         )
 
     @cached_property
-    def _points(self) -> NDArray[np.float64]:
+    def _points(self) -> Floats:
         """Points drawn from the density by weight, always the same ones."""
         density = self.model.density_
         chances = density.weights / density.weights.sum()
@@ -541,7 +541,7 @@ def _map(groups: LocalGroups, model: Any, at: list[int], title: str) -> "CellMap
     )
 
 
-def _counts(groups: LocalGroups, model: Any, at: list[int]) -> NDArray[np.int64]:
+def _counts(groups: LocalGroups, model: Any, at: list[int]) -> Integers:
     """Return the density on a grid of two columns."""
     box, density = groups.box, model.density_
     within = np.stack([box.low[at], box.high[at]])

@@ -5,8 +5,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from shoal.arrays import Floats
 from shoal.pages.groups import (
     CARD_ROWS,
     CardRow,
@@ -19,7 +19,6 @@ from shoal.pages.groups import (
 
 __all__ = ["NumericProfiles"]
 
-Floats = NDArray[np.float64]
 TITLE_PARTS = 3
 _DIFFERENT = 0.05  # of a column's range: a smaller difference names no group
 

@@ -7,8 +7,8 @@ from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from shoal.arrays import Floats, Integers
 from shoal.cluster.totals import whole_shares
 from shoal.cluster.wave.figure import branches, densest_cells
 from shoal.errors import quantity
@@ -242,7 +242,7 @@ def _card(groups: WaveGroups, profiles: NumericProfiles, i: int, title: str) -> 
     )
 
 
-def _means(groups: WaveGroups) -> NDArray[np.float64]:
+def _means(groups: WaveGroups) -> Floats:
     """Return the average of each group's cells, by their noisy counts."""
     model, lookup = groups.model, groups.model._lookup
     inside = np.flatnonzero(model.cell_labels_ >= 0)
@@ -425,7 +425,7 @@ def _density(groups: WaveGroups, at: list[int]) -> "CellMap":
     )
 
 
-def _projected_counts(model: Any, at: list[int]) -> NDArray[np.int64]:
+def _projected_counts(model: Any, at: list[int]) -> Integers:
     """Return the released counts added up over all columns but two."""
     lookup = model._lookup
     counts = np.rint(model.noisy_counts_.ravel()).astype(np.int64)
@@ -471,7 +471,7 @@ def _map(groups: WaveGroups, pair: tuple[int, int], first: bool) -> "ClusterMap"
     )
 
 
-def _projection(model: Any, at: list[int]) -> NDArray[np.int64]:
+def _projection(model: Any, at: list[int]) -> Integers:
     """Return, on a grid of two columns, the group with most rows over each place; -1 for none."""
     lookup = model._lookup
     inside = np.flatnonzero(model.cell_labels_ >= 0)
@@ -491,9 +491,7 @@ def _projection(model: Any, at: list[int]) -> NDArray[np.int64]:
     return projected.reshape(shape)[np.ix_(*edges)]  # cell by cell, whatever the transform made
 
 
-def _largest(
-    model: Any, inside: NDArray[np.int64], flat: NDArray[np.int64], size: int
-) -> NDArray[np.int64]:
+def _largest(model: Any, inside: Integers, flat: Integers, size: int) -> Integers:
     """Return, for each place, the group with most rows over it."""
     pair = flat * max(model.n_clusters_, 1) + model.cell_labels_.ravel()[inside]
     pairs, which = np.unique(pair, return_inverse=True)

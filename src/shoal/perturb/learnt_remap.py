@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from shoal.domain.box import Matrix
+from shoal.arrays import Floats
 from shoal.engine import Block, rows_of
 from shoal.engine.entry import unbounded_box
 from shoal.engine.rows import Mapped
@@ -56,7 +56,7 @@ class _Moved:
     remap: Remap
     mechanism: Any
 
-    def __call__(self, block: Block) -> Matrix:
+    def __call__(self, block: Block) -> Floats:
         """Return as many columns as came."""
         if not len(block):
             return block.numbers

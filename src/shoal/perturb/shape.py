@@ -7,8 +7,8 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from shoal.arrays import Floats, Integers
 from shoal.domain import Box, Categories
-from shoal.domain.box import Matrix
 from shoal.domain.value_text import value_to_text
 from shoal.errors import (
     DimensionMismatch,
@@ -59,13 +59,13 @@ class Shape(Protocol):
             What ``read`` returned.
         """
 
-    def matrix(self, released: Any) -> Matrix:
+    def matrix(self, released: Any) -> Floats:
         """Return reports as a matrix of numbers, a line each."""
 
     def names_out(self, columns: Names) -> Names:
         """Return the columns of the reports."""
 
-    def columns(self, reports: Matrix) -> list[NDArray[Any]]:
+    def columns(self, reports: Floats) -> list[NDArray[Any]]:
         """Return reports as columns of a table, each of its own type."""
 
 
@@ -103,18 +103,18 @@ class Numbers:
         box = getattr(self.drawn, "domain", None)
         return box if isinstance(box, Box) else None
 
-    def read(self, X: Any, columns: Names | None) -> Matrix:
+    def read(self, X: Any, columns: Names | None) -> Floats:
         """Return float64 rows."""
         rows = numbers_of(X, columns)
         if columns is not None and self.box is None:  # or the mechanism would call them x0, x1
             _refuse_nonfinite(rows, columns)
         return rows
 
-    def some(self, value: Matrix, at: list[int]) -> Matrix:
+    def some(self, value: Floats, at: list[int]) -> Floats:
         """Return some rows."""
         return value[at]
 
-    def matrix(self, released: Any) -> Matrix:
+    def matrix(self, released: Any) -> Floats:
         """Return the reports as they are."""
         return np.asarray(released, dtype=np.float64)
 
@@ -122,7 +122,7 @@ class Numbers:
         """Return the same columns."""
         return columns
 
-    def columns(self, reports: Matrix) -> list[NDArray[Any]]:
+    def columns(self, reports: Floats) -> list[NDArray[Any]]:
         """Return one column for each number."""
         return [np.ascontiguousarray(column) for column in reports.T]
 
@@ -145,7 +145,7 @@ class Category:
         """The mechanism on codes."""
         return replace(self.mechanism, categories=self.mechanism.size)
 
-    def read(self, X: Any, columns: Names | None) -> NDArray[np.int64]:
+    def read(self, X: Any, columns: Names | None) -> Integers:
         """Return the codes of the one column."""
         if columns is None:
             rows = np.asanyarray(X)
@@ -156,11 +156,11 @@ class Category:
             raise _one_column_error(quantity(len(columns), "column"))
         return self._codes(columns_of(X, columns)[columns[0]], columns[0])
 
-    def some(self, value: NDArray[np.int64], at: list[int]) -> NDArray[np.int64]:
+    def some(self, value: Integers, at: list[int]) -> Integers:
         """Return some codes."""
         return value[at]
 
-    def matrix(self, released: Any) -> Matrix:
+    def matrix(self, released: Any) -> Floats:
         """Return codes, or bits."""
         values = np.asarray(released, dtype=np.float64)
         return values[:, None] if values.ndim == 1 else values
@@ -172,7 +172,7 @@ class Category:
             return (name,)
         return tuple(f"{name}={label}" for label in self._labels)
 
-    def columns(self, reports: Matrix) -> list[NDArray[Any]]:
+    def columns(self, reports: Floats) -> list[NDArray[Any]]:
         """Return labels, or bits."""
         if isinstance(self.mechanism, UnaryEncoding):
             return [column.astype(np.uint8) for column in reports.T]
@@ -189,7 +189,7 @@ class Category:
             np.array([value_to_text(label) for label in labels]) if made.dtype == object else made
         )
 
-    def _codes(self, column: Any, name: str) -> NDArray[np.int64]:
+    def _codes(self, column: Any, name: str) -> Integers:
         listed = self.mechanism.categories
         known = listed if isinstance(listed, Categories) else Categories(range(listed))
         try:
@@ -212,15 +212,15 @@ class Cell:
         """The columns of the grid."""
         return self.drawn.domain.names
 
-    def read(self, X: Any, columns: Names | None) -> Matrix:
+    def read(self, X: Any, columns: Names | None) -> Floats:
         """Return float64 rows."""
         return numbers_of(X, columns)
 
-    def some(self, value: Matrix, at: list[int]) -> Matrix:
+    def some(self, value: Floats, at: list[int]) -> Floats:
         """Return some rows."""
         return value[at]
 
-    def matrix(self, released: Any) -> Matrix:
+    def matrix(self, released: Any) -> Floats:
         """Return one number a line, small enough for a float to hold exactly."""
         return np.asarray(released, dtype=np.float64)[:, None]
 
@@ -228,7 +228,7 @@ class Cell:
         """Return one column for all."""
         return ("cell",)
 
-    def columns(self, reports: Matrix) -> list[NDArray[Any]]:
+    def columns(self, reports: Floats) -> list[NDArray[Any]]:
         """Return whole numbers again, as ``Reports(values, mechanism)`` takes them."""
         return [reports[:, 0].astype(np.int64)]
 
@@ -268,7 +268,7 @@ class Mixture:
         """Return some lines of every column."""
         return {name: column[at] for name, column in value.items()}
 
-    def matrix(self, released: Any) -> Matrix:
+    def matrix(self, released: Any) -> Floats:
         """Return all columns' reports side by side."""
         parts = self._parts()
         return np.hstack([parts[name].matrix(released[name]) for name in self.names])
@@ -278,7 +278,7 @@ class Mixture:
         parts = self._parts()
         return tuple(out for name in columns for out in parts[name].names_out((name,)))
 
-    def columns(self, reports: Matrix) -> list[NDArray[Any]]:
+    def columns(self, reports: Floats) -> list[NDArray[Any]]:
         """Return the report columns of every column, in order."""
         parts = self._parts()
         widths = [len(parts[name].names_out((name,))) for name in self.names]
@@ -293,7 +293,7 @@ class Mixture:
         }
 
 
-def _refuse_nonfinite(rows: Matrix, columns: Names) -> None:
+def _refuse_nonfinite(rows: Floats, columns: Names) -> None:
     bad = ~np.isfinite(rows)
     if not bad.any():
         return

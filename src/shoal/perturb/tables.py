@@ -8,8 +8,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
+from shoal.arrays import Floats
 from shoal.data import encode, source_of
-from shoal.domain.box import Matrix, as_matrix
+from shoal.domain.box import as_matrix
 from shoal.errors import DimensionMismatch, EntityMissing, InvalidSetting, NotNumeric
 
 __all__ = [
@@ -32,7 +33,7 @@ def names_of(X: Any) -> tuple[str, ...] | None:
     return tuple(str(name) for name in nw.from_native(X, eager_only=True).columns)
 
 
-def numbers_of(X: Any, columns: Sequence[str] | None) -> Matrix:
+def numbers_of(X: Any, columns: Sequence[str] | None) -> Floats:
     """Return these columns of a frame, or an array, as float64 rows; missing values are NaN.
 
     Parameters

@@ -13,8 +13,8 @@ from sklearn import get_config
 from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from shoal.arrays import Floats
 from shoal.domain import Box
-from shoal.domain.box import Matrix
 from shoal.engine.entry import by_engine
 from shoal.engine.table import FrameTable
 from shoal.errors import DimensionMismatch, InvalidSetting, UnknownColumn, setting
@@ -187,7 +187,7 @@ class Perturb(NotebookDisplay, OneToOneFeatureMixin, TransformerMixin, BaseEstim
             return frame_of(columns, kind)  # scikit-learn would give columns X's own index
         return frame_like(X, columns) if rows.framed else np.column_stack(list(columns.values()))
 
-    def _reports(self, shape: Shape, rows: "_ReadTable") -> Matrix:
+    def _reports(self, shape: Shape, rows: "_ReadTable") -> Floats:
         if not rows.n:
             return np.empty((0, len(shape.names_out(rows.names))))
         if rows.tokens is None:
@@ -196,7 +196,7 @@ class Perturb(NotebookDisplay, OneToOneFeatureMixin, TransformerMixin, BaseEstim
             return self._draw(shape, rows.value, times=max(Counter(rows.tokens).values()))
         return self._remembered(shape, rows.value, self._memo.hashed(rows.tokens))
 
-    def _remembered(self, shape: Shape, value: Any, people: list[bytes]) -> Matrix:
+    def _remembered(self, shape: Shape, value: Any, people: list[bytes]) -> Floats:
         """Return the report of each row's person, drawn for those who have none."""
         with self._memo.open(self._collection(shape)) as notes:
             reports = notes.find(dict.fromkeys(people))
@@ -210,7 +210,7 @@ class Perturb(NotebookDisplay, OneToOneFeatureMixin, TransformerMixin, BaseEstim
         lines = np.frombuffer(b"".join(reports[who] for who in people))
         return lines.reshape(len(people), -1)
 
-    def _draw(self, shape: Shape, value: Any, times: int = 1) -> Matrix:
+    def _draw(self, shape: Shape, value: Any, times: int = 1) -> Floats:
         """Draw reports: one promise, one entry in the ledger, one draw."""
         mechanism = shape.drawn if times == 1 else _Repeated(shape.drawn, times)
         page = self._open(mechanism.guarantee)

@@ -6,11 +6,12 @@ from dataclasses import dataclass
 from typing import NamedTuple, TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
+
+from shoal.arrays import Floats
 
 __all__ = ["Band", "Curve", "Ends", "Range", "curve_of", "falling"]
 
-Errors = Sequence[NDArray[np.float64]]
+Errors = Sequence[Floats]
 _Given = TypeVar("_Given")
 _Made = TypeVar("_Made")
 # How much one person tells: where n times this is equal, errors are about equal. The noise in a

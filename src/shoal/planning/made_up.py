@@ -7,13 +7,12 @@ are made in several shapes, from clear groups to a single cloud without gaps.
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from shoal.arrays import Floats
 from shoal.errors import InvalidSetting
 
 __all__ = ["SHAPES", "MadeUp", "draw_table", "place_centers", "rows_about", "spacing_of"]
 
-Matrix = NDArray[np.float64]
 
 # Standard deviation of a group over the distance to the next: docs/decisions/plan.md.
 _SPREADS: dict[str, float] = {"clear": 0.1, "near": 0.2, "touching": 0.35}
@@ -35,8 +34,8 @@ class MadeUp:
         Where its groups were put; of a cloud, some of its rows.
     """
 
-    rows: Matrix
-    centers: Matrix
+    rows: Floats
+    centers: Floats
 
 
 def draw_table(n: int, d: int, k: int, shape: str, rng: np.random.Generator) -> MadeUp:
@@ -62,14 +61,14 @@ def draw_table(n: int, d: int, k: int, shape: str, rng: np.random.Generator) -> 
     return MadeUp(rows_about(centers, rng.dirichlet([_EVENNESS] * k), spread, n, rng), centers)
 
 
-def _draw_cloud(n: int, d: int, rng: np.random.Generator) -> Matrix:
+def _draw_cloud(n: int, d: int, rng: np.random.Generator) -> Floats:
     """A normal cloud about the middle of the box, its axes unequal and turned at random."""
     spreads = rng.uniform(*_CLOUD_SPREADS, d)
     turn = np.linalg.qr(rng.standard_normal((d, d)))[0]
     return np.asarray(np.clip(0.5 + (rng.standard_normal((n, d)) * spreads) @ turn, 0, 1))
 
 
-def place_centers(k: int, d: int, rng: np.random.Generator) -> Matrix:
+def place_centers(k: int, d: int, rng: np.random.Generator) -> Floats:
     """Place centres apart from each other: each is the farthest of a few random places."""
     centers = np.empty((k, d))
     for i in range(k):
@@ -79,7 +78,7 @@ def place_centers(k: int, d: int, rng: np.random.Generator) -> Matrix:
     return centers
 
 
-def spacing_of(centers: Matrix) -> float:
+def spacing_of(centers: Floats) -> float:
     """Return the median distance from a centre to the next; a half for a single one."""
     if len(centers) < 2:
         return 0.5
@@ -89,8 +88,8 @@ def spacing_of(centers: Matrix) -> float:
 
 
 def rows_about(
-    centers: Matrix, shares: Matrix, spread: float | Matrix, n: int, rng: np.random.Generator
-) -> Matrix:
+    centers: Floats, shares: Floats, spread: float | Floats, n: int, rng: np.random.Generator
+) -> Floats:
     """Draw rows normally about centres, moved into the unit box.
 
     Parameters

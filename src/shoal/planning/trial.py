@@ -6,13 +6,12 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
 
+from shoal.arrays import Floats
 from shoal.domain import Box
 
 __all__ = ["Trial", "center_errors", "central_errors", "local_errors", "rows_to_make"]
 
-Matrix = NDArray[np.float64]
 
 # Never more rows than this are made up; beyond, the budget is raised so that the noise relative
 # to the number of rows stays what it is: docs/decisions/plan.md.
@@ -34,13 +33,13 @@ class Trial:
         number of groups.
     """
 
-    rows: Matrix
+    rows: Floats
     people: int
-    start: Matrix
+    start: Floats
     seed: int = 0
 
     @cached_property
-    def plain_centers(self) -> Matrix:
+    def plain_centers(self) -> Floats:
         """What plain k-means finds in the rows: the target that errors are measured from."""
         from sklearn.cluster import KMeans
 
@@ -68,7 +67,7 @@ def rows_to_make(n: int, d: int, trust: str = "central") -> int:
     return min(n, _MOST_ROWS if d < _WIDE and trust == "central" else _FEWER_ROWS)
 
 
-def central_errors(trial: Trial, epsilon: float, seed: int) -> Matrix:
+def central_errors(trial: Trial, epsilon: float, seed: int) -> Floats:
     """Fit ``PrivateKMeans`` once and return the error of each coordinate, in shares of the
     range.
     """
@@ -84,8 +83,8 @@ def central_errors(trial: Trial, epsilon: float, seed: int) -> Matrix:
     return center_errors(model.cluster_centers_, trial.plain_centers)
 
 
-def local_errors(trial: Trial, epsilon: float, seed: int) -> Matrix:
-    """Let everybody report once, learn from the reports, and return the error of each coordinate."""
+def local_errors(trial: Trial, epsilon: float, seed: int) -> Floats:
+    """Report once for everybody, learn from it, and return the error of each coordinate."""
     from shoal.cluster.local.rounds import ROUNDS_FROM
 
     promise = equivalent_epsilon(epsilon, trial.people / len(trial.rows))
@@ -96,7 +95,7 @@ def local_errors(trial: Trial, epsilon: float, seed: int) -> Matrix:
     return center_errors(centers, trial.plain_centers)
 
 
-def _centers_of_cells(trial: Trial, epsilon: float, seed: int) -> Matrix:
+def _centers_of_cells(trial: Trial, epsilon: float, seed: int) -> Floats:
     """Return centres learnt from one report of a cell each."""
     from shoal.cluster import LocalClusterer
     from shoal.mechanisms import LocalGrid
@@ -109,7 +108,7 @@ def _centers_of_cells(trial: Trial, epsilon: float, seed: int) -> Matrix:
     return np.asarray(model.fit(reports).cluster_centers_)
 
 
-def _centers_of_rounds(trial: Trial, epsilon: float, seed: int) -> Matrix:
+def _centers_of_rounds(trial: Trial, epsilon: float, seed: int) -> Floats:
     """Return centres learnt in three rounds of reports."""
     from shoal.cluster import LocalRounds
 
@@ -132,7 +131,7 @@ def equivalent_epsilon(epsilon: float, ratio: float) -> float:
     return 2 * math.asinh(math.sqrt(ratio) * math.sinh(epsilon / 2))
 
 
-def center_errors(centers: Matrix, plain: Matrix) -> Matrix:
+def center_errors(centers: Floats, plain: Floats) -> Floats:
     """Match released centres with plain ones and return the absolute differences.
 
     Centres that were not released are as far off as the nearest released one.

@@ -3,9 +3,7 @@
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-import numpy as np
-from numpy.typing import NDArray
-
+from shoal.arrays import Floats
 from shoal.domain import Box
 from shoal.errors import InvalidSetting
 from shoal.estimator import entity_and_limit
@@ -15,7 +13,6 @@ from shoal.randomness import Randomness
 
 __all__ = ["FLATTERY", "Flattery", "what_if"]
 
-Matrix = NDArray[np.float64]
 _TABLES = 4
 
 
@@ -110,7 +107,7 @@ def _box_of(model: Any) -> Box:
     return box  # type: ignore[no-any-return]
 
 
-def _tables(model: Any, n: int, seed: int) -> list[Matrix]:
+def _tables(model: Any, n: int, seed: int) -> list[Floats]:
     """Tables of so many rows drawn about the released centres, in the unit box."""
     from shoal.cluster.kmeans.intervals import released_rows
 

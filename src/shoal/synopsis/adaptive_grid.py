@@ -6,11 +6,12 @@ from fractions import Fraction
 from typing import Any, Literal, Self
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from shoal.arrays import Floats, Integers
 from shoal.domain import Box, Grid, Schema
-from shoal.domain.box import Matrix, as_matrix
-from shoal.domain.grid import MAX_CELLS, Keys, cell_indices
+from shoal.domain.box import as_matrix
+from shoal.domain.grid import MAX_CELLS, cell_indices
 from shoal.engine import Rows
 from shoal.errors import ConflictingSettings, InvalidDomain, InvalidSetting, TooLarge, setting
 from shoal.estimator import Spending
@@ -25,8 +26,6 @@ __all__ = [
     "SplitGrid",
     "total_parts",
 ]
-
-Counts = NDArray[np.int64]
 
 
 @dataclass(frozen=True, init=False, eq=False)
@@ -51,7 +50,7 @@ class SplitGrid:
     """
 
     grid: Grid
-    parts: NDArray[np.int64]
+    parts: Integers
     size: int
 
     def __init__(self, grid: Grid, parts: ArrayLike) -> None:
@@ -70,7 +69,7 @@ class SplitGrid:
             )
         object.__setattr__(self, "_starts", np.cumsum(self.inside) - self.inside)
 
-    _starts: NDArray[np.int64]
+    _starts: Integers
 
     @property
     def box(self) -> Box:
@@ -78,11 +77,11 @@ class SplitGrid:
         return self.grid.box
 
     @property
-    def inside(self) -> NDArray[np.int64]:
+    def inside(self) -> Integers:
         """How many parts each coarse cell has in all."""
         return self.parts**self.grid.box.d
 
-    def keys(self, X: ArrayLike) -> Keys:
+    def keys(self, X: ArrayLike) -> Integers:
         """Return the number of each row's cell."""
         rows = as_matrix(X, self.grid.box.d)
         parents = np.zeros(len(rows), dtype=np.int64)
@@ -95,7 +94,7 @@ class SplitGrid:
             fractions.append(np.subtract(steps, places, out=steps))
         return self._starts[parents] + _index_inside(fractions, self.parts[parents])
 
-    def bounds(self, keys: ArrayLike) -> tuple[Matrix, Matrix]:
+    def bounds(self, keys: ArrayLike) -> tuple[Floats, Floats]:
         """Return the lowest and the highest corner of each of these cells."""
         cells = np.asarray(keys, dtype=np.int64)
         parents = self.parents(cells)
@@ -109,20 +108,20 @@ class SplitGrid:
             high[:, axis] = np.where(last, high[:, axis], start + side * ((places + 1) / parts))
         return low, high
 
-    def parents(self, keys: ArrayLike) -> Keys:
+    def parents(self, keys: ArrayLike) -> Integers:
         """Return the coarse cell each of these cells is a part of."""
-        parents: Keys = np.searchsorted(self._starts, np.asarray(keys), side="right") - 1
+        parents: Integers = np.searchsorted(self._starts, np.asarray(keys), side="right") - 1
         return parents
 
 
-def total_parts(parts: NDArray[np.int64], d: int) -> int:
+def total_parts(parts: Integers, d: int) -> int:
     """Return how many cells these parts along each of ``d`` axes make, as an exact integer."""
     # In Python's integers: m**d may exceed 64 bits.
     values, times = np.unique(parts, return_counts=True)
     return sum(n * m**d for m, n in zip(values.tolist(), times.tolist(), strict=True))
 
 
-def _index_inside(fractions: list[Matrix], parts: NDArray[np.int64]) -> Keys:
+def _index_inside(fractions: list[Floats], parts: Integers) -> Integers:
     """Return each row's index among the parts of its coarse cell."""
     index = np.zeros(len(parts), dtype=np.int64)
     last, scale = parts - 1, parts.astype(np.float64)
@@ -304,7 +303,7 @@ class AdaptiveGrid(GridSynopsis):
             inside=inside,
         )
 
-    def _parts(self, coarse_counts: Counts, epsilon: float, d: int) -> Counts:
+    def _parts(self, coarse_counts: Integers, epsilon: float, d: int) -> Integers:
         """Return how many parts each coarse cell gets along an axis, within the limit."""
         rule = (np.maximum(coarse_counts, 0) * epsilon / self.part_rows) ** (2 / (2 + d))
         printed = d < 6 or not (self.consistency or self.sparse)
@@ -312,7 +311,7 @@ class AdaptiveGrid(GridSynopsis):
         return lower_parts(parts, d, MAX_CELLS if self.sparse else self.max_cells)
 
 
-def lower_parts(parts: Counts, d: int, most_cells: int) -> Counts:
+def lower_parts(parts: Integers, d: int, most_cells: int) -> Integers:
     """Lower the largest numbers of parts, equal ones together, until few enough cells remain.
 
     Examples
@@ -331,9 +330,7 @@ def lower_parts(parts: Counts, d: int, most_cells: int) -> Counts:
     return np.minimum(parts, fits)
 
 
-def consistent_counts(
-    coarse_counts: Counts, fine_counts: Counts, inside: Counts
-) -> NDArray[np.float64]:
+def consistent_counts(coarse_counts: Integers, fine_counts: Integers, inside: Integers) -> Floats:
     r"""Return fine counts that sum to the best estimate of their coarse cell.
 
     A coarse cell of n parts has two counts of equal noise: its own, v, and the sum S of its parts,

@@ -8,11 +8,10 @@ from typing import Any, Literal, Self, cast
 
 import numpy as np
 import pyarrow as pa
-from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
+from shoal.arrays import Floats, Integers
 from shoal.domain import Box, Schema, View
-from shoal.domain.grid import Keys
 from shoal.errors import InvalidSetting, UnknownColumn, quantity, setting
 from shoal.estimator import (
     ROW_COUNT_SHARE,
@@ -36,7 +35,6 @@ __all__ = [
     "picture_of",
 ]
 
-Matrix = NDArray[np.float64]
 _MOST_DENSE_CELLS = 2**24  # the most cells the engine counts in one array
 
 _MOST_TILES = 10_000  # as separate shapes; a picture of more is drawn as a raster
@@ -125,14 +123,14 @@ class Synopsis(PrivateEstimator):
     def _store_cells(
         self,
         cells: Bounded,
-        keys: Keys,
-        noisy_counts: Keys,
+        keys: Integers,
+        noisy_counts: Integers,
         noise_variance: float,
         *,
-        estimates: NDArray[np.float64] | None = None,
+        estimates: Floats | None = None,
         threshold: float | None = None,
         step: float | None = None,
-        inside: Keys | None = None,
+        inside: Integers | None = None,
     ) -> Self:
         """Store the cells whose count, or better estimate, is worth a weight.
 
@@ -173,7 +171,7 @@ class Synopsis(PrivateEstimator):
         step = float(self.guarantee_.per_row().epsilon * ROW_COUNT_SHARE)
         return math.ceil(-math.log(0.05) / step)
 
-    def points(self) -> tuple[Matrix, NDArray[np.float64]]:
+    def points(self) -> tuple[Floats, Floats]:
         """Return centres and weights of the cells, which weighted methods take in place of rows."""
         check_is_fitted(self)
         return self.cells_.centers, self.cells_.weight
@@ -194,7 +192,7 @@ class Synopsis(PrivateEstimator):
         squares = ((self.cells_.high - self.cells_.low) ** 2).sum(axis=1) / 12
         return float(self.cells_.weight @ squares)
 
-    def sample(self, n: int, rng: Seed = None) -> Matrix:
+    def sample(self, n: int, rng: Seed = None) -> Floats:
         """Draw synthetic points: cells by weight, places in a cell evenly.
 
         Parameters

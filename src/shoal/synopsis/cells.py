@@ -8,20 +8,17 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import ArrayLike, NDArray
 
+from shoal.arrays import Floats, Integers
 from shoal.domain import Partition
 from shoal.errors import UnreadableTable
 
 __all__ = ["AllCells", "Bounded", "Cells", "Estimates", "RegionSums"]
 
-Matrix = NDArray[np.float64]
-Floats = NDArray[np.float64]
-Integers = NDArray[np.int64]
-
 
 class Bounded(Partition, Protocol):
     """A partition whose cells are boxes."""
 
-    def bounds(self, keys: ArrayLike) -> tuple[Matrix, Matrix]:
+    def bounds(self, keys: ArrayLike) -> tuple[Floats, Floats]:
         """Return the lowest and the highest corner of each of these cells."""
 
 
@@ -50,17 +47,17 @@ class Cells:
     ([[0.5, 0.5]], 1)
     """
 
-    key: NDArray[np.int64]
-    low: Matrix
-    high: Matrix
-    noisy_count: NDArray[np.int64]
-    weight: NDArray[np.float64]
+    key: Integers
+    low: Floats
+    high: Floats
+    noisy_count: Integers
+    weight: Floats
 
     def __len__(self) -> int:
         return len(self.key)
 
     @property
-    def centers(self) -> Matrix:
+    def centers(self) -> Floats:
         """The middle of each cell."""
         return (self.low + self.high) / 2
 
@@ -145,7 +142,7 @@ class Estimates:
     step: float
     inside: Integers | None = None
 
-    def corners(self) -> tuple[Matrix, Matrix]:
+    def corners(self) -> tuple[Floats, Floats]:
         """Return the lowest and the highest corner of every cell."""
         return self.cells.bounds(np.arange(self.values.size))
 

@@ -13,9 +13,10 @@ from typing import Any, Literal, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from shoal.arrays import Floats, Integers
 from shoal.domain import Box, Schema
-from shoal.domain.box import Matrix, as_matrix
-from shoal.domain.grid import Keys, cell_coordinates, cell_indices
+from shoal.domain.box import as_matrix
+from shoal.domain.grid import cell_coordinates, cell_indices
 from shoal.engine import Rows
 from shoal.estimator import Spending
 from shoal.mechanisms import Geometric
@@ -32,7 +33,6 @@ __all__ = [
     "PrivTree",
 ]
 
-Integers = NDArray[np.int64]
 TREE_SHARE = Fraction(3, 5)  # of the budget: docs/decisions/synopses.md
 _DEPTHS_A_PASS = 8  # depths counted in one pass, while the tree is not too wide
 _MOST_CELLS_A_PASS = 2**22  # 32 MiB of counts
@@ -199,7 +199,7 @@ class _Jump:
     """A table that leads from the nodes of one depth to those of a later one, or to a leaf."""
 
     depths: range
-    leads_to: NDArray[np.int64]  # by node and digits: a node from 0 up, or -1 - leaf
+    leads_to: Integers  # by node and digits: a node from 0 up, or -1 - leaf
 
 
 @dataclass(frozen=True, eq=False)
@@ -216,11 +216,11 @@ class _Tree:
         object.__setattr__(self, "_leaf_starts", tuple(np.cumsum([0, *closed]).tolist()))
         object.__setattr__(self, "_jumps", tuple(self._make_jumps()))
 
-    def walk(self, X: ArrayLike, ahead: int = 0) -> tuple[Keys, Keys]:
+    def walk(self, X: ArrayLike, ahead: int = 0) -> tuple[Integers, Integers]:
         """Return each row's node at the last depth, or -1 - leaf, and its next ``ahead`` digits."""
         digits = _Digits(self.box, as_matrix(X, self.box.d))
         codes = np.zeros(digits.n, dtype=np.int64)
-        unfinished: NDArray[np.int64] | slice = slice(None)
+        unfinished: Integers | slice = slice(None)
         for jump in self._jumps:
             path = digits.of(jump.depths, unfinished)
             codes[unfinished] = jump.leads_to[(codes[unfinished] << len(jump.depths)) | path]
@@ -240,7 +240,7 @@ class _Tree:
             width = 2 * int(np.count_nonzero(self.splits.flags[start - 1]))
         return jumps
 
-    def _jump_table(self, depths: range, width: int) -> NDArray[np.int64]:
+    def _jump_table(self, depths: range, width: int) -> Integers:
         codes = np.arange(width)
         for depth in depths:
             step = self._step_table(depth)
@@ -248,7 +248,7 @@ class _Tree:
             codes = np.where(both >= 0, step[np.maximum(codes, 0)], both).ravel()
         return codes
 
-    def _step_table(self, depth: int) -> NDArray[np.int64]:
+    def _step_table(self, depth: int) -> Integers:
         """Return where the lower and the upper half of each node of a depth lead."""
         flags = self.splits.flags[depth]
         child = 2 * (np.cumsum(flags) - 1)
@@ -269,7 +269,7 @@ class OpenNodes:
         self._ahead = ahead
         self._tree = _Tree(box, splits)
 
-    def keys(self, X: ArrayLike) -> Keys:
+    def keys(self, X: ArrayLike) -> Integers:
         """Return the number of each row's cell."""
         codes, following = self._tree.walk(X, self._ahead)
         return np.where(codes >= 0, (codes << self._ahead) | following, self.size - 1)
@@ -294,12 +294,12 @@ class Leaves:
         self._first_deepest = self._tree._leaf_starts[-1]
         self.size = self._first_deepest + splits.width
 
-    def keys(self, X: ArrayLike) -> Keys:
+    def keys(self, X: ArrayLike) -> Integers:
         """Return the number of each row's leaf."""
         codes, _ = self._tree.walk(X)
         return np.where(codes >= 0, codes + self._first_deepest, -1 - codes)
 
-    def bounds(self, keys: ArrayLike) -> tuple[Matrix, Matrix]:
+    def bounds(self, keys: ArrayLike) -> tuple[Floats, Floats]:
         """Return the lowest and the highest corner of each of these leaves."""
         places, halved = self._places()
         cells = np.asarray(keys, dtype=np.int64)
@@ -329,13 +329,13 @@ class Leaves:
 class _Digits:
     """The binary digits of rows' positions along the axes, computed when first needed."""
 
-    def __init__(self, box: Box, rows: Matrix) -> None:
+    def __init__(self, box: Box, rows: Floats) -> None:
         self.n = len(rows)
         self._rows = rows
         self._box = box
         self._places: dict[int, NDArray[np.int32]] = {}
 
-    def of(self, depths: Sequence[int], unfinished: NDArray[np.int64] | slice) -> NDArray[np.int64]:
+    def of(self, depths: Sequence[int], unfinished: Integers | slice) -> Integers:
         """Return the digits of these rows at these depths, the first the highest."""
         path = np.zeros(
             self.n if isinstance(unfinished, slice) else unfinished.size, dtype=np.int32

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from typing import Any, Literal, Self
 
 import numpy as np
-from numpy.typing import NDArray
 
+from shoal.arrays import Floats, Integers
 from shoal.domain import Box, Schema
 from shoal.engine import Rows
 from shoal.engine.rows import Block
@@ -17,8 +17,6 @@ from shoal.randomness import Seed
 
 __all__ = ["PowerCounts", "PrivateBounds", "power_edges", "widest_box"]
 
-Integers = NDArray[np.int64]
-Floats = NDArray[np.float64]
 _EXPONENTS = range(-20, 63)  # from a millionth to 4.6e18; public, whatever the rows hold
 _NEAR_ZERO = 1 / 16  # an end this near to 0, as a share of the other end, becomes 0
 _FALSE_BUCKETS = 0.05  # empty buckets, of all columns, that are taken for occupied, on average

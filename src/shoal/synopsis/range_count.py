@@ -7,13 +7,13 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from shoal.arrays import Floats, Integers
 from shoal.domain import Box
 from shoal.errors import InvalidSetting, UnknownColumn
 from shoal.synopsis.cells import Cells, Estimates
 
 __all__ = ["RATE", "RangeCount", "count_range", "range_of"]
 
-Floats = NDArray[np.float64]
 RATE = 0.9
 _DEVIATIONS = 1.6449  # a normal deviate lies within so many in nine of ten draws
 # Of the square of what a cut cell may hold on the wrong side, each cell by itself, and of what all
@@ -114,7 +114,7 @@ def _variance(step: float) -> float:
     return 2 * math.exp(-step) / math.expm1(-step) ** 2
 
 
-def _noises(parts: Floats, inside: NDArray[np.int64] | None) -> float:
+def _noises(parts: Floats, inside: Integers | None) -> float:
     """How many noises of one count are in the sum; see ``Estimates.added``."""
     squares = float((parts**2).sum())
     if inside is None:

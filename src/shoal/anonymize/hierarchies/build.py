@@ -6,7 +6,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
-from numpy.typing import NDArray
 
 from shoal.anonymize.hierarchies.files import hierarchy_from_tree, read_hierarchy
 from shoal.anonymize.hierarchies.hierarchy import Hierarchy, parse_numbers
@@ -31,6 +30,7 @@ from shoal.anonymize.policy import (
     TreeSpec,
 )
 from shoal.anonymize.policy_check import parse_day_domain
+from shoal.arrays import Integers
 from shoal.domain.value_text import value_to_text
 from shoal.errors import BadInput
 
@@ -56,9 +56,9 @@ class HeldCells(NamedTuple):
         The person of each cell as a number; None if each row is a person.
     """
 
-    at: NDArray[np.int64]
-    n: NDArray[np.int64]
-    owner: NDArray[np.int64] | None = None
+    at: Integers
+    n: Integers
+    owner: Integers | None = None
 
 
 def build_hierarchy(

@@ -13,6 +13,7 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from shoal.anonymize.tree import Tree, leaf_count_costs, level_costs, width_costs
+from shoal.arrays import Floats, Integers
 from shoal.data.encode import floats_of
 from shoal.domain import Node, Taxonomy
 from shoal.domain.value_text import normalise_column, normalise_text
@@ -64,8 +65,8 @@ class LeafIntervals:
         Whether the numbers are integers, so that an interval holds ``high - low`` values.
     """
 
-    low: NDArray[np.float64]
-    high: NDArray[np.float64]
+    low: Floats
+    high: Floats
     whole: bool
 
 
@@ -103,7 +104,7 @@ class Hierarchy:
         last = self.taxonomy.nodes[-1]
         return last.low if last.label == NULL and last.depth == 1 else None
 
-    def costs(self) -> NDArray[np.float64]:
+    def costs(self) -> Floats:
         """The certainty penalty of every node, by place; nulls are no value and cost nothing.
 
         Costs depend on the label and the policy only, not on the table, because their sums are
@@ -157,7 +158,7 @@ class Hierarchy:
         rows: list[list[str]] = label[self.levels].T.tolist()
         return rows
 
-    def bounds(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    def bounds(self) -> tuple[Floats, Floats]:
         """Return the lowest and the highest bound of each node, by place; NaN for nulls."""
         assert self.edges is not None
         tree = Tree(self.taxonomy)
@@ -170,7 +171,7 @@ class Hierarchy:
 
 def grow_taxonomy(
     columns: Sequence[Labels],
-) -> tuple[Taxonomy, NDArray[np.int32], NDArray[np.int64]]:
+) -> tuple[Taxonomy, NDArray[np.int32], Integers]:
     """Build the tree of labelled levels, in which each label stands for one node.
 
     Chains of single children are contracted: to the leaf if one ends them, else to their top.
@@ -204,13 +205,13 @@ def grow_taxonomy(
     return Taxonomy(tuple(_nodes(intervals, labels))), levels, order
 
 
-def _number_by_first_use(column: Labels) -> NDArray[np.int64]:
+def _number_by_first_use(column: Labels) -> Integers:
     """Number labels in the order of their first occurrence."""
     number: dict[Any, int] = {}
     return np.array([number.setdefault(label, len(number)) for label in column], dtype=np.int64)
 
 
-def _node_starts(groups: Sequence[NDArray[np.int64]]) -> list[int]:
+def _node_starts(groups: Sequence[Integers]) -> list[int]:
     """Return where a new node begins at a level: where its label, or one above it, changes."""
     new = np.ones(len(groups[0]), dtype=bool)
     new[1:] = False
@@ -294,7 +295,7 @@ class NumberLeaves:
     [0, 1, -1]
     """
 
-    breaks: NDArray[np.float64]
+    breaks: Floats
     whole: bool
 
     def __call__(self, column: Any) -> Codes:
@@ -318,7 +319,7 @@ class DateLeaves:
         The sorted numbers of the periods.
     """
 
-    leaves: NDArray[np.int64]
+    leaves: Integers
     period: Any
     clip: bool
     written: str = "iso"
@@ -366,15 +367,13 @@ def mask_text(cells: Any, length: int) -> Any:
     )
 
 
-def parse_numbers(column: Any) -> NDArray[np.float64]:
+def parse_numbers(column: Any) -> Floats:
     """Return each cell as a number, NaN if it is none."""
     if pa.types.is_dictionary(column.type):
         column = column.dictionary_decode()
     kind = column.type
     if pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_decimal(kind):
-        floats: NDArray[np.float64] = column.cast(pa.float64(), safe=False).to_numpy(
-            zero_copy_only=False
-        )
+        floats: Floats = column.cast(pa.float64(), safe=False).to_numpy(zero_copy_only=False)
         return floats
     return floats_of(as_text(column))
 

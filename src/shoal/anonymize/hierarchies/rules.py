@@ -11,7 +11,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow.compute as pc
-from numpy.typing import NDArray
 
 from shoal.anonymize.hierarchies.hierarchy import (
     DateLeaves,
@@ -25,6 +24,7 @@ from shoal.anonymize.hierarchies.hierarchy import (
     mask_text,
     parse_days,
 )
+from shoal.arrays import Floats, Integers
 from shoal.errors import HierarchyInvalid, InvalidPolicy
 
 __all__ = [
@@ -37,8 +37,6 @@ __all__ = [
     "label_intervals",
 ]
 
-Breaks = NDArray[np.float64]
-Ints = NDArray[np.int64]
 _MOST_LEAVES = 200_000
 _DIGITS = 12  # decimals to which bounds are rounded, so that three tenths are 0.3
 _CELLS = 1_000  # most cells of the lattice on which splits are learnt; public, like the domain
@@ -55,9 +53,9 @@ class HeldNumbers(NamedTuple):
         Whose those rows are, as a number; None if each row is a person's.
     """
 
-    values: NDArray[np.float64]
-    n: NDArray[np.int64]
-    owner: NDArray[np.int64] | None = None
+    values: Floats
+    n: Integers
+    owner: Integers | None = None
 
 
 def build_intervals(
@@ -173,7 +171,7 @@ def _check_count(leaves: float) -> None:
 
 def _halve(
     low: float, high: float, min_width: float, split: Callable[[float, float], float]
-) -> list[Breaks]:
+) -> list[Floats]:
     """Return the breaks of each level, finest first; an interval that cannot be split stays."""
     levels = [np.array([low, high])]
     while True:
@@ -188,7 +186,7 @@ def _midpoint(whole: bool) -> Callable[[float, float], float]:
     return lambda a, b: float(np.floor((a + b) / 2)) if whole else (a + b) / 2
 
 
-def _lattice(low: float, high: float, min_width: float) -> Breaks:
+def _lattice(low: float, high: float, min_width: float) -> Floats:
     """Return where splits may be: multiples of a round multiple of ``min_width`` from ``low``.
 
     It depends on the declared domain only. The last cell may be wider than the others, never
@@ -201,7 +199,7 @@ def _lattice(low: float, high: float, min_width: float) -> Breaks:
     return np.append(np.round(low + step * np.arange(cells), _DIGITS), high)  # [P1]
 
 
-def _learn_breaks(lattice: Breaks, people: HeldNumbers, k: int) -> list[Breaks]:
+def _learn_breaks(lattice: Floats, people: HeldNumbers, k: int) -> list[Floats]:
     """Return the breaks of each level, finest first: each interval is halved while k allows it."""
     held = _by_cell(lattice, people)
     levels, parts = [np.array([0, len(lattice) - 1])], [(0, len(lattice) - 1)]
@@ -217,12 +215,12 @@ def _learn_breaks(lattice: Breaks, people: HeldNumbers, k: int) -> list[Breaks]:
 class _Cells(NamedTuple):
     """The occupied cells, ascending, with the number of people in each, or once for each person."""
 
-    at: Ints
-    n: Ints
-    owner: Ints | None
+    at: Integers
+    n: Integers
+    owner: Integers | None
 
 
-def _by_cell(lattice: Breaks, people: HeldNumbers) -> _Cells:
+def _by_cell(lattice: Floats, people: HeldNumbers) -> _Cells:
     cell = np.searchsorted(lattice[1:-1], people.values, side="right").astype(np.int64)
     if people.owner is None:
         n = np.bincount(cell, people.n, minlength=len(lattice) - 1).astype(np.int64)
@@ -247,7 +245,7 @@ def _split(held: _Cells, a: int, b: int, k: int) -> int | None:
     return int(best[np.argmax(_roundness(best))])
 
 
-def _sides(held: _Cells, a: int, b: int) -> tuple[Ints, Ints]:
+def _sides(held: _Cells, a: int, b: int) -> tuple[Integers, Integers]:
     """Count how many people hold something below, and above, each point between two."""
     here = slice(*np.searchsorted(held.at, [a, b]))
     cell, first, last = held.at[here] - a, held.n[here], held.n[here]
@@ -262,15 +260,15 @@ def _sides(held: _Cells, a: int, b: int) -> tuple[Ints, Ints]:
     return below.astype(np.int64), above.astype(np.int64)
 
 
-def _roundness(numbers: Ints) -> Ints:
+def _roundness(numbers: Integers) -> Integers:
     """Return how round whole numbers are: the largest of 1, 2, 5, 10, 20, ... that divides them."""
     rounds = [digit * 10**power for power in range(4) for digit in (1, 2, 5)]
     fits = [at * (numbers % times == 0) for at, times in enumerate(rounds)]
-    most: Ints = np.max(np.stack(fits), axis=0)
+    most: Integers = np.max(np.stack(fits), axis=0)
     return most
 
 
-def _hierarchy_of_breaks(levels: Sequence[Breaks], whole: bool, learnt: bool = False) -> Hierarchy:
+def _hierarchy_of_breaks(levels: Sequence[Floats], whole: bool, learnt: bool = False) -> Hierarchy:
     """Build the hierarchy of nested breaks, finest first and the whole domain last."""
     low, high = levels[0][:-1], levels[0][1:]
     columns = []
@@ -283,7 +281,7 @@ def _hierarchy_of_breaks(levels: Sequence[Breaks], whole: bool, learnt: bool = F
     return Hierarchy(taxonomy, places, leaves, LeafIntervals(low, high, whole), learnt)
 
 
-def _labels(breaks: Breaks, whole: bool) -> list[str]:
+def _labels(breaks: Floats, whole: bool) -> list[str]:
     """Label the intervals; those of several numbers at the ends reach beyond the domain.
 
     A single number at an end is the end of the declared domain itself, and printed as such.

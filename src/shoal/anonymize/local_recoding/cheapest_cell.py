@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from shoal.anonymize.local_recoding.units import Units
 from shoal.anonymize.tree import Places, Tree
+from shoal.arrays import Floats, Integers
 
 __all__ = [
     "LADDERS",
@@ -34,8 +35,6 @@ CutOfMaps = tuple[int, ...]
 _RUNGS = 8  # maps of a ladder by rarity: docs/decisions/anonymize-search.md
 _ROUNDING = 1 - 1e-12
 
-Ints = NDArray[np.int64]
-Floats = NDArray[np.float64]
 
 _SHRINK = 0.8  # gather the free units anew when fewer than this share of them is left
 _CACHE_BYTES = 2**27  # bytes of hashes kept between cuts
@@ -72,7 +71,7 @@ def maps_by_rarity(units: Units, q: int) -> list[Places]:
     return [m.copy() for i, m in enumerate(_merge_in_order(tree, order)) if i in chosen]
 
 
-def _merge_in_order(tree: Tree, nodes: NDArray[np.int64]) -> Iterator[Places]:
+def _merge_in_order(tree: Tree, nodes: Integers) -> Iterator[Places]:
     """Yield the map of leaves, then the map after each node has absorbed those below it.
 
     The array is the same each time and changed in place.
@@ -84,7 +83,7 @@ def _merge_in_order(tree: Tree, nodes: NDArray[np.int64]) -> Iterator[Places]:
         yield current
 
 
-def _rungs(means: NDArray[np.float64]) -> set[int]:
+def _rungs(means: Floats) -> set[int]:
     """Choose the first map, the last, and some between whose means are in about equal ratios."""
     rising = means - means[0]
     ends = {0, len(means) - 1}
@@ -105,8 +104,8 @@ class GeneralizationMaps:
     """The ladders of all QIDs: their maps, and what each map costs."""
 
     maps: list[list[Places]]
-    penalties: list[list[NDArray[np.float64]]]
-    means: list[NDArray[np.float64]]
+    penalties: list[list[Floats]]
+    means: list[Floats]
 
     @classmethod
     def of(cls, units: Units, kind: str) -> "GeneralizationMaps":
@@ -127,7 +126,7 @@ class GeneralizationMaps:
         """Return the mean penalty of a row under a cut."""
         return float(sum(means[j] for means, j in zip(self.means, cut, strict=True)))
 
-    def path(self, tilt: NDArray[np.float64]) -> list[CutOfMaps]:
+    def path(self, tilt: Floats) -> list[CutOfMaps]:
         """Return a path of cuts that raises one map at a time, by mean cost times the QID's
         tilt.
         """
@@ -155,8 +154,8 @@ class FullCells(NamedTuple):
         The units, one cell after another.
     """
 
-    units: Ints
-    of: Ints
+    units: Integers
+    of: Integers
     penalty: Floats
 
 
@@ -175,14 +174,14 @@ class FreeUnits:
         self._bits = np.uint64(64 - int(np.clip(np.log2(max(units.size, 1)) + 2, 12, 20)))
         self._gather(np.arange(units.size))
 
-    def _gather(self, units: Ints) -> None:
+    def _gather(self, units: Integers) -> None:
         self._here = units
         self._codes = np.ascontiguousarray(self._units.codes[units].T)
         self._people = self._units.people[units].astype(np.float64)
         self._cache: dict[tuple[int, int], NDArray[np.uint64]] = {}
         self.people = float(self._people.sum())
 
-    def take(self, units: Ints) -> None:
+    def take(self, units: Integers) -> None:
         """Remove units that were published."""
         places = np.searchsorted(self._here, units)
         self.people -= float(self._people[places].sum())
@@ -203,13 +202,13 @@ class FreeUnits:
         new[1:] = hashes[places][1:] != hashes[places][:-1]
         return self._full(cut, places, np.cumsum(new) - 1)
 
-    def _in_large_buckets(self, hashes: NDArray[np.uint64]) -> Ints:
+    def _in_large_buckets(self, hashes: NDArray[np.uint64]) -> Integers:
         """Return free units whose hash enough people share; a person may count twice here."""
         buckets = (hashes >> self._bits).astype(np.intp)
         enough = np.bincount(buckets, self._people) >= self._k
         return np.flatnonzero(enough[buckets] & (self._people > 0))
 
-    def _full(self, cut: CutOfMaps, places: Ints, of: Ints) -> FullCells | None:
+    def _full(self, cut: CutOfMaps, places: Integers, of: Integers) -> FullCells | None:
         """Keep the cells that are full, counting people exactly, and number them from 0."""
         crowded = np.bincount(of, self._people[places]) >= self._k
         places, of = _select(places, of, crowded)
@@ -223,7 +222,7 @@ class FreeUnits:
         firsts = places[np.searchsorted(of, np.arange(of[-1] + 1))]
         return FullCells(self._here[places], of, self._penalty(cut, firsts))
 
-    def _penalty(self, cut: CutOfMaps, places: Ints) -> Floats:
+    def _penalty(self, cut: CutOfMaps, places: Integers) -> Floats:
         pays = zip(self._ladder.penalties, cut, self._codes, strict=True)
         return np.asarray(sum(pay[j][codes[places]] for pay, j, codes in pays), dtype=np.float64)
 
@@ -242,7 +241,7 @@ class FreeUnits:
         return column
 
 
-def _select(places: Ints, of: Ints, cells: NDArray[np.bool_]) -> tuple[Ints, Ints]:
+def _select(places: Integers, of: Integers, cells: NDArray[np.bool_]) -> tuple[Integers, Integers]:
     """Keep the places of some cells, which are renumbered."""
     inside = cells[of]
     return places[inside], (np.cumsum(cells) - 1)[of[inside]]
@@ -265,7 +264,7 @@ def group_by_cheapest_cell(
     *,
     paths: int,
     progress: Callable[[float], None] | None = None,
-) -> Ints:
+) -> Integers:
     """Group units by the full cells of many cuts, the cheapest cells first.
 
     Cuts are in a heap by the penalty of their cheapest full cell, at first an estimate. Units are

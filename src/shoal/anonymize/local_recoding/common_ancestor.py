@@ -6,10 +6,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shoal.anonymize.tree import Tree
+from shoal.arrays import Floats
 
 __all__ = ["AncestorPenalties"]
 
-Floats = NDArray[np.float32]
+Penalties = NDArray[np.float32]
 
 _WHOLE = 2**22  # pairs up to which all penalties are precomputed
 
@@ -25,12 +26,12 @@ class AncestorPenalties:
     [[1.0, 0.5, 0.0, 0.5, 1.0], [1.0, 1.0, 1.0, 1.0, 0.0]]
     """
 
-    def __init__(self, tree: Tree, penalties: NDArray[np.float64]) -> None:
+    def __init__(self, tree: Tree, penalties: Floats) -> None:
         self._tree = tree
         self._penalties = penalties.astype(np.float32)
         self._small = tree.size * tree.taxonomy.size <= _WHOLE
 
-    def of(self, codes: NDArray[np.integer]) -> Floats:
+    def of(self, codes: NDArray[np.integer]) -> Penalties:
         """Return the penalty of the lowest common ancestor of each leaf with each node.
 
         Returns
@@ -40,10 +41,10 @@ class AncestorPenalties:
         return self._whole[codes] if self._small else self._rows(codes)
 
     @cached_property
-    def _whole(self) -> Floats:
+    def _whole(self) -> Penalties:
         return self._rows(np.arange(self._tree.taxonomy.size))
 
-    def _rows(self, codes: NDArray[np.integer]) -> Floats:
+    def _rows(self, codes: NDArray[np.integer]) -> Penalties:
         """Compute penalties from the root down: each node above a leaf covers the nodes below it.
 
         Places are in preorder, so the nodes below one are those from it to where leaves go on.

@@ -7,11 +7,10 @@ from numpy.typing import NDArray
 
 from shoal.anonymize.classes import number_classes
 from shoal.anonymize.local_recoding.units import Units
+from shoal.arrays import Floats, Integers
 
 __all__ = ["Grouping"]
 
-Ints = NDArray[np.int64]
-Floats = NDArray[np.float64]
 
 _CELLS, _BLOCK = 1e7, 64  # most join costs held at a time, and fewest units
 _CHUNK = 2**16  # costs added up at a time, so that they stay in the cache
@@ -28,7 +27,7 @@ class Grouping:
         ``rows`` and ``penalty`` (C,) the rows of each class and what one of them loses.
     """
 
-    def __init__(self, units: Units, classes: Ints) -> None:
+    def __init__(self, units: Units, classes: Integers) -> None:
         self.units = units
         self.classes = np.full(units.size, -1, dtype=np.int64)
         inside = np.flatnonzero(classes >= 0)
@@ -49,7 +48,7 @@ class Grouping:
         return len(self.labels)
 
     @property
-    def left(self) -> Ints:
+    def left(self) -> Integers:
         """Units in no class."""
         return np.flatnonzero(self.classes < 0)
 
@@ -59,26 +58,26 @@ class Grouping:
         out = float(self.units.rows[self.left].sum()) * sum(self.units.problem.weights)
         return float(self.penalty @ self.rows) + out
 
-    def members(self, c: int) -> Ints:
+    def members(self, c: int) -> Integers:
         """Return the units of a class."""
         low, high = np.searchsorted(self._sorted, [c, c + 1])
         early = self._order[low:high]
         return np.append(early, self._late[c]) if c in self._late else early
 
     @cached_property
-    def firsts(self) -> Ints:
+    def firsts(self) -> Integers:
         """Return one unit of each class."""
         return self._order[np.searchsorted(self._sorted, np.arange(self.size))]
 
     @cached_property
-    def _order(self) -> Ints:
+    def _order(self) -> Integers:
         return np.argsort(self.classes, kind="stable")
 
     @cached_property
-    def _sorted(self) -> Ints:
+    def _sorted(self) -> Integers:
         return self.classes[self._order]
 
-    def people(self) -> Ints:
+    def people(self) -> Integers:
         """Return what k is compared with in each class: int64 (C,)."""
         inside = np.flatnonzero(self.classes >= 0)
         return self.units.people_of(inside, self.classes[inside], self.size)
@@ -97,7 +96,7 @@ class Grouping:
         self.rows[c] += self.units.rows[unit]
         self.penalty[c] = self.units.penalty(self.labels[c])
 
-    def cheapest_joins(self, units: Ints) -> tuple[Ints, Floats]:
+    def cheapest_joins(self, units: Integers) -> tuple[Integers, Floats]:
         """Return, for each unit, the other class that it joins at least cost, and that cost."""
         targets = np.zeros(len(units), dtype=np.int64)
         costs = np.full(len(units), np.inf)
@@ -112,7 +111,7 @@ class Grouping:
             costs[begin : begin + block] = cost[rows, best]
         return targets, costs
 
-    def join_costs(self, units: Ints) -> NDArray[np.float32]:
+    def join_costs(self, units: Integers) -> NDArray[np.float32]:
         """Return how much the loss of all rows grows if a unit joins a class.
 
         Returns

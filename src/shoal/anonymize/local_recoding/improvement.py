@@ -6,11 +6,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shoal.anonymize.local_recoding.grouping import Grouping
+from shoal.arrays import Floats, Integers
 
 __all__ = ["improve_grouping"]
 
-Ints = NDArray[np.int64]
-Floats = NDArray[np.float64]
 Codes = NDArray[np.int32]
 
 _PASSES = 12
@@ -29,7 +28,7 @@ class _Offers:
         self.host = np.zeros(size, dtype=np.int64)
         self.cost = np.full(size, np.inf)
 
-    def look(self, grouping: Grouping, units: Ints) -> None:
+    def look(self, grouping: Grouping, units: Integers) -> None:
         """Compute the offers of these units."""
         targets, self.cost[units] = grouping.cheapest_joins(units)
         self.host[units] = grouping.firsts[targets]
@@ -40,7 +39,7 @@ class _Change(NamedTuple):
 
     less: float
     source: int
-    units: Ints
+    units: Integers
 
 
 def improve_grouping(grouping: Grouping) -> Grouping:
@@ -67,7 +66,7 @@ def improve_grouping(grouping: Grouping) -> Grouping:
     return grouping
 
 
-def _costliest(grouping: Grouping) -> Ints:
+def _costliest(grouping: Grouping) -> Integers:
     """Return the units with the highest loss, as many as one pass may look at."""
     pays = np.append(grouping.penalty, 0.0)[grouping.classes]
     most = int(_PAIRS / max(grouping.size * grouping.units.problem.d, 1))
@@ -75,7 +74,7 @@ def _costliest(grouping: Grouping) -> Ints:
     return units[pays[units] > 0]
 
 
-def _pass(grouping: Grouping, offers: _Offers) -> tuple[Grouping, Ints]:
+def _pass(grouping: Grouping, offers: _Offers) -> tuple[Grouping, Integers]:
     """Apply all changes that pay; return the grouping, and the units to look at again."""
     acts = sorted(_dissolutions(grouping, offers) + _moves(grouping, offers), key=lambda a: a.less)
     classes, target = grouping.classes.copy(), grouping.classes[offers.host]
@@ -109,13 +108,13 @@ def _moves(grouping: Grouping, offers: _Offers) -> list[_Change]:
     return [_Change(less[i], int(sources[i]), units[i : i + 1]) for i in good]
 
 
-def _dispensable(grouping: Grouping, units: Ints) -> Ints:
+def _dispensable(grouping: Grouping, units: Integers) -> Integers:
     """Return the units without which k people remain; a person may remain through another unit."""
     stay = grouping.people()[grouping.classes[units]] - grouping.units.people[units]
     return units[stay >= grouping.units.problem.k]
 
 
-def _gain_of_leaving(grouping: Grouping, units: Ints) -> Floats:
+def _gain_of_leaving(grouping: Grouping, units: Integers) -> Floats:
     """Return how much less all rows of a class lose once a unit has left it."""
     own = grouping.classes[units]
     first, last = _without(grouping, units, own)
@@ -124,7 +123,7 @@ def _gain_of_leaving(grouping: Grouping, units: Ints) -> Floats:
     return np.asarray(rows * grouping.penalty[own] - (rows - grouping.units.rows[units]) * after)
 
 
-def _without(grouping: Grouping, units: Ints, own: Ints) -> tuple[Codes, Codes]:
+def _without(grouping: Grouping, units: Integers, own: Integers) -> tuple[Codes, Codes]:
     """Return the first and last code of the other units of each unit's class, on every QID."""
     near = np.flatnonzero(np.isin(grouping.classes, own))
     classes, codes, mine = grouping.classes[near], grouping.units.codes[near], grouping.units.codes
@@ -139,7 +138,7 @@ def _without(grouping: Grouping, units: Ints, own: Ints) -> tuple[Codes, Codes]:
     return first, last
 
 
-def _pays(grouping: Grouping, act: _Change, target: Ints) -> bool:
+def _pays(grouping: Grouping, act: _Change, target: Integers) -> bool:
     """Return whether a change lowers the loss, computed exactly, and keeps l and t."""
     units, hosts = grouping.units, np.unique(target)
     groups = [np.append(grouping.members(c), act.units[target == c]) for c in hosts.tolist()]

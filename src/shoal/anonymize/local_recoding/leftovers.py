@@ -1,21 +1,20 @@
 """Place left-over units: each joins a class, takes in classes, or is suppressed."""
 
 import numpy as np
-from numpy.typing import NDArray
 
 from shoal.anonymize.classes import number_classes
 from shoal.anonymize.local_recoding.grouping import Grouping
 from shoal.anonymize.local_recoding.units import Units
+from shoal.arrays import Integers
 from shoal.errors import StartFails, quantity
 
 __all__ = ["most_general_classes", "place_leftovers"]
 
-Ints = NDArray[np.int64]
 
 _TRIES = 24  # classes that a left-over unit tries to join, the cheapest first
 
 
-def place_leftovers(units: Units, classes: Ints) -> Grouping:
+def place_leftovers(units: Units, classes: Integers) -> Grouping:
     """Return a grouping in which k, l and t hold, and few enough units are in no class.
 
     A left-over unit joins the class whose rows lose least by it and in which l and t still hold.
@@ -40,7 +39,7 @@ def place_leftovers(units: Units, classes: Ints) -> Grouping:
     return grouping
 
 
-def _place_all(units: Units, classes: Ints) -> Grouping:
+def _place_all(units: Units, classes: Integers) -> Grouping:
     # Units are placed as if all were published; the repair then measures t against those that are.
     units.publish_only(np.arange(units.size))
     return _repair_classes(_take_in_classes(_join_classes(Grouping(units, classes))))
@@ -51,7 +50,7 @@ def _is_enough(grouping: Grouping) -> bool:
     return bool(grouping.size) and units.rows[grouping.left].sum() <= units.problem.budget
 
 
-def _fits_nowhere(units: Units, left: Ints) -> StartFails:
+def _fits_nowhere(units: Units, left: Integers) -> StartFails:
     return StartFails(
         f"{quantity(int(units.rows[left].sum()), 'row fits', 'rows fit')} into no class, even at "
         f"the most general labels allowed; {quantity(max(units.problem.budget, 0), 'row')} may "
@@ -60,7 +59,7 @@ def _fits_nowhere(units: Units, left: Ints) -> StartFails:
     )
 
 
-def most_general_classes(units: Units) -> Ints:
+def most_general_classes(units: Units) -> Integers:
     """Return the full classes under the most general labels allowed: mostly the whole table.
 
     Returns
@@ -117,7 +116,7 @@ def _repair_classes(grouping: Grouping) -> Grouping:
         grouping = _widen_group(grouping, grouping.members(int(bad[0])))
 
 
-def _widen_group(grouping: Grouping, group: Ints) -> Grouping:
+def _widen_group(grouping: Grouping, group: Integers) -> Grouping:
     """Let a group take in the nearest classes until it is full; else its units have no class.
 
     Each call leaves fewer classes, or fewer units in classes, so that repeated calls end.
@@ -137,7 +136,7 @@ def _widen_group(grouping: Grouping, group: Ints) -> Grouping:
     return Grouping(units, classes)
 
 
-def _nearest(grouping: Grouping, group: Ints) -> int | None:
+def _nearest(grouping: Grouping, group: Integers) -> int | None:
     """Return the class that a group is merged with at least loss, if any may be."""
     if not grouping.size:
         return None

@@ -7,11 +7,10 @@ from numpy.typing import NDArray
 
 from shoal.anonymize.local_recoding.leftovers import most_general_classes
 from shoal.anonymize.local_recoding.units import Units, sum_by_group
+from shoal.arrays import Floats, Integers
 
 __all__ = ["split_classes"]
 
-Ints = NDArray[np.int64]
-Floats = NDArray[np.float64]
 
 _NO_NODES = np.empty((0, 0), dtype=np.int32)
 _DENSE = 16  # possible keys per unit up to which marking them is faster than sorting
@@ -31,14 +30,14 @@ class _Split(NamedTuple):
 class _Children(NamedTuple):
     """The occupied children of all classes on a QID, with their class and the loss they save."""
 
-    of: Ints
+    of: Integers
     place: NDArray[np.int32]
     people: Floats
     rows: Floats
     saved: Floats
 
 
-def split_classes(units: Units) -> Ints:
+def split_classes(units: Units) -> Integers:
     """Split classes one by one, each on the QID that avoids most loss per bit it is narrowed by.
 
     Children with fewer than k people stay at their parent's label; if they are fewer than k even
@@ -59,12 +58,12 @@ def split_classes(units: Units) -> Ints:
 class _Peeling:
     """The classes that may still split: their units, and the nodes of each class."""
 
-    def __init__(self, units: Units, classes: Ints) -> None:
+    def __init__(self, units: Units, classes: Integers) -> None:
         self._all, self.classes = units, classes
         self.units = np.flatnonzero(classes >= 0)
         self._keep_divisible(np.unique(classes[self.units], return_inverse=True)[1])
 
-    def _keep_divisible(self, of: Ints) -> None:
+    def _keep_divisible(self, of: Integers) -> None:
         """Keep only classes of at least 2 k people, under the lowest nodes that cover them."""
         enough = np.bincount(of, self._all.people[self.units]) >= 2 * self._all.problem.k
         self.units, of = self.units[enough[of]], of[enough[of]]
@@ -103,7 +102,7 @@ class _Peeling:
         worth = _worth(children, goes, size)
         return _Split(part[at], self._zero_unless_full(worth, part[at]))
 
-    def _children(self, q: int, of: Ints, place: NDArray[np.int32], at: Ints) -> _Children:
+    def _children(self, q: int, of: Integers, place: NDArray[np.int32], at: Integers) -> _Children:
         pay, size = self._all.penalties[q], len(of)
         people = sum_by_group(at, self._all.people[self.units], size)
         rows = sum_by_group(at, self._all.rows[self.units], size)
@@ -147,7 +146,7 @@ def _bits(rows: Floats) -> Floats:
     return np.asarray(rows * np.log2(np.maximum(rows, 1.0)))
 
 
-def _number_keys(keys: Ints, limit: int) -> tuple[Ints, Ints]:
+def _number_keys(keys: Integers, limit: int) -> tuple[Integers, Integers]:
     """Return the distinct keys, sorted, and the number of each key among them."""
     if limit > _DENSE * len(keys):
         return np.unique(keys, return_inverse=True)

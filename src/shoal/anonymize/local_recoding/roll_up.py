@@ -7,11 +7,10 @@ from numpy.typing import NDArray
 
 from shoal.anonymize.local_recoding.units import Units, sum_by_group
 from shoal.anonymize.tree import Tree
+from shoal.arrays import Floats, Integers
 
 __all__ = ["roll_up"]
 
-Ints = NDArray[np.int64]
-Floats = NDArray[np.float64]
 
 # Powers of how full cells become, and of what that loses: docs/decisions/anonymize-search.md.
 _FILL, _THRIFT = 3, 1.2
@@ -25,7 +24,7 @@ class _Step(NamedTuple):
     place: int
 
 
-def roll_up(units: Units, rng: np.random.Generator) -> Ints:
+def roll_up(units: Units, rng: np.random.Generator) -> Integers:
     """Group units by publishing full cells on the way from the leaves up.
 
     Each step generalises to the node with the most gain in sum min(people, k)^3 over the cells,
@@ -105,7 +104,7 @@ class _Climb:
         best = int(worth.round(9).argmax())
         return _Step(float(worth[best].round(9)), q, int(places[best]))
 
-    def _gain(self, hashes: NDArray[np.uint64], at: Ints, cells: Ints) -> Floats:
+    def _gain(self, hashes: NDArray[np.uint64], at: Integers, cells: Integers) -> Floats:
         """Return, for each node, how much fuller the cells below it become in sum."""
         _, first, merged = np.unique(hashes, return_index=True, return_inverse=True)
         size = int(at.max()) + 1
@@ -116,7 +115,7 @@ class _Climb:
     def _fill(self, people: Floats) -> Floats:
         return np.asarray(np.minimum(people / self._k, 1.0) ** _FILL)
 
-    def _ready(self, q: int) -> tuple[Ints, Ints, Ints]:
+    def _ready(self, q: int) -> tuple[Integers, Integers, Integers]:
         """Return nodes whose cells are all right below them, those cells, and the node of each."""
         tree, nodes = self._trees[q], self._nodes[q]
         cells = np.flatnonzero(nodes != self._units.tops[q][tree.low[nodes]])

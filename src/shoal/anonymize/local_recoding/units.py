@@ -16,10 +16,10 @@ from shoal.anonymize.diversity import ClassRules, LineCounter
 from shoal.anonymize.local_recoding.common_ancestor import AncestorPenalties
 from shoal.anonymize.problem import Problem
 from shoal.anonymize.tree import Places, Tree
+from shoal.arrays import Floats, Integers
 
 __all__ = ["Units", "lowest_common_node", "sum_by_group"]
 
-Ints = NDArray[np.int64]
 Mask = NDArray[np.bool_]
 
 
@@ -53,7 +53,7 @@ class Units:
         return self._rules.any
 
     @cached_property
-    def shares(self) -> list[NDArray[np.float64]]:
+    def shares(self) -> list[Floats]:
         """For each QID the share of rows at each leaf, by code."""
         sizes = (tree.taxonomy.size for tree in self.problem.trees)
         counts = (
@@ -69,7 +69,7 @@ class Units:
         return [tree.partition(nodes) for tree, nodes in pairs]
 
     @cached_property
-    def penalties(self) -> list[NDArray[np.float64]]:
+    def penalties(self) -> list[Floats]:
         """For each QID the weighted cost of each node by place; infinite above the top."""
         problem = self.problem
         parts = zip(problem.trees, problem.costs, problem.weights, self.tops, strict=True)
@@ -85,12 +85,12 @@ class Units:
             AncestorPenalties(t, p) for t, p in zip(self.problem.trees, self.penalties, strict=True)
         ]
 
-    def penalty(self, labels: NDArray[np.integer]) -> NDArray[np.float64]:
+    def penalty(self, labels: NDArray[np.integer]) -> Floats:
         """Return the weighted cost of labels, summed over the QIDs."""
         columns = (pay[labels[..., q]] for q, pay in enumerate(self.penalties))
         return np.asarray(sum(columns), dtype=np.float64)
 
-    def full(self, units: NDArray[np.integer], groups: Ints, size: int) -> Mask:
+    def full(self, units: NDArray[np.integer], groups: Integers, size: int) -> Mask:
         """Return which groups of units could be published: k, l and t hold.
 
         People do not add up over units, so they are counted anew unless each has one combination.
@@ -106,7 +106,7 @@ class Units:
         enough = self.people_of(units, groups, size) >= self.problem.k
         return enough & self.obeying(units, groups, size)
 
-    def people_of(self, units: NDArray[np.integer], groups: Ints, size: int) -> Ints:
+    def people_of(self, units: NDArray[np.integer], groups: Integers, size: int) -> Integers:
         """Count what k is compared with in each group of units.
 
         Parameters
@@ -121,7 +121,7 @@ class Units:
             return np.bincount(groups, self.people[units], minlength=size).astype(np.int64)
         return self._counting.people(*self._lines(units, groups), size)
 
-    def obeying(self, units: NDArray[np.integer], groups: Ints, size: int) -> Mask:
+    def obeying(self, units: NDArray[np.integer], groups: Integers, size: int) -> Mask:
         """Return in which groups of units l and t hold, whatever their size.
 
         Parameters
@@ -141,13 +141,15 @@ class Units:
         lines, _ = self._lines(units, np.zeros(len(units), dtype=np.int64))
         self.references = self._rules.references(lines)
 
-    def _lines(self, units: NDArray[np.integer], groups: Ints) -> tuple[Ints, Ints]:
+    def _lines(self, units: NDArray[np.integer], groups: Integers) -> tuple[Integers, Integers]:
         """Return the lines of units, and the group of each."""
         first, count = self._first[units], np.diff(self._first)[units]
         within = np.arange(count.sum()) - np.repeat(np.cumsum(count) - count, count)
         return self._order[np.repeat(first, count) + within], np.repeat(groups, count)
 
-    def tightest(self, units: NDArray[np.integer], groups: Ints, size: int) -> NDArray[np.int32]:
+    def tightest(
+        self, units: NDArray[np.integer], groups: Integers, size: int
+    ) -> NDArray[np.int32]:
         """Return the lowest nodes that cover each group; no group may be empty.
 
         Parameters
@@ -206,7 +208,7 @@ def lowest_common_node(tree: Tree, first: NDArray[np.integer], last: NDArray[np.
     return nodes
 
 
-def sum_by_group(groups: Ints, of: NDArray[Any], size: int) -> NDArray[np.float64]:
+def sum_by_group(groups: Integers, of: NDArray[Any], size: int) -> Floats:
     """Return the sum in each group; whole numbers are exact up to 2**53.
 
     Parameters

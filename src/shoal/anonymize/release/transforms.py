@@ -19,6 +19,7 @@ from shoal.anonymize.codec import find_distinct, find_nulls
 from shoal.anonymize.hierarchies.hierarchy import as_text, parse_numbers
 from shoal.anonymize.policy import Policy
 from shoal.anonymize.policy_rules import TransformSpec
+from shoal.arrays import Floats
 from shoal.errors import InvalidPolicy, quantity
 
 __all__ = [
@@ -31,7 +32,6 @@ __all__ = [
 
 CellChange = Callable[[Any], Any]
 Finder = Callable[[pa.RecordBatch], NDArray[np.int32]]
-Floats = NDArray[np.float64]
 
 
 class ReleaseSummary(NamedTuple):

@@ -28,6 +28,7 @@ from shoal.anonymize.release.transforms import (
 )
 from shoal.anonymize.search.greedy import find_violations
 from shoal.anonymize.table import Table
+from shoal.arrays import Floats, Integers
 from shoal.data.column_names import join_names
 from shoal.data.csv_text import CSVText
 from shoal.data.encode import encode_owners
@@ -254,7 +255,7 @@ def format_of(path: Path) -> str:
     )
 
 
-def _from_lines(of_line: Ids, n: NDArray[np.int64]) -> Iterator[pa.RecordBatch]:
+def _from_lines(of_line: Ids, n: Integers) -> Iterator[pa.RecordBatch]:
     """Yield the class of each published row, line after line."""
     live = of_line >= 0
     classes, until = of_line[live], np.cumsum(n[live])
@@ -348,7 +349,7 @@ class ReleaseColumns:
         names: Sequence[str],
         codec: Codec,
         places: NDArray[np.int32],
-        centres: Mapping[str, NDArray[np.float64]] = MappingProxyType({}),
+        centres: Mapping[str, Floats] = MappingProxyType({}),
     ) -> None:
         carried = {*policy.names("sensitive"), *policy.names("other"), *keys_of(policy)}
         self.carried = [name for name in names if name in carried]

@@ -17,6 +17,7 @@ from shoal.anonymize.models import AverageRisk, Uniqueness, least_sample_size
 from shoal.anonymize.policy import Policy
 from shoal.anonymize.population import PopulationLines, count_covered, read_population
 from shoal.anonymize.tree import Tree
+from shoal.arrays import Integers
 from shoal.engine.duckdb import COUNTED, OWNER
 from shoal.errors import InvalidPolicy
 
@@ -25,7 +26,6 @@ if TYPE_CHECKING:
 
 __all__ = ["broken_models", "find_places", "measure_models"]
 
-Counts = NDArray[np.int64]
 _ROUNDING = 1e-9
 _NO_CELL = "\0null"  # no published text
 
@@ -35,7 +35,7 @@ def measure_models(
     table: "Queryable",
     labels: Sequence[str],
     owner: str | None,
-    sizes: Counts,
+    sizes: Integers,
     codec: Codec | None,
 ) -> dict[str, float]:
     """Return what a table reaches of each model that its policy asks for.
@@ -100,7 +100,7 @@ def _population_size(policy: Policy, codec: Codec | None, members: int) -> int |
     return max(int(people.sum()), members)
 
 
-def _stated_k_map(policy: Policy, population: int, sizes: Counts) -> int:
+def _stated_k_map(policy: Policy, population: int, sizes: Integers) -> int:
     """Return the k of the rule if every class shows enough members, else the smallest class."""
     rule, people = policy.privacy.k_map, sizes[:, 0]
     assert rule is not None
@@ -129,7 +129,7 @@ def _population_models(
     return reached
 
 
-def _presence(members: Counts, outside: Counts, lines: PopulationLines) -> dict[str, float]:
+def _presence(members: Integers, outside: Integers, lines: PopulationLines) -> dict[str, float]:
     shares = np.divide(
         members, outside, out=np.full(len(members), np.inf), where=np.asarray(outside) > 0
     )

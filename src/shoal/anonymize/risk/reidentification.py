@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from shoal.anonymize.classes import count_people, number_classes
 from shoal.anonymize.frequency_table import FrequencyTable
@@ -17,6 +17,7 @@ from shoal.anonymize.population import code_population, count_covered
 from shoal.anonymize.problem import Problem
 from shoal.anonymize.release.writer import Release
 from shoal.anonymize.table import table_of
+from shoal.arrays import Integers
 
 __all__ = [
     "Population",
@@ -28,8 +29,6 @@ __all__ = [
     "suppressed_values",
 ]  # fmt: skip
 
-Counts = NDArray[np.int64]
-
 
 @dataclass(frozen=True, eq=False)
 class Population:
@@ -39,8 +38,8 @@ class Population:
     the release, since the table cannot have come from that population.
     """
 
-    members: Counts
-    people: Counts
+    members: Integers
+    people: Integers
     size: int = 0
 
     @property
@@ -49,7 +48,7 @@ class Population:
         return int((self.people < self.members).sum())
 
     @property
-    def likely(self) -> Counts:
+    def likely(self) -> Integers:
         """The people of each class in the population, never fewer than in the release."""
         return np.maximum(self.people, self.members)
 
@@ -122,7 +121,7 @@ class SuppressedValue(NamedTuple):
     gone: int
 
 
-def leaf_class_sizes(problem: Problem) -> Counts:
+def leaf_class_sizes(problem: Problem) -> Integers:
     """Count class sizes as if rows were published at the leaves of the hierarchies.
 
     This shows how exposed people were before, and is for the holder of the rows only.

@@ -17,8 +17,9 @@ from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from shoal.arrays import Floats, Integers
 from shoal.errors import InvalidSetting
 
 __all__ = [
@@ -30,8 +31,6 @@ __all__ = [
     "zayatz_share",
 ]
 
-Sizes = NDArray[np.int64]
-Floats = NDArray[np.float64]
 
 _SMALL_SAMPLE = 0.1  # up to this sampling fraction Dankar's rule believes Pitman
 
@@ -247,6 +246,6 @@ def _as_share(share: float, sizes: ArrayLike) -> float:
     return min(max(share, 0.0), unique_share(sizes))
 
 
-def _columns(sizes: ArrayLike) -> tuple[Sizes, Sizes]:
+def _columns(sizes: ArrayLike) -> tuple[Integers, Integers]:
     people, classes = np.asarray(sizes, dtype=np.int64).reshape(-1, 2).T
     return people, classes

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shoal.anonymize.search.greedy import SharedCounts
+from shoal.arrays import Floats, Integers
 
 __all__ = [
     "NONE",
@@ -28,7 +29,6 @@ __all__ = [
     "sort_by_cell",
 ]
 
-Ints = NDArray[np.int64]
 
 _RADIX = 2**16
 
@@ -48,16 +48,16 @@ class ClassSlices(NamedTuple):
         (classes, d): its node on each QID.
     """
 
-    start: Ints
-    length: Ints
-    people: Ints
+    start: Integers
+    length: Integers
+    people: Integers
     node: NDArray[np.int32]
 
     def take(self, which: NDArray[Any]) -> "ClassSlices":
         """Return some of the classes."""
         return ClassSlices(*(part[which] for part in cast("tuple[NDArray[Any], ...]", self)))
 
-    def put(self, slots: Ints, new: "ClassSlices") -> None:
+    def put(self, slots: Integers, new: "ClassSlices") -> None:
         """Write other classes into these slots."""
         for part, values in zip(cast("tuple[NDArray[Any], ...]", self), new, strict=True):
             part[slots] = values
@@ -69,7 +69,7 @@ class ClassSlices(NamedTuple):
         return cls(start, length, people, np.full((count, d), -1, dtype=np.int32))
 
 
-def slice_positions(start: Ints, length: Ints) -> Ints:
+def slice_positions(start: Integers, length: Integers) -> Integers:
     """Return the positions of several slices, one after another.
 
     Examples
@@ -87,10 +87,10 @@ class ClassParts(NamedTuple):
     Cells without lines may be left out.
     """
 
-    of: Ints
-    parent: Ints
-    rank: Ints
-    first: Ints
+    of: Integers
+    parent: Integers
+    rank: Integers
+    first: Integers
 
     @property
     def size(self) -> int:
@@ -98,7 +98,7 @@ class ClassParts(NamedTuple):
         return len(self.parent)
 
 
-def divide_classes(owner: Ints, rank: NDArray[np.int32], fanout: Ints) -> ClassParts:
+def divide_classes(owner: Integers, rank: NDArray[np.int32], fanout: Integers) -> ClassParts:
     """Divide classes by the children of their nodes.
 
     Parameters
@@ -124,7 +124,7 @@ def divide_classes(owner: Ints, rank: NDArray[np.int32], fanout: Ints) -> ClassP
     return ClassParts(cell, parent, present - begin[parent], first)
 
 
-def sort_by_cell(cell: Ints, size: int) -> Ints:
+def sort_by_cell(cell: Integers, size: int) -> Integers:
     """Return the order that brings equal cells together and keeps the order within a cell.
 
     NumPy sorts 16-bit numbers by counting, several times faster than wider ones.
@@ -142,10 +142,10 @@ class _Effects(NamedTuple):
     kept.
     """
 
-    lost: Ints
-    stay: Ints
-    bits: Ints
-    least: Ints
+    lost: Integers
+    stay: Integers
+    bits: Integers
+    least: Integers
 
 
 class Frontier:
@@ -165,17 +165,17 @@ class Frontier:
         self._effects = _Effects(*np.zeros((4, 64, problem.d), dtype=np.int64))
         self._rank = np.zeros((problem.d, len(problem.n)), dtype=np.int32)
 
-    def at(self, q: int, place: int) -> tuple[Ints, ClassSlices]:
+    def at(self, q: int, place: int) -> tuple[Integers, ClassSlices]:
         """Return the slots of the classes published under a node, and these classes."""
         slots = np.flatnonzero(self._slices.node[: self._used, q] == place)
         return slots, self._slices.take(slots)
 
-    def rank(self, q: int, lines: Ints) -> NDArray[np.int32]:
+    def rank(self, q: int, lines: Integers) -> NDArray[np.int32]:
         """Return, for each line, the child of its class's node below which it lies."""
         rank: NDArray[np.int32] = self._rank[q, lines]
         return rank
 
-    def remove(self, slots: Ints) -> None:
+    def remove(self, slots: Integers) -> None:
         """Remove classes and their effects."""
         node = self._flat(self._slices.node[slots])
         for total, effect in zip((self.lost, self.stay, self.bits), self._effects, strict=False):
@@ -184,7 +184,7 @@ class Frontier:
         self._slices.node[slots] = -1
         self.classes -= len(slots)
 
-    def add(self, new: ClassSlices, references: list[Ints], reuse: Ints) -> None:
+    def add(self, new: ClassSlices, references: list[Integers], reuse: Integers) -> None:
         """Add classes, and compute their effects."""
         slots = self._room(len(new.start), reuse)
         self._slices.put(slots, new)
@@ -206,14 +206,14 @@ class Frontier:
         rank = tree.rank[tree.below(place, codes[lines, q])]
         self._rank[q, lines] = np.where(tree.fanout[place] > 0, rank, 0)
 
-    def recount(self, references: list[Ints]) -> None:
+    def recount(self, references: list[Integers]) -> None:
         """Recompute all effects, after the counts that t is measured against have changed."""
         slots = np.flatnonzero(self._slices.node[: self._used, 0] >= 0)
         classes = self._slices.take(slots)
         self.remove(slots)
         self.add(classes, references, slots)
 
-    def smallest(self, candidates: Ints) -> tuple[int, Ints]:
+    def smallest(self, candidates: Integers) -> tuple[int, Integers]:
         """Return the people in the smallest class now, and after the split of each candidate."""
         if self._shared.problem.budget > 0:
             self._recompute_smallest()
@@ -227,7 +227,7 @@ class Frontier:
         node = self._flat(self._slices.node[slots])
         self._lower_smallest(node, self._slices.people[slots], self._effects.least[slots])
 
-    def _lower_smallest(self, node: Ints, people: Ints, least: Ints) -> None:
+    def _lower_smallest(self, node: Integers, people: Integers, least: Integers) -> None:
         # Without a budget a class is never lost but divided, so the smallest can only fall.
         if self._sizes:
             np.minimum.at(self._smallest, node, people[:, None])
@@ -239,7 +239,7 @@ class Frontier:
         self.open[node] = False
         self._smallest[node] = self._least[node] = NONE
 
-    def _effects_on(self, new: ClassSlices, references: list[Ints]) -> _Effects:
+    def _effects_on(self, new: ClassSlices, references: list[Integers]) -> _Effects:
         shared, d = self._shared, self._shared.problem.d
         lines = self.order[slice_positions(new.start, new.length)]
         owner = np.repeat(np.arange(len(new.start)), new.length)
@@ -253,7 +253,12 @@ class Frontier:
         return effects
 
     def _measure(
-        self, effects: _Effects, q: int, lines: Ints, into: ClassParts, references: list[Ints]
+        self,
+        effects: _Effects,
+        q: int,
+        lines: Integers,
+        into: ClassParts,
+        references: list[Integers],
     ) -> None:
         """Compute the effects of dividing classes by one QID."""
         hold, people = self._shared.passes(lines, into.of, into.size, references)
@@ -267,10 +272,10 @@ class Frontier:
         if self._bits:
             effects.bits[:, q] = entropy_gain(rows, first, self._shared.per_bit)
 
-    def _flat(self, node: NDArray[np.int32]) -> Ints:
+    def _flat(self, node: NDArray[np.int32]) -> Integers:
         return np.asarray(node + self._shared.nodes.first[:-1])
 
-    def _room(self, count: int, reuse: Ints) -> Ints:
+    def _room(self, count: int, reuse: Integers) -> Integers:
         fresh = max(count - len(reuse), 0)
         slots = np.append(reuse[:count], np.arange(self._used, self._used + fresh))
         self._used += fresh
@@ -283,8 +288,8 @@ class Frontier:
 
 
 def smallest_class_after(
-    first: Ints, smallest: Ints, least: Ints, candidates: Ints
-) -> tuple[int, Ints]:
+    first: Integers, smallest: Integers, least: Integers, candidates: Integers
+) -> tuple[int, Integers]:
     """Return the people in the smallest class now, and after the split of each candidate."""
     others = np.empty(len(smallest), dtype=np.int64)
     for low, high in pairwise(first):
@@ -293,7 +298,7 @@ def smallest_class_after(
     return now, np.minimum(others[candidates], least[candidates])
 
 
-def entropy_gain(rows: Ints, first: Ints, per_bit: float) -> Ints:
+def entropy_gain(rows: Integers, first: Integers, per_bit: float) -> Integers:
     """Return the entropy gained by dividing classes, in whole units, which add up in any order.
 
     Parameters
@@ -306,7 +311,7 @@ def entropy_gain(rows: Ints, first: Ints, per_bit: float) -> Ints:
     return np.rint(gained * per_bit).astype(np.int64)
 
 
-def _least_of_others(sizes: Ints) -> Ints:
+def _least_of_others(sizes: Integers) -> Integers:
     """Return, for each entry, the least of all the others."""
     at = int(np.argmin(sizes))
     least = np.full(len(sizes), sizes[at])
@@ -314,7 +319,7 @@ def _least_of_others(sizes: Ints) -> Ints:
     return least
 
 
-def _n_log_n(n: Ints) -> NDArray[np.float64]:
+def _n_log_n(n: Integers) -> Floats:
     return np.asarray(n * np.log2(np.maximum(n, 1)))
 
 

@@ -13,10 +13,10 @@ from numpy.typing import NDArray
 
 from shoal.anonymize.problem import Cut, Problem
 from shoal.anonymize.search.greedy import SharedCounts
+from shoal.arrays import Floats, Integers
 
 __all__ = ["affordable_counts", "level_maps", "search_full_domain"]
 
-Ints = NDArray[np.int64]
 
 # Most combinations of levels, and most lines times QIDs times cuts to count. Tables on which fewer
 # than so many cuts could be counted are not searched: docs/decisions/anonymize-search.md.
@@ -116,7 +116,7 @@ class _Lattice:
         self._levels, self._bounds = levels[order], bounds[order]
         self._open = np.ones(len(order), dtype=bool)
 
-    def _means(self) -> Iterator[NDArray[np.float64]]:
+    def _means(self) -> Iterator[Floats]:
         """Yield, for each QID, the mean cost of a row at each level."""
         problem = self._problem
         for q, costs in enumerate(self._costs):
@@ -127,20 +127,20 @@ class _Lattice:
         """Drop the cuts whose labels alone lose as much."""
         self._open[np.searchsorted(self._bounds, loss) :] = False
 
-    def drop_finer(self, levels: Ints) -> None:
+    def drop_finer(self, levels: Integers) -> None:
         """Drop the cuts that are nowhere more general."""
         self._open &= (self._levels > levels).any(axis=1)
 
-    def next(self) -> Ints | None:
+    def next(self) -> Integers | None:
         """Return the most general cut that is open, which is likely to rule out most others."""
         at = len(self._open) - 1 - int(np.argmax(self._open[::-1]))
         if not self._open[at]:
             return None
         self._open[at] = False
-        levels: Ints = self._levels[at]
+        levels: Integers = self._levels[at]
         return levels
 
-    def loss(self, levels: Ints) -> float | None:
+    def loss(self, levels: Integers) -> float | None:
         """Return the certainty penalty of a cut, or None if it suppresses too many rows."""
         problem, lines = self._problem, np.arange(len(self._problem.n))
         groups, size = self._classes(levels)
@@ -153,7 +153,7 @@ class _Lattice:
         published = float((problem.n * cost)[stay].sum())
         return (published + gone + problem.lost) / problem.N
 
-    def _classes(self, levels: Ints) -> tuple[Ints, int]:
+    def _classes(self, levels: Integers) -> tuple[Integers, int]:
         """Return the class of each line, some of them perhaps empty, and how many there are."""
         groups, size = np.zeros(len(self._problem.n), dtype=np.int64), 1
         for q, j in enumerate(levels):
@@ -164,13 +164,13 @@ class _Lattice:
                 size = len(distinct)
         return groups, size
 
-    def cut(self, levels: Ints) -> Cut:
+    def cut(self, levels: Integers) -> Cut:
         """Return the cut at these levels."""
         places = (np.unique(self._maps[q][j]) for q, j in enumerate(levels))
         return Cut(tuple(tuple(nodes.tolist()) for nodes in places))
 
 
-def _ranks(places: NDArray[np.int32]) -> tuple[Ints, int]:
+def _ranks(places: NDArray[np.int32]) -> tuple[Integers, int]:
     """Return the rank of each leaf's label among the labels of its level, and their number."""
     distinct, ranks = np.unique(places, return_inverse=True)
     return ranks.astype(np.int64), len(distinct)

@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from shoal.anonymize.classes import Classes
 from shoal.anonymize.diversity import ClassRules, LineCounter
 from shoal.anonymize.problem import Cut, Problem
+from shoal.arrays import Floats, Integers
 from shoal.errors import InvalidSetting
 
 __all__ = [
@@ -50,8 +51,6 @@ PORTFOLIO: tuple[ScoreName, ...] = ("sq", "ncp", "ncp-rows", "ncp-bits")
 ASK_FOR_BITS = ("leteo", "ncp-bits")
 ASK_FOR_SIZES = ("leteo", "ncp", "sq", "label-gain")
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 # Deviation of the logarithm of a tilted score: docs/decisions/anonymize-search.md.
 _SPREAD = 0.6
@@ -75,9 +74,9 @@ class Candidates:
 
     gain: Floats
     bits: Floats
-    lost: NDArray[np.int64]
+    lost: Integers
     before: int
-    after: NDArray[np.int64]
+    after: Integers
 
 
 def resolve_score(score: str, suppression: float) -> ScoreName:
@@ -206,7 +205,7 @@ class NodeGains:
         everything = np.arange(len(problem.n))
         self._live = [self._count(q, everything) for q in range(problem.d)]
 
-    def suppress(self, lines: Ints) -> None:
+    def suppress(self, lines: Integers) -> None:
         """Remove lines that are no longer published."""
         for q in range(self._problem.d):
             self._live[q] -= self._count(q, lines)
@@ -218,7 +217,7 @@ class NodeGains:
         of_qid = self._ncp_gain if self._classes is None else self._label_gain
         return np.concatenate([of_qid(q) for q in range(self._problem.d)])
 
-    def _count(self, q: int, lines: Ints) -> Ints:
+    def _count(self, q: int, lines: Integers) -> Integers:
         """Count rows of each leaf (axis 0), by class value (axis 1) if the score needs it."""
         code, width = self._problem.codes[lines, q].astype(np.int64), 1
         if self._classes is not None:
@@ -259,7 +258,7 @@ def ncp_gains(problem: Problem, q: int, rows: Floats, score: ScoreName) -> Float
     return np.asarray(saved * (problem.weights[q] / sum(problem.weights) / problem.N))
 
 
-def _classes_of_target(problem: Problem) -> Ints:
+def _classes_of_target(problem: Problem) -> Integers:
     if problem.target is None:
         raise InvalidSetting(
             "The score label-gain needs a class column.",
@@ -284,8 +283,8 @@ class SharedCounts:
         self.per_bit = 2.0 ** (61 - math.ceil(math.log2(most)))
 
     def passes(
-        self, lines: Ints, groups: Ints, size: int, references: list[Ints]
-    ) -> tuple[NDArray[np.bool_], Ints]:
+        self, lines: Integers, groups: Integers, size: int, references: list[Integers]
+    ) -> tuple[NDArray[np.bool_], Integers]:
         """Return which groups have k people and keep the rules, and the people of each.
 
         Parameters
@@ -324,16 +323,16 @@ class SplitEffects(Protocol):
     """
 
     open: NDArray[np.bool_]
-    held: Ints
-    lost: Ints
-    stay: Ints
-    bits: Ints
+    held: Integers
+    lost: Integers
+    stay: Integers
+    bits: Integers
 
     @property
     def classes(self) -> int:
         """The number of live classes."""
 
-    def smallest(self, candidates: Ints) -> tuple[int, Ints]:
+    def smallest(self, candidates: Integers) -> tuple[int, Integers]:
         """Return the people in the smallest class now, and after the split of each candidate."""
 
 
@@ -341,7 +340,7 @@ class SplitGains(Protocol):
     """The interface of what the split of each node gains."""
 
     @property
-    def of_nodes(self) -> NDArray[np.float64]:
+    def of_nodes(self) -> Floats:
         """Return the gain of each node: float64 (nodes of all QIDs,)."""
 
 
@@ -385,11 +384,11 @@ class GreedySearch(ABC):
         return cut_after(self._problem, self._splits)
 
     @property
-    def held(self) -> Ints:
+    def held(self) -> Integers:
         """How many classes are published under each node: int64 (nodes of all QIDs,)."""
         return self._counted.held
 
-    def valid(self) -> Ints:
+    def valid(self) -> Integers:
         """Return the nodes of the cut that may be split; invalid ones are dropped permanently."""
         counted = self._counted
         nodes = np.flatnonzero(counted.open & (counted.held > 0))
@@ -398,7 +397,7 @@ class GreedySearch(ABC):
         counted.open[nodes[~(within & some_stay)]] = False
         return nodes[within & some_stay]
 
-    def split_best(self, nodes: Ints) -> None:
+    def split_best(self, nodes: Integers) -> None:
         """Split the best of these nodes."""
         candidates = self._candidates(nodes)
         scores = (
@@ -407,7 +406,7 @@ class GreedySearch(ABC):
         )
         self.split(*self._shared.nodes.home(int(nodes[best_candidate(scores, candidates.gain)])))
 
-    def _candidates(self, nodes: Ints) -> Candidates:
+    def _candidates(self, nodes: Integers) -> Candidates:
         counted = self._counted
         bits = counted.bits[nodes] / self._shared.per_bit
         before, least = 0, np.zeros_like(nodes)

@@ -16,12 +16,12 @@ from shoal.anonymize.search.greedy import LossUnit, Nodes, ScoreName, SharedCoun
 from shoal.anonymize.search.remote_search import RemoteLines, RemoteSearch
 from shoal.anonymize.search.top_down import TopDownRun
 from shoal.anonymize.tree import Tree
+from shoal.arrays import Integers
 
 __all__ = ["specialise_remotely"]
 
 _NODES = (64, 16, 0)  # most nodes at which a QID is merged, tried in this order
 
-Ints = NDArray[np.int64]
 Mask = NDArray[np.bool_]
 
 
@@ -129,7 +129,7 @@ class _LazySearch:
         return on
 
 
-def _split_while_known(run: TopDownRun, unknown: Mask) -> Ints:
+def _split_while_known(run: TopDownRun, unknown: Mask) -> Integers:
     """Split while every node that could be next is resolved; return the valid nodes at the end."""
     while len(nodes := run.valid()) and not (run.held[unknown] > 0).any():
         run.split_best(nodes)

@@ -27,6 +27,7 @@ from shoal.anonymize.search.greedy import (
 )
 from shoal.anonymize.search.top_down import refuse_start, refuse_too_few
 from shoal.anonymize.tree import Tree
+from shoal.arrays import Floats, Integers
 
 __all__ = [
     "ChildCounts",
@@ -38,7 +39,6 @@ __all__ = [
     "RemoteSearch",
 ]
 
-Ints = NDArray[np.int64]
 Codes = NDArray[np.int32]
 
 Mask = NDArray[np.bool_]
@@ -57,15 +57,15 @@ class MergedLines(NamedTuple):
     """
 
     codes: Codes
-    n: Ints
+    n: Integers
 
 
 class ChildCounts(NamedTuple):
     """Numbers of rows by class and child."""
 
-    of: Ints
-    child: Ints
-    n: Ints
+    of: Integers
+    child: Integers
+    n: Integers
 
     def take(self, which: NDArray[np.bool_]) -> "ChildCounts":
         """Return some of the entries."""
@@ -111,7 +111,7 @@ class MergeLines:
         pairs = zip(problem.trees, floor.nodes, strict=True)
         return cls(tuple(_first_leaves(tree, tree.partition(nodes)) for tree, nodes in pairs))
 
-    def __call__(self, codes: Codes, n: Ints) -> MergedLines:
+    def __call__(self, codes: Codes, n: Integers) -> MergedLines:
         """Return distinct lines and their rows."""
         low = np.stack([of[codes[:, q]] for q, of in enumerate(self.stands_for)], axis=1)
         ids, size = number_classes(low)
@@ -137,7 +137,7 @@ class CountChildren:
     nodes: NDArray[np.bool_]
     problem: Problem
 
-    def __call__(self, codes: Codes, n: Ints) -> ChildCounts:
+    def __call__(self, codes: Codes, n: Integers) -> ChildCounts:
         """Count rows by class and child."""
         labels = [cover[codes[:, q]] for q, cover in enumerate(self._covers)]
         of = self._lookup.find(labels)
@@ -148,17 +148,17 @@ class CountChildren:
         pairs, ids = np.unique(keys, return_inverse=True)
         return self.unpacked(pairs, _sums(ids, rows, len(pairs)))
 
-    def packed(self, children: ChildCounts) -> Ints:
+    def packed(self, children: ChildCounts) -> Integers:
         """Pack class and child into one number."""
         return children.of * len(self.nodes) + children.child
 
-    def unpacked(self, keys: Ints, n: Ints) -> ChildCounts:
+    def unpacked(self, keys: Integers, n: Integers) -> ChildCounts:
         """Unpack class and child from one number."""
         return ChildCounts(keys // len(self.nodes), keys % len(self.nodes), n)
 
     def _below(
-        self, q: int, inside: Ints, of: Ints, label: Codes, codes: Codes
-    ) -> tuple[Ints, Ints]:
+        self, q: int, inside: Integers, of: Integers, label: Codes, codes: Codes
+    ) -> tuple[Integers, Integers]:
         """Return the packed class and child of the lines whose node on a QID is divided."""
         first = self._first[q]
         lines = inside[self.nodes[first + label[inside]]]
@@ -184,7 +184,7 @@ def _first_leaves(tree: Tree, cover: Codes) -> Codes:
     return np.where(cover < 0, leaves, tree.low[cover])
 
 
-def _sums(ids: Ints, n: Ints, size: int) -> Ints:
+def _sums(ids: Integers, n: Integers, size: int) -> Integers:
     sums = np.zeros(size, dtype=np.int64)
     np.add.at(sums, ids, n)
     return sums
@@ -218,7 +218,7 @@ class RemoteFrontier:
         """Return the children of a node, class by class."""
         return self.cells.take(self._parent[self.cells.child] == node)
 
-    def put(self, gone: Mask, node: Places, people: Ints, cells: ChildCounts) -> None:
+    def put(self, gone: Mask, node: Places, people: Integers, cells: ChildCounts) -> None:
         """Remove classes, and append new ones with their children."""
         number = np.cumsum(~gone) - 1
         stay = self.cells.take(~gone[self.cells.of])
@@ -230,7 +230,7 @@ class RemoteFrontier:
         self.cells = ChildCounts(of[order], child[order], n[order])
         self._count()
 
-    def smallest(self, candidates: Ints) -> tuple[int, Ints]:
+    def smallest(self, candidates: Integers) -> tuple[int, Integers]:
         """Return the people in the smallest class now, and after the split of each candidate."""
         smallest, least = np.full((2, self._shared.nodes.size), NONE)
         np.minimum.at(smallest, self._flat, self.people[:, None])
@@ -239,7 +239,7 @@ class RemoteFrontier:
         return smallest_class_after(self._shared.nodes.first, smallest, least, candidates)
 
     @property
-    def of_nodes(self) -> NDArray[np.float64]:
+    def of_nodes(self) -> Floats:
         """Return the gain of splitting each node."""
         problem, first = self._shared.problem, self._shared.nodes.first
         rows = np.zeros(self._shared.nodes.size)
@@ -250,7 +250,7 @@ class RemoteFrontier:
         )
 
     @property
-    def _flat(self) -> Ints:
+    def _flat(self) -> Integers:
         return np.asarray(self.node + self._shared.nodes.first[:-1])
 
     def _count(self) -> None:
@@ -288,7 +288,7 @@ class RemoteSearch(GreedySearch):
         frontier.open &= ~closed
         super().__init__(shared, score, unit, frontier, frontier)
         self._frontier, self._lines = frontier, lines
-        self._gone: list[tuple[Places, Ints]] = []
+        self._gone: list[tuple[Places, Integers]] = []
 
     def search(self) -> tuple[Problem, Outcome]:
         """Search, and return the classes as lines of a problem, with their outcome."""
@@ -315,7 +315,7 @@ class RemoteSearch(GreedySearch):
         self._put(none, problem.labels(problem.top), problem.n)
         refuse_start(problem, self._suppressed, self._frontier.classes > 0)
 
-    def _put(self, gone: Mask, node: Places, n: Ints) -> None:
+    def _put(self, gone: Mask, node: Places, n: Integers) -> None:
         """Replace classes by new ones; those with fewer than k rows are suppressed."""
         hold = n >= self._problem.k
         self._gone.append((node[~hold], n[~hold]))

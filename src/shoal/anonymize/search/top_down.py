@@ -32,6 +32,7 @@ from shoal.anonymize.search.greedy import (
     cut_after,
     resolve_score,
 )
+from shoal.arrays import Integers
 from shoal.errors import StartFails, TooFewRows, quantity
 
 __all__ = [
@@ -49,8 +50,6 @@ MAY_MISS = (
     "splits might satisfy it again: the published table keeps the rules, but a finer one "
     "may exist."
 )
-
-Ints = NDArray[np.int64]
 
 
 def specialise(
@@ -182,10 +181,10 @@ class TopDownRun(GreedySearch):
             self._references = self._live_references()
             frontier.recount(self._references)
 
-    def _live_references(self) -> list[Ints]:
+    def _live_references(self) -> list[Integers]:
         return self._shared.rules.references(np.flatnonzero(self._suppressed_at < 0))
 
-    def _suppress(self, lines: Ints) -> bool:
+    def _suppress(self, lines: Integers) -> bool:
         """Suppress lines, and return whether there were any."""
         if len(lines):
             self._suppressed_at[lines] = len(self._splits)
@@ -206,7 +205,7 @@ class TopDownRun(GreedySearch):
         raise invalid_start_error("no class is close to the table", self._problem)
 
 
-def _children(old: ClassSlices, into: ClassParts, people: Ints) -> ClassSlices:
+def _children(old: ClassSlices, into: ClassParts, people: Integers) -> ClassSlices:
     """Return the slices of all cells, each within the slice of its parent."""
     length = np.bincount(into.of, minlength=into.size)
     before = np.cumsum(length) - length

@@ -16,12 +16,11 @@ from shoal.anonymize.search.remote_search import (
     MergedLines,
     MergeLines,
 )
+from shoal.arrays import Integers
 from shoal.engine.spark.failures import translate_errors
 from shoal.engine.spark.table import MapBatches
 
 __all__ = ["SparkLines", "code_combinations", "count_rows"]
-
-Ints = NDArray[np.int64]
 
 
 class SparkLines:
@@ -109,7 +108,7 @@ class _DivideBatch:
         return pa.record_batch({"key": self.divide.packed(children), "n": children.n})
 
 
-def _sum_by_key(frame: Any, kernel: Any, what: str) -> tuple[Ints, Ints]:
+def _sum_by_key(frame: Any, kernel: Any, what: str) -> tuple[Integers, Integers]:
     """Sum what a kernel returns for each batch by key; the keys rise."""
     pairs = frame.mapInArrow(MapBatches(kernel), "key bigint, n bigint")
     with translate_errors(what):
@@ -119,12 +118,12 @@ def _sum_by_key(frame: Any, kernel: Any, what: str) -> tuple[Ints, Ints]:
     return keys[order], n[order]
 
 
-def _arrays(batch: Any) -> tuple[Codes, Ints]:
+def _arrays(batch: Any) -> tuple[Codes, Integers]:
     *codes, n = (column.to_numpy() for column in batch.columns)
     return np.stack(codes, axis=1).astype(np.int32), n.astype(np.int64)
 
 
-def _batch(codes: Codes, n: Ints) -> pa.RecordBatch:
+def _batch(codes: Codes, n: Integers) -> pa.RecordBatch:
     columns = [pa.array(np.ascontiguousarray(column)) for column in codes.T]
     return pa.record_batch([*columns, pa.array(n)], names=[*_names(codes.shape[1]), "n"])
 

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from shoal.arrays import Floats
 from shoal.audit.bound.sample import Sample
 from shoal.audit.bound.statistics import Score, Statistic, candidate_statistics, has_few_values
 from shoal.errors import InvalidSetting, TooFewRows, value_text
@@ -29,7 +30,6 @@ __all__ = [
     "outcome_of",
 ]
 
-Vector = NDArray[np.float64]
 _QUANTILES = (0.3, 0.5, 0.7, 0.8, 0.9, 0.95, 0.98, 0.99, 0.995, 0.998)
 _FEW = 256  # up to as many different numbers, all are tried as thresholds
 
@@ -150,7 +150,7 @@ def _best(
 
 
 def _best_threshold(
-    a: Vector, b: Vector, speaks_for_first: bool, alpha: float, delta: float
+    a: Floats, b: Floats, speaks_for_first: bool, alpha: float, delta: float
 ) -> tuple[float, float]:
     """Return the bound at the best threshold, and the threshold."""
     often, seldom = (np.sort(a), np.sort(b)) if speaks_for_first else (np.sort(-b), np.sort(-a))
@@ -162,7 +162,7 @@ def _best_threshold(
     return float(bounds[place]), t if speaks_for_first else -t
 
 
-def _thresholds(numbers: Vector) -> Vector:
+def _thresholds(numbers: Floats) -> Floats:
     known = np.sort(numbers[~np.isnan(numbers)])
     if known.size == 0:
         return np.array([np.inf])
@@ -172,7 +172,7 @@ def _thresholds(numbers: Vector) -> Vector:
     return np.unique(known[(np.array(_QUANTILES) * known.size).astype(int)])
 
 
-def _count_at_least(rising: Vector, thresholds: Vector) -> NDArray[np.intp]:
+def _count_at_least(rising: Floats, thresholds: Floats) -> NDArray[np.intp]:
     known = rising[~np.isnan(rising)]
     return known.size - np.searchsorted(known, thresholds, side="left")
 
@@ -207,9 +207,7 @@ def _one_sided_events(tested: Sequence[Outcome], alone: Sequence[Outcome]) -> li
     ]
 
 
-def certified_epsilon(
-    often: Counts, seldom: Counts, m: int, alpha: float, delta: float
-) -> NDArray[np.float64]:
+def certified_epsilon(often: Counts, seldom: Counts, m: int, alpha: float, delta: float) -> Floats:
     """Return ln((p_low - delta)/q_high) for events with these counts.
 
     Four one-sided limits at alpha/4, two for each of two directions, hold together with

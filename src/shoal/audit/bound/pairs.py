@@ -4,8 +4,8 @@ from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from shoal.arrays import Floats
 from shoal.errors import BadInput, InvalidSetting, setting
 from shoal.privacy import ApproxDP, Guarantee, LocalDP, MetricDP, PureDP, Unprotected
 
@@ -21,8 +21,6 @@ __all__ = [
 
 _NORMS = {"euclidean": 2, "manhattan": 1, "chebyshev": np.inf}
 _LONGEST = 60  # characters of an input in a description
-Matrix = NDArray[np.float64]
-Vector = NDArray[np.float64]
 
 
 def epsilon_of(claim: Guarantee | float | None) -> float | None:
@@ -170,7 +168,7 @@ def _short(value: Any) -> str:
     return text if len(text) <= _LONGEST else f"a {type(value).__name__}"
 
 
-def pair_distances(claim: MetricDP, mechanism: Any, first: Any, second: Any) -> Vector | None:
+def pair_distances(claim: MetricDP, mechanism: Any, first: Any, second: Any) -> Floats | None:
     """Return the distances of corresponding rows of two inputs, in the claim's own units.
 
     None where those units are not known here.
@@ -186,7 +184,7 @@ def pair_distances(claim: MetricDP, mechanism: Any, first: Any, second: Any) -> 
     return None if moved is None else np.linalg.norm(moved, ord=_NORMS[claim.metric], axis=1)
 
 
-def _scaled_move(claim: MetricDP, mechanism: Any, a: Matrix, b: Matrix) -> Matrix | None:
+def _scaled_move(claim: MetricDP, mechanism: Any, a: Floats, b: Floats) -> Floats | None:
     space = getattr(getattr(mechanism, "drawn", mechanism), "space", None)
     own = getattr(getattr(mechanism, "guarantee", None), "kind", None)
     if space is not None and own == claim.kind:

@@ -11,8 +11,9 @@ from functools import singledispatch
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from shoal.arrays import Floats
 from shoal.audit.bound.statistics import Score
 from shoal.errors import InvalidSetting
 from shoal.mechanisms import (
@@ -37,8 +38,6 @@ from shoal.mechanisms import (
 
 __all__ = ["exact_score", "log_likelihood"]
 
-Matrix = NDArray[np.float64]
-Vector = NDArray[np.float64]
 _PIECEWISE_FROM = 0.6094  # below, Hybrid reports signs only
 
 
@@ -60,7 +59,7 @@ def exact_score(mechanism: Any, pair: tuple[Any, Any]) -> Score:
     """
     first, second = pair
 
-    def score(values: ArrayLike) -> Vector:
+    def score(values: ArrayLike) -> Floats:
         outputs = np.asarray(values)
         ratio = log_likelihood(mechanism, outputs, first) - log_likelihood(
             mechanism, outputs, second
@@ -71,7 +70,7 @@ def exact_score(mechanism: Any, pair: tuple[Any, Any]) -> Score:
 
 
 @singledispatch
-def log_likelihood(mechanism: Any, values: Any, x: Any) -> Vector:
+def log_likelihood(mechanism: Any, values: Any, x: Any) -> Floats:
     """Return the log-likelihood of each output given an input, up to a term of the output."""
     raise InvalidSetting(
         f"The noise distribution of {type(mechanism).__name__} is not known here.",
@@ -80,7 +79,7 @@ def log_likelihood(mechanism: Any, values: Any, x: Any) -> Vector:
 
 
 @log_likelihood.register
-def _(mechanism: NDLaplace, values: Matrix, x: Any) -> Vector:
+def _(mechanism: NDLaplace, values: Floats, x: Any) -> Floats:
     reports = mechanism.space.scaled(values)
     record = mechanism.space.scaled(np.reshape(np.asarray(x, dtype=np.float64), (1, -1)))
     # The noise is added to the record's place on the lattice, not to the record.
@@ -90,25 +89,25 @@ def _(mechanism: NDLaplace, values: Matrix, x: Any) -> Vector:
 
 
 @log_likelihood.register
-def _(mechanism: Restrict, values: Matrix, x: Any) -> Vector:
+def _(mechanism: Restrict, values: Floats, x: Any) -> Floats:
     """Of the noise as drawn; what restricting adds is a constant for each input."""
     return log_likelihood(mechanism.drawn, values, x)
 
 
 @log_likelihood.register
-def _(mechanism: Piecewise, values: Matrix, x: Any) -> Vector:
+def _(mechanism: Piecewise, values: Floats, x: Any) -> Floats:
     reports, row = _scaled(mechanism, values, x)
     return _sum_over_reported(mechanism, reports, row, _in_window)
 
 
 @log_likelihood.register
-def _(mechanism: Hybrid, values: Matrix, x: Any) -> Vector:
+def _(mechanism: Hybrid, values: Floats, x: Any) -> Floats:
     reports, row = _scaled(mechanism, values, x)
     return _sum_over_reported(mechanism, reports, row, _sign_or_window)
 
 
 @log_likelihood.register
-def _(mechanism: Duchi, values: Matrix, x: Any) -> Vector:
+def _(mechanism: Duchi, values: Floats, x: Any) -> Floats:
     """1 + (E - 1) P[more than half the columns agree with the rounded row]."""
     reports, row = _scaled(mechanism, values, x)
     agrees = (1 + np.sign(reports) * row) / 2
@@ -124,14 +123,14 @@ def _(mechanism: Duchi, values: Matrix, x: Any) -> Vector:
 
 
 @log_likelihood.register
-def _(mechanism: Harmony, values: Matrix, x: Any) -> Vector:
+def _(mechanism: Harmony, values: Floats, x: Any) -> Floats:
     reports, row = _scaled(mechanism, values, x)
     lean = np.tanh(float(mechanism.exact_epsilon) / 2) * np.sign(reports) @ row
     return np.asarray(np.log1p(lean))
 
 
 @log_likelihood.register
-def _(mechanism: PrivUnit, values: Matrix, x: Any) -> Vector:
+def _(mechanism: PrivUnit, values: Floats, x: Any) -> Floats:
     """Past the radius along the row's direction a report is e^epsilon as likely."""
     reports, row = _scaled(mechanism, values, x)
     d = row.size
@@ -146,14 +145,14 @@ def _(mechanism: PrivUnit, values: Matrix, x: Any) -> Vector:
 
 
 @log_likelihood.register
-def _(mechanism: SquareWave, values: Matrix, x: Any) -> Vector:
+def _(mechanism: SquareWave, values: Floats, x: Any) -> Floats:
     reports, row = _scaled(mechanism, values, x)  # on [-1, 1], twice as wide as [0, 1]
     inside = np.abs(reports[:, 0] - row[0]) <= 2 * mechanism.half_width
     return np.asarray(float(mechanism.exact_epsilon) * inside)
 
 
 @log_likelihood.register
-def _(mechanism: Staircase, values: Matrix, x: Any) -> Vector:
+def _(mechanism: Staircase, values: Floats, x: Any) -> Floats:
     reports, row = _scaled(mechanism, values, x)
     epsilon = float(mechanism.exact_epsilon)
     widths = np.abs(reports[:, 0] - row[0]) / 2  # the domain is 2 wide on this scale
@@ -161,13 +160,13 @@ def _(mechanism: Staircase, values: Matrix, x: Any) -> Vector:
 
 
 @log_likelihood.register
-def _(mechanism: RandomizedResponse, values: Any, x: Any) -> Vector:
-    log_odds: Vector = float(mechanism.exact_epsilon) * (np.ravel(values) == _code(mechanism, x))
+def _(mechanism: RandomizedResponse, values: Any, x: Any) -> Floats:
+    log_odds: Floats = float(mechanism.exact_epsilon) * (np.ravel(values) == _code(mechanism, x))
     return log_odds
 
 
 @log_likelihood.register
-def _(mechanism: UnaryEncoding, values: Any, x: Any) -> Vector:
+def _(mechanism: UnaryEncoding, values: Any, x: Any) -> Floats:
     """All bits but the own are rarely 1; what the own would have been is taken out again."""
     own = np.asarray(values)[:, _code(mechanism, x)]
     rare = 1 / (math.exp(mechanism.exact_epsilon) + 1)
@@ -175,7 +174,7 @@ def _(mechanism: UnaryEncoding, values: Any, x: Any) -> Vector:
 
 
 @log_likelihood.register
-def _(mechanism: LocalGrid, values: Any, x: Any) -> Vector:
+def _(mechanism: LocalGrid, values: Any, x: Any) -> Floats:
     """The one law taken from the mechanism: which cells share a hash is its own business."""
     cell = mechanism.grid.keys(np.reshape(np.asarray(x, dtype=np.float64), (1, -1)))[0]
     chances = mechanism.chances(np.eye(1, mechanism.grid.size, int(cell))[0])
@@ -183,7 +182,7 @@ def _(mechanism: LocalGrid, values: Any, x: Any) -> Vector:
 
 
 @log_likelihood.register
-def _(mechanism: Mixed, values: Any, x: Mapping[str, Any]) -> Vector:
+def _(mechanism: Mixed, values: Any, x: Mapping[str, Any]) -> Floats:
     total, column = np.zeros(len(values)), 0
     for name, each in mechanism.mechanisms.items():
         width = each.size if isinstance(each, UnaryEncoding) else 1
@@ -193,17 +192,17 @@ def _(mechanism: Mixed, values: Any, x: Mapping[str, Any]) -> Vector:
 
 
 @log_likelihood.register
-def _(mechanism: Geometric, values: Any, x: Any) -> Vector:
+def _(mechanism: Geometric, values: Any, x: Any) -> Floats:
     return np.asarray(-float(mechanism.step) * np.abs(_differences(values, x)).sum(axis=1))
 
 
 @log_likelihood.register
-def _(mechanism: KNorm, values: Any, x: Any) -> Vector:
+def _(mechanism: KNorm, values: Any, x: Any) -> Floats:
     return np.asarray(-np.linalg.norm(_differences(values, x), axis=1) / float(mechanism.scale))
 
 
 @log_likelihood.register
-def _(mechanism: ProductNorm, values: Any, x: Any) -> Vector:
+def _(mechanism: ProductNorm, values: Any, x: Any) -> Floats:
     apart = np.abs(_differences(values, x))
     starts = np.cumsum([0, *mechanism.blocks[:-1]])
     lengths = np.add.reduceat(apart, starts, axis=1) / np.array([*map(float, mechanism.scales)])
@@ -211,16 +210,16 @@ def _(mechanism: ProductNorm, values: Any, x: Any) -> Vector:
 
 
 @log_likelihood.register
-def _(mechanism: Gaussian, values: Any, x: Any) -> Vector:
+def _(mechanism: Gaussian, values: Any, x: Any) -> Floats:
     squares = np.square(_differences(values, x)).sum(axis=1)
     return np.asarray(-squares / (2 * float(mechanism.sigma) ** 2))
 
 
-def _differences(values: Any, x: Any) -> Matrix:
+def _differences(values: Any, x: Any) -> Floats:
     return np.asarray(values, dtype=np.float64) - np.ravel(x)
 
 
-def _scaled(mechanism: Any, values: Matrix, x: Any) -> tuple[Matrix, Vector]:
+def _scaled(mechanism: Any, values: Floats, x: Any) -> tuple[Floats, Floats]:
     """Return reports and row on the scale where the public box is [-1, 1]^d."""
     row = np.atleast_1d(np.asarray(x, dtype=np.float64))
     box = mechanism._box(row.size)
@@ -228,8 +227,8 @@ def _scaled(mechanism: Any, values: Matrix, x: Any) -> tuple[Matrix, Vector]:
 
 
 def _sum_over_reported(
-    mechanism: Piecewise | Hybrid, reports: Matrix, row: Vector, column: Any
-) -> Vector:
+    mechanism: Piecewise | Hybrid, reports: Floats, row: Floats, column: Any
+) -> Floats:
     """Sum over the reported columns, k of d at epsilon/k each, scaled by d/k; the rest are 0."""
     d = row.size
     k = mechanism.columns_reported(d)
@@ -238,14 +237,14 @@ def _sum_over_reported(
     return np.asarray(np.where(np.abs(reports.T) > 1e-9, log_odds, 0.0).sum(axis=0))
 
 
-def _in_window(z: Vector, x: float, epsilon: float) -> Vector:
+def _in_window(z: Floats, x: float, epsilon: float) -> Floats:
     """Return Piecewise's likelihood: epsilon inside the window around (C + 1) x / 2."""
     root = math.exp(epsilon / 2)
     C = (root + 1) / (root - 1)
     return np.asarray(epsilon * (np.abs(z - (C + 1) * x / 2) <= (C - 1) / 2))
 
 
-def _sign_or_window(z: Vector, x: float, epsilon: float) -> Vector:
+def _sign_or_window(z: Floats, x: float, epsilon: float) -> Floats:
     """Return Hybrid's likelihood: a sign at plus or minus C1, elsewhere Piecewise."""
     size = 1 / math.tanh(epsilon / 2)
     sign = np.log1p(np.sign(z) * x / size)

@@ -19,13 +19,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from shoal.arrays import Floats
 from shoal.audit.bound.sample import Sample
 from shoal.errors import InvalidSetting
 
 __all__ = ["Statistic", "candidate_statistics", "has_few_values", "has_low_bits"]
 
-Matrix = NDArray[np.float64]
-Vector = NDArray[np.float64]
 Codes = NDArray[np.intp]
 Score = Callable[[Any], Any]
 _MOST_VALUES = 65_536
@@ -39,7 +38,7 @@ class Statistic:
     """A number for each output, and how to describe an event of it."""
 
     name: str
-    of: Callable[[Sample], Vector]
+    of: Callable[[Sample], Floats]
     describe: Callable[[float, bool], str]
 
 
@@ -84,7 +83,7 @@ def has_few_values(first: Sample, second: Sample) -> bool:
 def _given_score(score: Score) -> Statistic:
     """Return the statistic of a given log-likelihood ratio."""
 
-    def of(sample: Sample) -> Vector:
+    def of(sample: Sample) -> Floats:
         scores = np.asarray(score(sample.values), dtype=np.float64)
         if scores.shape != (len(sample),):
             raise InvalidSetting(
@@ -108,7 +107,7 @@ def has_low_bits(column: int, size: float) -> list[Statistic]:
     """
     unit = 2.0 ** np.floor(np.log2(size)) * 2.0**-53
 
-    def beyond(sample: Sample) -> Vector:
+    def beyond(sample: Sample) -> Floats:
         last = sample.values.shape[1] - 1  # outputs may be narrower than inputs
         z = sample.values[:, min(column, last)].astype(np.float64)
         with np.errstate(over="ignore", invalid="ignore"):
@@ -124,7 +123,7 @@ def has_low_bits(column: int, size: float) -> list[Statistic]:
     ]
 
 
-def _log_ratios(first: Codes, second: Codes, size: int) -> Vector:
+def _log_ratios(first: Codes, second: Codes, size: int) -> Floats:
     """Return the log ratio of codes seen in either half; NaN for those seen in neither."""
     more, fewer = (np.bincount(codes, minlength=size) for codes in (first, second))
     ratios = np.log((more + 0.5) / (fewer + 0.5))
@@ -159,7 +158,7 @@ def _values(first: Sample, second: Sample) -> Statistic:
     ratios = _log_ratios(a, b, int(max(a.max(), b.max())) + 1)
     every = np.count_nonzero(~np.isnan(ratios))
 
-    def of(sample: Sample) -> Vector:
+    def of(sample: Sample) -> Floats:
         known = sample.codes < ratios.size
         return np.where(known, ratios[np.where(known, sample.codes, 0)], np.nan)
 
@@ -184,7 +183,7 @@ def _ranges(first: Sample, second: Sample, column: int) -> Statistic:
 
     ratios = _log_ratios(bins(a), bins(b), edges.size + 1)
 
-    def of(sample: Sample) -> Vector:
+    def of(sample: Sample) -> Floats:
         values = sample.values[:, column]
         return np.where(sample.kinds > 0, np.nan, ratios[bins(values)])
 
@@ -194,7 +193,7 @@ def _ranges(first: Sample, second: Sample, column: int) -> Statistic:
     return Statistic("ranges", of, describe)
 
 
-def _intervals(edges: Vector, bins: Codes) -> str:
+def _intervals(edges: Floats, bins: Codes) -> str:
     """Describe bins as ranges, neighbouring ones merged; the first three are named."""
     ends = np.concatenate([[-np.inf], edges, [np.inf]])
     runs = np.split(bins, np.flatnonzero(np.diff(bins) > 1) + 1)
@@ -203,7 +202,7 @@ def _intervals(edges: Vector, bins: Codes) -> str:
     return ", ".join(named[:3]) + more
 
 
-def _inside(ratios: Vector, t: float, up: bool) -> Codes:
+def _inside(ratios: Floats, t: float, up: bool) -> Codes:
     return np.flatnonzero(ratios >= t if up else ratios <= t)
 
 
@@ -223,7 +222,7 @@ def _trees(first: Sample, second: Sample, seed: int, failing: bool) -> Statistic
     both = np.concatenate([first.values, second.values]).astype(np.float64)
     usable = ~np.isnan(both).all(axis=0)  # trees take no column of nothing
 
-    def features(sample: Sample) -> Matrix:
+    def features(sample: Sample) -> Floats:
         values = sample.values[:, usable].astype(np.float64)
         return np.column_stack([values, sample.kinds]) if failing else values
 

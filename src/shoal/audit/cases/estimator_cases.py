@@ -13,9 +13,9 @@ from fractions import Fraction
 from typing import Any, cast
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, clone
 
+from shoal.arrays import Floats
 from shoal.audit.case import Case
 from shoal.audit.draws import Batched
 from shoal.cluster import PrivateKMeans, PrivateKPrototypes, WaveCluster
@@ -42,7 +42,6 @@ __all__ = [
     "make_cases",
 ]
 
-Table = NDArray[np.float64]
 LINE = Box(x=(-1, 1))
 PLANE = Box(x=(-1, 1), y=(-1, 1))
 FOUR = Box.of(["a", "b", "c", "d"], [-1] * 4, [1] * 4)
@@ -53,16 +52,15 @@ MIXED = Schema.of(
     }
 )
 
-Numbers = NDArray[np.float64]
 _ENDS = 4  # a long part is shown by this many first and last numbers, and its sum
 _NOTHING = -(10.0**6)  # where a part is shorter than others, or absent
 
 
-def _column(*values: float) -> Table:
+def _column(*values: float) -> Floats:
     return np.array(values, dtype=np.float64).reshape(-1, 1)
 
 
-PAIRS: dict[str, tuple[Table, Table]] = {  # a table, and the same with one more row
+PAIRS: dict[str, tuple[Floats, Floats]] = {  # a table, and the same with one more row
     "one row alone in a corner": (_column(*[-0.9] * 8), _column(*[-0.9] * 8, 1)),
     "one row alone in a cluster": (_column(*[-0.9] * 20), _column(*[-0.9] * 20, 0.99)),
     "one row more at the maximum": (_column(*[-0.9] * 4, 1), _column(*[-0.9] * 4, 1, 1)),
@@ -140,7 +138,7 @@ _FITS: dict[str, tuple[Any, str]] = {
 }
 
 
-def _tables(model: Any, pair: str) -> tuple[Table, Table]:
+def _tables(model: Any, pair: str) -> tuple[Floats, Floats]:
     """Return the pair's tables, with as many columns as the model's domain has.
 
     With a category, the row of a pair that lies at 0 or above is of another kind than the others.
@@ -199,7 +197,7 @@ class ArrayRows(LocalRows):
         The array; with a schema, its columns of categories hold codes and come last.
     """
 
-    def __init__(self, X: Numbers, domain: Box | Schema) -> None:
+    def __init__(self, X: Floats, domain: Box | Schema) -> None:
         box = domain if isinstance(domain, Box) else domain.box
         names = domain.names if isinstance(domain, Box) else domain.columns
         super().__init__(source_of(X, names), domain, Terms())
@@ -222,7 +220,7 @@ class GateNumbers:
     model: Any
     parts: int
 
-    def __call__(self, table: Numbers, n: int, rng: np.random.Generator) -> Numbers:
+    def __call__(self, table: Floats, n: int, rng: np.random.Generator) -> Floats:
         """Return one row for each fit."""
         rows, stream = ArrayRows(table, _domain_of(self.model)), Randomness(rng)
         return np.array([fixed_width_line(self._left(rows, stream), self.parts) for _ in range(n)])
@@ -246,7 +244,7 @@ class FittedNumbers:
     model: Any
     parts: int
 
-    def __call__(self, table: Numbers, n: int, rng: np.random.Generator) -> Numbers:
+    def __call__(self, table: Floats, n: int, rng: np.random.Generator) -> Floats:
         """Return one row for each fit."""
         rows = ArrayRows(table, _domain_of(self.model))
         model = clone(self.model).set_params(random_state=rng)  # every fit draws a key from it
@@ -287,7 +285,7 @@ class _Gate:
         return out
 
 
-def fixed_width_line(pieces: list[Any], parts: int) -> Numbers:
+def fixed_width_line(pieces: list[Any], parts: int) -> Floats:
     """Return a row of fixed width: the length, sum, first and last numbers of each part."""
     line = np.full((parts, 2 + 2 * _ENDS), _NOTHING)
     for place, piece in zip(line, pieces[:parts], strict=False):

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from shoal.arrays import Floats
 from shoal.audit.loss.mixed_tables import mixed_pairs
 from shoal.audit.loss.replay import Replayed, replay
 from shoal.domain import Box, Schema
@@ -19,8 +19,7 @@ from shoal.estimator import entity_and_limit, numeric_box
 
 __all__ = ["Pair", "neighbour_pairs", "search_worst_row"]
 
-Table = NDArray[np.float64]
-Place = Callable[[Box, Table, np.random.Generator], Table]
+Place = Callable[[Box, Floats, np.random.Generator], Floats]
 _SIZES = (0, 1, 12, 60, 200)
 _EDGES = (2, 3, 4, 5, 8, 10, 16)  # cells along an axis whose edges a row is put on
 _ROWS_OF_SOMEBODY = 50  # far more than any limit of rows a person
@@ -72,7 +71,7 @@ def neighbour_pairs(model: Any, pairs: int = 24, random_state: int = 0) -> Itera
 
 
 def search_worst_row(
-    model: Any, table: Table, *, evaluations: int = 40, random_state: int = 0
+    model: Any, table: Floats, *, evaluations: int = 40, random_state: int = 0
 ) -> tuple[Pair, Replayed]:
     """Climb to the row whose addition, or replacement of the first, loses most.
 
@@ -91,7 +90,7 @@ def search_worst_row(
     """
     box, rng = numeric_box(model.domain), np.random.default_rng(random_state)
 
-    def losing(row: Table) -> tuple[Pair, Replayed]:
+    def losing(row: Floats) -> tuple[Pair, Replayed]:
         pair = _pair_of(model, "the worst row that was found", table, row, rng)
         return pair, replay(model, pair.table, pair.neighbour, random_state=random_state)
 
@@ -108,7 +107,7 @@ def search_worst_row(
     return best
 
 
-def _moves(box: Box) -> Iterator[Table]:
+def _moves(box: Box) -> Iterator[Floats]:
     """Yield moves along each axis, both ways, ever smaller, and then again."""
     while True:
         for halvings in range(1, 6):
@@ -125,7 +124,7 @@ def _amount(replayed: Replayed) -> float:
     return max(each.worst + sum(step.mean for step in each.steps) for each in replayed.passes)
 
 
-def _table(box: Box, size: int, rng: np.random.Generator) -> Table:
+def _table(box: Box, size: int, rng: np.random.Generator) -> Floats:
     """Return rows of two or three groups, evenly spread ones, or one row many times."""
     kind = int(rng.integers(3))
     if kind == 0:
@@ -138,7 +137,7 @@ def _table(box: Box, size: int, rng: np.random.Generator) -> Table:
     return np.asarray(box.clip(drawn))
 
 
-def _pair_of(model: Any, about: str, table: Table, row: Table, rng: np.random.Generator) -> Pair:
+def _pair_of(model: Any, about: str, table: Floats, row: Floats, rng: np.random.Generator) -> Pair:
     """Return the pair that a row, or a person of such rows, makes under the model's promise."""
     promise = model._promise()
     replaced = getattr(promise, "neighbours", "add-remove") == "replace-one"
@@ -158,62 +157,62 @@ def _pair_of(model: Any, about: str, table: Table, row: Table, rng: np.random.Ge
     return Pair(f"{about}, of a person of {count} rows", old, new)
 
 
-def _one_row(table: Table, row: Table) -> Table:
+def _one_row(table: Floats, row: Floats) -> Floats:
     """Return the table, or one of a single row in place of an empty one."""
     return table if len(table) else np.zeros((1, len(row))) + np.nan_to_num(row, posinf=0) / 2
 
 
-def _people(table: Table, rng: np.random.Generator) -> list[str]:
+def _people(table: Floats, rng: np.random.Generator) -> list[str]:
     """Return whose each row is: people of one to four rows."""
     return [f"p{int(rng.integers(1 + len(table) // 2))}" for _ in table]
 
 
-def _owned(domain: Schema, entity: str, table: Table, others: list[str], mine: Table) -> Any:
+def _owned(domain: Schema, entity: str, table: Floats, others: list[str], mine: Floats) -> Any:
     """Return columns by name, with the rows of one more person at the end."""
     rows = np.vstack([table, mine])
     columns = dict(zip(domain.box.names, rows.T.tolist(), strict=True))
     return {**columns, entity: [*others, *["somebody"] * len(mine)]}
 
 
-def _at_corner(box: Box, table: Table, rng: np.random.Generator) -> Table:
+def _at_corner(box: Box, table: Floats, rng: np.random.Generator) -> Floats:
     return np.where(rng.integers(2, size=box.d), box.high, box.low)
 
 
-def _twice(box: Box, table: Table, rng: np.random.Generator) -> Table:
+def _twice(box: Box, table: Floats, rng: np.random.Generator) -> Floats:
     return table[0].copy() if len(table) else _anywhere(box, table, rng)
 
 
-def _anywhere(box: Box, table: Table, rng: np.random.Generator) -> Table:
+def _anywhere(box: Box, table: Floats, rng: np.random.Generator) -> Floats:
     return np.asarray(rng.uniform(box.low, box.high))
 
 
-def _on_edge(box: Box, table: Table, rng: np.random.Generator) -> Table:
+def _on_edge(box: Box, table: Floats, rng: np.random.Generator) -> Floats:
     cells = rng.choice(_EDGES, box.d)
     return np.asarray(box.low + (np.asarray(box.high) - box.low) * rng.integers(cells + 1) / cells)
 
 
-def _beside_edge(box: Box, table: Table, rng: np.random.Generator) -> Table:
+def _beside_edge(box: Box, table: Floats, rng: np.random.Generator) -> Floats:
     return np.asarray(np.nextafter(_on_edge(box, table, rng), rng.choice([-np.inf, np.inf])))
 
 
-def _beyond(box: Box, table: Table, rng: np.random.Generator) -> Table:
+def _beyond(box: Box, table: Floats, rng: np.random.Generator) -> Floats:
     return np.asarray(rng.choice([-1e300, 1e300], box.d))
 
 
-def _not_a_number(box: Box, table: Table, rng: np.random.Generator) -> Table:
+def _not_a_number(box: Box, table: Floats, rng: np.random.Generator) -> Floats:
     row = _anywhere(box, table, rng)
     row[int(rng.integers(box.d))] = rng.choice([np.nan, np.inf])
     return row
 
 
-def _between(box: Box, table: Table, rng: np.random.Generator) -> Table:
+def _between(box: Box, table: Floats, rng: np.random.Generator) -> Floats:
     """Halfway between two rows: as far from one group as from the other."""
     if len(table) < 2:
         return np.asarray((np.asarray(box.low) + box.high) / 2)
     return np.asarray(table[rng.integers(len(table), size=2)].mean(axis=0))
 
 
-def _at_median_radius(box: Box, table: Table, rng: np.random.Generator) -> Table:
+def _at_median_radius(box: Box, table: Floats, rng: np.random.Generator) -> Floats:
     """As far from the middle of all rows as half of them are."""
     if not len(table):
         return _anywhere(box, table, rng)

@@ -12,8 +12,9 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from shoal.arrays import Floats
 from shoal.errors import InvalidSetting
 from shoal.privacy import Guarantee, LocalDP, MetricDP, PureDP, Unprotected
 from shoal.privacy.guarantees import ApproxDP
@@ -58,7 +59,7 @@ class Ceiling:
         rare = math.exp(-self.epsilon)
         return min(1.0, math.tanh(self.epsilon / 2) + 2 * self.delta * rare / (1 + rare))
 
-    def tpr(self, fpr: ArrayLike) -> NDArray[np.float64] | None:
+    def tpr(self, fpr: ArrayLike) -> Floats | None:
         """Return the largest true positive rate at each false positive rate.
 
         Parameters
@@ -69,7 +70,7 @@ class Ceiling:
         if self.epsilon is None:
             return None
         share, rare = np.asarray(fpr, dtype=np.float64), max(math.exp(-self.epsilon), _TINY)
-        low: NDArray[np.float64] = np.minimum(share, rare) / rare + self.delta
+        low: Floats = np.minimum(share, rare) / rare + self.delta
         return np.minimum(np.minimum(low, 1 - rare * (1 - share - self.delta)), 1.0)
 
     def corners(self) -> list[tuple[float, float]] | None:

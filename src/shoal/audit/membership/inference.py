@@ -6,12 +6,13 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike
 
+from shoal.arrays import Integers
 from shoal.audit.draws import Progress
 from shoal.audit.finding import seed_of
 from shoal.audit.membership.ceiling import ceiling_of
 from shoal.audit.membership.result import MembershipInference, Setting, combine_games
 from shoal.audit.membership.shadow import ATTACKS, Answers, RowSplit, ShadowAttack
-from shoal.audit.membership.victim import Labels, Victim, as_rows
+from shoal.audit.membership.victim import Victim, as_rows
 from shoal.errors import (
     ConflictingSettings,
     DimensionMismatch,
@@ -165,7 +166,7 @@ def check_levels(alpha: float, repeats: int) -> None:
         raise InvalidSetting.of("repeats", "must be a whole number of 1 or more", 10, repeats)
 
 
-def as_labels(labels: ArrayLike | None, n: int) -> Labels | None:
+def as_labels(labels: ArrayLike | None, n: int) -> Integers | None:
     """Return labels as whole numbers from 0 up, one for each row.
 
     Parameters

@@ -9,6 +9,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from shoal.arrays import Floats, Integers
 from shoal.audit.draws import Progress
 from shoal.audit.finding import seed_of
 from shoal.audit.membership.ceiling import Game, ceiling_of
@@ -16,14 +17,7 @@ from shoal.audit.membership.inference import as_labels, check_levels, spawn_seed
 from shoal.audit.membership.result import MembershipInference, Setting, combine_games
 from shoal.audit.membership.roc import GameScores
 from shoal.audit.membership.shadow import FEWEST, Answers, check_positions
-from shoal.audit.membership.victim import (
-    Labels,
-    Matrix,
-    Victim,
-    as_rows,
-    check_one_number_each,
-    evidence_of,
-)
+from shoal.audit.membership.victim import Victim, as_rows, check_one_number_each, evidence_of
 from shoal.errors import (
     ConflictingSettings,
     DimensionMismatch,
@@ -54,12 +48,12 @@ _FEWEST_MODELS = 8
 class AnswerSums:
     """Sums over the models on one side of what they say about each record."""
 
-    count: Matrix
-    total: Matrix
-    squares: Matrix
+    count: Floats
+    total: Floats
+    squares: Floats
 
     @classmethod
-    def of(cls, answers: Matrix, there: Mask) -> "AnswerSums":
+    def of(cls, answers: Floats, there: Mask) -> "AnswerSums":
         """Return the sums of the models on one side.
 
         Parameters
@@ -70,7 +64,7 @@ class AnswerSums:
         own = np.where(there, answers, 0.0)
         return cls(there.sum(axis=0, dtype=float), own.sum(axis=0), (own**2).sum(axis=0))
 
-    def without(self, answers: Matrix, there: Mask) -> "AnswerSums":
+    def without(self, answers: Floats, there: Mask) -> "AnswerSums":
         """Return, for each model, the sums of the others on this side.
 
         Parameters
@@ -82,12 +76,12 @@ class AnswerSums:
         return AnswerSums(self.count - there, self.total - own, self.squares - own**2)
 
     @property
-    def mean(self) -> Matrix:
+    def mean(self) -> Floats:
         """The mean answer about each record."""
         return self.total / np.maximum(self.count, 1)
 
     @property
-    def variance(self) -> Matrix:
+    def variance(self) -> Floats:
         """The variance of the answers about each record."""
         spread = self.squares / np.maximum(self.count, 1) - self.mean**2
         return np.maximum(spread, 0) * self.count / np.maximum(self.count - 1, 1)
@@ -103,21 +97,21 @@ class ShadowAnswers:
         The sums of models without it.
     """
 
-    answers: Matrix
+    answers: Floats
     coins: Mask
     inside: AnswerSums
     outside: AnswerSums
-    middle: NDArray[np.float64]
+    middle: Floats
 
     @classmethod
-    def of(cls, answers: Matrix, coins: Mask) -> "ShadowAnswers":
+    def of(cls, answers: Floats, coins: Mask) -> "ShadowAnswers":
         """Estimate the laws from the answers of shadow models."""
         # Subtracted first, since the variance of large numbers would lose its digits.
         middle = answers.mean(axis=0)
         off = answers - middle
         return cls(off, coins, AnswerSums.of(off, coins), AnswerSums.of(off, ~coins), middle)
 
-    def score(self, answers: Matrix, online: bool) -> Matrix:
+    def score(self, answers: Floats, online: bool) -> Floats:
         """Return how much each answer is evidence for "in".
 
         Parameters
@@ -127,15 +121,15 @@ class ShadowAnswers:
         """
         return self._scores(answers - self.middle, self.inside, self.outside, online)
 
-    def score_shadows(self, online: bool) -> Matrix:
+    def score_shadows(self, online: bool) -> Floats:
         """Score each shadow model by the laws of the others, to choose a threshold."""
         inside = self.inside.without(self.answers, self.coins)
         outside = self.outside.without(self.answers, ~self.coins)
         return self._scores(self.answers, inside, outside, online)
 
     def _scores(
-        self, answers: Matrix, inside: AnswerSums, outside: AnswerSums, online: bool
-    ) -> Matrix:
+        self, answers: Floats, inside: AnswerSums, outside: AnswerSums, online: bool
+    ) -> Floats:
         out = _log_density(answers, outside, self._spread(outside))
         if online:
             scores = _log_density(answers, inside, self._spread(inside)) - out
@@ -144,7 +138,7 @@ class ShadowAnswers:
         lacking = (outside.count < 2) | (online & (inside.count < 2))
         return np.where(lacking, 0.0, scores)
 
-    def _spread(self, side: AnswerSums) -> Matrix:
+    def _spread(self, side: AnswerSums) -> Floats:
         """Return standard deviations: a record's own, or one for all where models are few."""
         own = side.variance
         if len(self.answers) < _OWN_VARIANCES:
@@ -152,11 +146,11 @@ class ShadowAnswers:
         return np.maximum(np.sqrt(own), _FLOOR)
 
 
-def _log_density(answers: Matrix, side: AnswerSums, spread: Matrix) -> Matrix:
+def _log_density(answers: Floats, side: AnswerSums, spread: Floats) -> Floats:
     return -0.5 * ((answers - side.mean) / spread) ** 2 - np.log(spread)
 
 
-def best_threshold(scores: Matrix, coins: Mask) -> float:
+def best_threshold(scores: Floats, coins: Mask) -> float:
     """Return the threshold that separates the shadow models best."""
     inside, outside = np.sort(scores[coins]), np.sort(scores[~coins])
     tried = np.unique(scores)
@@ -270,15 +264,15 @@ class _Play:
     """One table, of which each model is fitted on the rows whose coin says so."""
 
     victim: Victim
-    rows: Matrix
-    labels: Labels | None
-    partners: Matrix | None
+    rows: Floats
+    labels: Integers | None
+    partners: Floats | None
     aim: NDArray[np.intp]
     answers: Answers | None
 
     def models(
         self, count: int, random_state: Seed, progress: Progress | None
-    ) -> tuple[Matrix, Mask, Any]:
+    ) -> tuple[Floats, Mask, Any]:
         """Return what each model says about each target, who was in, and the last model."""
         shape = count, self.aim.size
         answers, coins = np.empty(shape), np.empty(shape, dtype=bool)
@@ -298,7 +292,7 @@ class _Play:
         labels = None if self.labels is None else self.labels[coin]
         return self.victim.fit_rows(self.rows[coin], labels, rng)
 
-    def _answers_of(self, model: Any) -> NDArray[np.float64]:
+    def _answers_of(self, model: Any) -> Floats:
         records = self.rows[self.aim]
         if self.answers is not None:
             return check_one_number_each(self.answers(model, records), len(records))
@@ -307,7 +301,7 @@ class _Play:
         return check_one_number_each(evidence_of(model, records, own, classes), len(records))
 
 
-def _check_partners(partners: Matrix, rows: Matrix) -> Matrix:
+def _check_partners(partners: Floats, rows: Floats) -> Floats:
     if partners.shape == rows.shape:
         return partners
     raise DimensionMismatch(

@@ -9,8 +9,9 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from shoal.arrays import Floats
 from shoal.audit.bound.events import check_draws, check_levels
 from shoal.audit.bound.lower_bound import lower_bound_of
 from shoal.audit.bound.pairs import describe_pair
@@ -20,7 +21,7 @@ from shoal.audit.finding import LowerBound, seed_of
 from shoal.audit.membership.ceiling import Ceiling, Game, ceiling_of
 from shoal.audit.membership.roc import GameScores, Roc, roc_of_one_game
 from shoal.audit.membership.shadow import learn_forest
-from shoal.audit.membership.victim import Matrix, Victim, as_rows, summary_of
+from shoal.audit.membership.victim import Victim, as_rows, summary_of
 from shoal.errors import DimensionMismatch, InvalidSetting, quantity, setting
 from shoal.figures import Figure, roc_curve
 from shoal.privacy import Guarantee, Protected, Public, Result, Unprotected
@@ -29,7 +30,7 @@ from shoal.randomness import Randomness, Seed
 
 __all__ = ["NeighbourAttack", "neighbour_attack"]
 
-Score = Callable[[Any], NDArray[np.float64]]
+Score = Callable[[Any], Floats]
 
 
 @dataclass(frozen=True, eq=False)
@@ -179,7 +180,7 @@ def neighbour_attack(
     record, rng = table[[person]], Randomness(random_state)
     promises = [] if guarantee is None else [guarantee]
 
-    def shown(lines: Matrix, noise: np.random.Generator) -> Any:
+    def shown(lines: Floats, noise: np.random.Generator) -> Any:
         model = victim.fit_rows(lines, None, Randomness(noise))
         own = victim.promise(model)
         if not promises and own is not None:
@@ -206,7 +207,7 @@ def neighbour_attack(
                            guarantee=promise)  # fmt: skip
 
 
-def _pair(table: Matrix, person: int, replacement: ArrayLike | None) -> tuple[Matrix, Matrix]:
+def _pair(table: Floats, person: int, replacement: ArrayLike | None) -> tuple[Floats, Floats]:
     place = whole_number(person)
     if place is None or not 0 <= place < len(table):
         raise InvalidSetting(

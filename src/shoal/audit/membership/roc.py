@@ -9,7 +9,9 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
+
+from shoal.arrays import Floats, Integers
 
 __all__ = [
     "FEWEST_REPEATS",
@@ -22,8 +24,6 @@ __all__ = [
     "threshold_counts",
 ]
 
-Scores = NDArray[np.float64]
-Counts = NDArray[np.int64]
 _GRID = np.unique(np.concatenate([np.linspace(0, 0.1, 21), np.linspace(0, 1, 51)]).round(3))
 
 FEWEST_REPEATS = 5  # below it an interval says more about luck than about the attack
@@ -40,8 +40,8 @@ class GameScores:
     (0.333, 0.889, 1.0)
     """
 
-    inside: Scores
-    outside: Scores
+    inside: Floats
+    outside: Floats
     threshold: float
 
     @property
@@ -101,11 +101,11 @@ class Roc:
         The others of all games.
     """
 
-    fpr: Scores
-    tpr: Scores
-    low: Scores | None
-    high: Scores | None
-    true_positives: Counts
+    fpr: Floats
+    tpr: Floats
+    low: Floats | None
+    high: Floats | None
+    true_positives: Integers
     members: int
     others: int
 
@@ -124,7 +124,7 @@ class Roc:
         return {**plain, "members": self.members, "others": self.others}
 
 
-def threshold_counts(inside: Scores, outside: Scores) -> tuple[Counts, Counts]:
+def threshold_counts(inside: Floats, outside: Floats) -> tuple[Integers, Integers]:
     """Count others and members above each threshold, from none to all.
 
     Examples
@@ -166,14 +166,14 @@ def roc_of_one_game(game: GameScores, alpha: float) -> Roc:
     return Roc(_GRID, curve, low, high, hits, n, game.outside.size)
 
 
-def _at_rates(game: GameScores) -> Scores:
+def _at_rates(game: GameScores) -> Floats:
     false, true = threshold_counts(game.inside, game.outside)
     wanted = _GRID * game.outside.size
     left = np.searchsorted(false, wanted, side="right") - 1
     right = np.minimum(left + 1, false.size - 1)
     step = np.maximum(false[right] - false[left], 1)
     share = (wanted - false[left]) / step
-    curve: Scores = (true[left] + share * (true[right] - true[left])) / game.inside.size
+    curve: Floats = (true[left] + share * (true[right] - true[left])) / game.inside.size
     return curve
 
 

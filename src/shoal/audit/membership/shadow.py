@@ -11,8 +11,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from shoal.arrays import Floats, Integers
 from shoal.audit.membership.roc import GameScores
-from shoal.audit.membership.victim import Labels, Matrix, Victim, answers_of, check_answers
+from shoal.audit.membership.victim import Victim, answers_of, check_answers
 from shoal.errors import (
     ConflictingSettings,
     InvalidSetting,
@@ -36,8 +37,8 @@ __all__ = [
 ]
 
 Places = NDArray[np.intp]
-Scorer = Callable[[Matrix], NDArray[np.float64]]
-Answers = Callable[[Any, Matrix], Any]
+Scorer = Callable[[Floats], Floats]
+Answers = Callable[[Any, Floats], Any]
 TREES = 60  # of a forest
 _EVEN = 0.5  # halves are equal, so a score above it means "member", before any target is seen
 
@@ -76,8 +77,8 @@ class ShadowAttack:
     """
 
     victim: Victim
-    rows: Matrix
-    labels: Labels | None
+    rows: Floats
+    labels: Integers | None
     matched: bool
     perturbed: bool
     answers: Answers | None
@@ -100,7 +101,7 @@ class ShadowAttack:
 
     def _model_answers(
         self, part: Halves, protected: bool, rng: Randomness
-    ) -> tuple[tuple[Matrix, Matrix], Any]:
+    ) -> tuple[tuple[Floats, Floats], Any]:
         """Return what a model of the inner half says about it and about the outer half."""
         members = self.rows[part.inside]
         reported = self.victim.reported(members, rng) if protected else members
@@ -109,20 +110,20 @@ class ShadowAttack:
         members_answers = self._answers(model, shown, part.inside)
         return (members_answers, self._answers(model, self.rows[part.outside], part.outside)), model
 
-    def _answers(self, model: Any, rows: Matrix, places: Places) -> Matrix:
+    def _answers(self, model: Any, rows: Floats, places: Places) -> Floats:
         if self.answers is not None:
             return check_answers(self.answers(model, rows), len(rows))
         classes = 0 if self.labels is None else int(self.labels.max()) + 1
         return check_answers(answers_of(model, rows, self._of(places), classes), len(rows))
 
-    def _of(self, places: Places) -> Labels | None:
+    def _of(self, places: Places) -> Integers | None:
         return None if self.labels is None else self.labels[places]
 
 
-Learn = Callable[[Matrix, Matrix, int], Scorer]
+Learn = Callable[[Floats, Floats, int], Scorer]
 
 
-def learn_forest(inside: Matrix, outside: Matrix, seed: int) -> Scorer:
+def learn_forest(inside: Floats, outside: Floats, seed: int) -> Scorer:
     """Learn a forest that distinguishes answers about members from others."""
     answers = np.vstack([inside, outside])
     member = np.repeat([1, 0], [len(inside), len(outside)])
@@ -130,7 +131,7 @@ def learn_forest(inside: Matrix, outside: Matrix, seed: int) -> Scorer:
     return lambda answers: np.asarray(forest.predict_proba(answers)[:, 1])
 
 
-def learn_with_toolbox(inside: Matrix, outside: Matrix, seed: int) -> Scorer:
+def learn_with_toolbox(inside: Floats, outside: Floats, seed: int) -> Scorer:
     """Learn the black-box attack of the Adversarial Robustness Toolbox, with such a forest.
 
     Its own shadow models have no mechanism between rows and model, so it gets answers of ours.
@@ -142,7 +143,7 @@ def learn_with_toolbox(inside: Matrix, outside: Matrix, seed: int) -> Scorer:
     attack.attack_model.set_params(n_estimators=TREES, random_state=seed)
     attack.fit(pred=inside, test_pred=outside)
 
-    def score(answers: Matrix) -> NDArray[np.float64]:
+    def score(answers: Floats) -> Floats:
         chances = np.asarray(attack.infer(None, pred=answers, probabilities=True), dtype=np.float64)
         return chances.reshape(len(answers), -1)[:, -1]
 

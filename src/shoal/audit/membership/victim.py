@@ -8,8 +8,9 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from shoal.arrays import Floats, Integers
 from shoal.audit.bound.pairs import pair_distances
 from shoal.cluster.totals import ignore_no_groups_warning
 from shoal.errors import (
@@ -24,8 +25,6 @@ from shoal.privacy import Guarantee, MetricDP
 from shoal.randomness import Randomness
 
 __all__ = [
-    "Labels",
-    "Matrix",
     "Victim",
     "answers_of",
     "as_rows",
@@ -35,11 +34,8 @@ __all__ = [
     "summary_of",
 ]
 
-Matrix = NDArray[np.float64]
-Labels = NDArray[np.int64]
 Fit = Any  # an estimator, or a function (rows, rng) or (rows, labels, rng)
 
-Vector = NDArray[np.float64]
 _CLIP = 1e-6  # confidences stay this far from 0 and 1, so that log odds are finite
 _CHUNK_CELLS = 2**22  # comparisons held at a time
 
@@ -87,11 +83,11 @@ class Victim:
         own = getattr(fit, "mechanism", None) if hasattr(fit, "fit") else None
         return cls(fit, own if mechanism is None else mechanism)
 
-    def reported(self, rows: Matrix, rng: Randomness) -> Any:
+    def reported(self, rows: Floats, rng: Randomness) -> Any:
         """Return what leaves the rows: ``Reports`` of the mechanism, or the rows themselves."""
         return rows if self.mechanism is None else self.mechanism.release(rows, rng.noise)
 
-    def model(self, reported: Any, labels: Labels | None, rng: Randomness) -> Any:
+    def model(self, reported: Any, labels: Integers | None, rng: Randomness) -> Any:
         """Fit a model to what was reported.
 
         Parameters
@@ -107,7 +103,7 @@ class Victim:
         with ignore_no_groups_warning():
             return _unfitted_copy(self.fit, rng.seed()).fit(values, labels)
 
-    def fit_rows(self, rows: Matrix, labels: Labels | None, rng: Randomness) -> Any:
+    def fit_rows(self, rows: Floats, labels: Integers | None, rng: Randomness) -> Any:
         """Fit a model to rows, through the mechanism.
 
         Parameters
@@ -122,7 +118,7 @@ class Victim:
         guarantee = getattr(self.mechanism, "guarantee", getattr(model, "guarantee_", None))
         return guarantee if isinstance(guarantee, Guarantee) else None
 
-    def farthest(self, promise: Guarantee | None, first: Matrix, second: Matrix) -> float | None:
+    def farthest(self, promise: Guarantee | None, first: Floats, second: Floats) -> float | None:
         """Return the largest distance between rows of two tables, in the units of a promise.
 
         None for promises that do not depend on distances, and where their units are not known.
@@ -142,7 +138,7 @@ def _unfitted_copy(estimator: Any, seed: int) -> Any:
     return made.set_params(**{name: value for name, value in own.items() if name in known})
 
 
-def as_rows(rows: ArrayLike) -> Matrix:
+def as_rows(rows: ArrayLike) -> Floats:
     """Return rows as a table of finite numbers, one row for each person."""
     try:
         table = np.asarray(rows, dtype=np.float64)
@@ -158,7 +154,7 @@ def as_rows(rows: ArrayLike) -> Matrix:
     return table
 
 
-def answers_of(model: Any, rows: Matrix, labels: Labels | None, classes: int) -> Matrix:
+def answers_of(model: Any, rows: Floats, labels: Integers | None, classes: int) -> Floats:
     """Return the features of a shadow attack: what the model says about each row.
 
     For a classifier they are its probabilities and that of the row's own label; for centres the
@@ -179,7 +175,7 @@ def answers_of(model: Any, rows: Matrix, labels: Labels | None, classes: int) ->
     return evidence_of(model, rows, labels, classes)[:, None]
 
 
-def evidence_of(model: Any, rows: Matrix, labels: Labels | None, classes: int) -> Vector:
+def evidence_of(model: Any, rows: Floats, labels: Integers | None, classes: int) -> Floats:
     """Return the statistic of a likelihood ratio attack: one number, higher for a member.
 
     It is the log odds of the row's own label, minus the squared distance to the nearest centre, the
@@ -208,7 +204,7 @@ def evidence_of(model: Any, rows: Matrix, labels: Labels | None, classes: int) -
     )
 
 
-def check_answers(given: Any, n: int) -> Matrix:
+def check_answers(given: Any, n: int) -> Floats:
     """Check answers that were given from outside: finite, one row for each record."""
     try:
         answers = np.asarray(given, dtype=np.float64)
@@ -225,7 +221,7 @@ def check_answers(given: Any, n: int) -> Matrix:
     return answers.reshape(n, -1)
 
 
-def check_one_number_each(given: Any, n: int) -> Vector:
+def check_one_number_each(given: Any, n: int) -> Floats:
     """Check answers of one number for each record."""
     answers = check_answers(given, n)
     if answers.shape[1] == 1:
@@ -236,30 +232,30 @@ def check_one_number_each(given: Any, n: int) -> Vector:
     )
 
 
-def _labels(model: Any, rows: Matrix, labels: Labels | None) -> Labels:
+def _labels(model: Any, rows: Floats, labels: Integers | None) -> Integers:
     return np.asarray(model.predict(rows), dtype=np.int64) if labels is None else labels
 
 
-def _chances(model: Any, rows: Matrix, classes: int) -> Matrix:
+def _chances(model: Any, rows: Floats, classes: int) -> Floats:
     """Return probabilities by label; labels that a model never saw have none."""
     chances = np.zeros((len(rows), classes))
     chances[:, np.asarray(model.classes_, dtype=np.int64)] = model.predict_proba(rows)
     return chances
 
 
-def _own_label(model: Any, rows: Matrix, labels: Labels | None, classes: int) -> Matrix:
-    hot: Matrix = np.eye(classes)[_labels(model, rows, labels)]
+def _own_label(model: Any, rows: Floats, labels: Integers | None, classes: int) -> Floats:
+    hot: Floats = np.eye(classes)[_labels(model, rows, labels)]
     return hot
 
 
-def _distances(model: Any, rows: Matrix) -> Matrix:
+def _distances(model: Any, rows: Floats) -> Floats:
     if hasattr(model, "transform"):
         return np.asarray(model.transform(rows), dtype=np.float64)
     centers = np.asarray(model.cluster_centers_, dtype=np.float64)
     return np.asarray(np.sqrt(((rows[:, None] - centers) ** 2).sum(axis=2)))
 
 
-def _counts(model: Any, rows: Matrix) -> Vector:
+def _counts(model: Any, rows: Floats) -> Floats:
     """Return the noisy count of each row's cell; 0 where no cell was kept."""
     if hasattr(model, "cells_"):
         view = getattr(model, "view_", None)
@@ -270,7 +266,7 @@ def _counts(model: Any, rows: Matrix) -> Vector:
     return _counts_of_map(model, rows)
 
 
-def _counts_of_map(model: Any, rows: Matrix) -> Vector:
+def _counts_of_map(model: Any, rows: Floats) -> Floats:
     """Return the same for a map of coefficients, all of them or those that were kept."""
     from shoal.cluster.wave.transform import Lookup, Transform
 
@@ -285,7 +281,7 @@ def _counts_of_map(model: Any, rows: Matrix) -> Vector:
     return np.where(cell_keys[places] == keys, np.append(counts, 0.0)[places], 0.0)
 
 
-def _count_of_box(rows: Matrix, low: Matrix, high: Matrix, counts: Vector) -> Vector:
+def _count_of_box(rows: Floats, low: Floats, high: Floats, counts: Floats) -> Floats:
     """Return the count of the box that each row lies in."""
     largest = np.zeros(len(rows))
     step = max(_CHUNK_CELLS // max(len(low), 1), 1)
@@ -297,7 +293,7 @@ def _count_of_box(rows: Matrix, low: Matrix, high: Matrix, counts: Vector) -> Ve
     return np.where(np.isfinite(largest), largest, 0)
 
 
-def summary_of(model: Any, record: Matrix) -> Vector:
+def summary_of(model: Any, record: Floats) -> Floats:
     """Return the nearest centres with their weights, the record's cell, and the sizes."""
     parts = [_centers(model, record)] if hasattr(model, "cluster_centers_") else []
     synopsis = getattr(model, "synopsis_", None)
@@ -314,7 +310,7 @@ def summary_of(model: Any, record: Matrix) -> Vector:
     return np.concatenate(parts)
 
 
-def _centers(model: Any, record: Matrix) -> Vector:
+def _centers(model: Any, record: Floats) -> Floats:
     centers = np.asarray(model.cluster_centers_, dtype=np.float64)
     weights = np.asarray(getattr(model, "cluster_weights_", np.zeros(len(centers))), dtype=float)
     lines = np.column_stack([((centers - record) ** 2).sum(axis=1), weights, centers])
@@ -324,7 +320,7 @@ def _centers(model: Any, record: Matrix) -> Vector:
     return shown.ravel()
 
 
-def _cells(synopsis: Any, record: Matrix) -> Vector:
+def _cells(synopsis: Any, record: Floats) -> Floats:
     """Return the noisy count and volume of the record's cell, and the number of cells."""
     view = getattr(synopsis, "view_", None)
     coordinates, cells = record if view is None else view.apply(record), synopsis.cells_

@@ -9,10 +9,10 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from shoal.anonymize.policy import Policy
-from shoal.audit.tables.matching import Codes, Counts, LabelCombinations, Matcher, text_combinations
+from shoal.arrays import Floats, Integers
+from shoal.audit.tables.matching import Codes, LabelCombinations, Matcher, text_combinations
 from shoal.errors import TooFewRows, UnknownColumn
 from shoal.figures import Figure, detail_bars
 from shoal.privacy import KAnonymity, Protected, Public, Result
@@ -20,7 +20,6 @@ from shoal.randomness import Randomness, Seed
 
 __all__ = ["AttributeInference", "attribute_inference", "curator_result"]
 
-Vector = NDArray[np.float64]
 _SURE = 0.9  # share of a class with one value, from which a guess counts as sure
 _FOLDS = 5
 
@@ -163,7 +162,7 @@ def attribute_inference(
 
 def _complete_people(
     matcher: Matcher, raw: Any, column: str
-) -> tuple[Codes, Counts, dict[str | None, int]]:
+) -> tuple[Codes, Integers, dict[str | None, int]]:
     """Return leaves and true values of everyone without missing values, and the values' numbers."""
     codes, texts = matcher.codes(raw), [line[0] for line in text_combinations(raw, [column])]
     whole = (codes >= 0).all(axis=1) & np.array([text is not None for text in texts])
@@ -178,12 +177,12 @@ def _complete_people(
     return codes[whole], truth[whole], values
 
 
-def _value_numbers(released: Any, column: str, values: dict[str | None, int]) -> Counts:
+def _value_numbers(released: Any, column: str, values: dict[str | None, int]) -> Integers:
     texts = [line[0] for line in text_combinations(released, [column])]
     return np.array([values.get(text, -1) for text in texts], dtype=np.int64)
 
 
-def _counts(classes: LabelCombinations, numbers: Counts, size: int) -> Counts:
+def _counts(classes: LabelCombinations, numbers: Integers, size: int) -> Integers:
     """Count how often each value occurs in each class: (classes, values)."""
     known = numbers >= 0
     cells = classes.of_line[known] * size + numbers[known]
@@ -192,8 +191,8 @@ def _counts(classes: LabelCombinations, numbers: Counts, size: int) -> Counts:
 
 
 def _guess_by_class(
-    matcher: Matcher, classes: LabelCombinations, counts: Counts, codes: Codes
-) -> tuple[Counts, Vector]:
+    matcher: Matcher, classes: LabelCombinations, counts: Integers, codes: Codes
+) -> tuple[Integers, Floats]:
     """Return the most common value of the records that fit each person, and its share.
 
     People whom no record fits are guessed by the whole table.
@@ -207,7 +206,7 @@ def _guess_by_class(
     return guess, share
 
 
-def _accuracy_from_others(codes: Codes, truth: Counts, random_state: Seed) -> float:
+def _accuracy_from_others(codes: Codes, truth: Integers, random_state: Seed) -> float:
     """Return how often a forest that learnt from other people's true rows guesses right."""
     from sklearn.ensemble import RandomForestClassifier
     from sklearn.model_selection import KFold

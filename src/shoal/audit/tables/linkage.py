@@ -6,17 +6,15 @@ from itertools import compress
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from shoal.anonymize.policy import Policy
 from shoal.anonymize.risk.reidentification import Risk
+from shoal.arrays import Integers
 from shoal.audit.tables.matching import Matcher, text_combinations
 from shoal.figures import Figure, class_sizes
 from shoal.privacy import KAnonymity, Protected, Public, Result
 
 __all__ = ["Linkage", "Links", "linkage"]
-
-Counts = NDArray[np.int64]
 
 
 @dataclass(frozen=True)
@@ -45,7 +43,7 @@ class Links:
     sizes: tuple[tuple[int, int], ...]
 
     @classmethod
-    def of(cls, candidates: Counts) -> "Links":
+    def of(cls, candidates: Integers) -> "Links":
         """Compute links from the number of fitting records of each person.
 
         Parameters

@@ -16,6 +16,7 @@ from shoal.anonymize.hierarchies.hierarchy import as_text
 from shoal.anonymize.policy import Policy
 from shoal.anonymize.table import Table
 from shoal.anonymize.tree import Tree
+from shoal.arrays import Integers
 from shoal.data.column_names import missing_columns_error
 from shoal.domain.value_text import normalise_column
 from shoal.errors import UnknownCategory
@@ -23,7 +24,6 @@ from shoal.errors import UnknownCategory
 __all__ = ["LabelCombinations", "Matcher", "columns_of", "text_combinations"]
 
 Codes = NDArray[np.int32]
-Counts = NDArray[np.int64]
 Mask = NDArray[np.bool_]
 _CHUNK_CELLS = 2**22  # comparisons held at a time
 
@@ -43,11 +43,11 @@ class LabelCombinations:
     """
 
     labels: Codes
-    rows: Counts
+    rows: Integers
     of_line: NDArray[np.intp]
 
     @property
-    def sizes(self) -> Counts:
+    def sizes(self) -> Integers:
         """Return (sizes, 2): rows of a class, and how many classes have so many."""
         return np.stack(np.unique(self.rows, return_counts=True), axis=1).astype(np.int64)
 

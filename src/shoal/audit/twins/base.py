@@ -5,15 +5,14 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from shoal.arrays import Floats
 from shoal.audit.draws import Batched, Draw
 from shoal.privacy import ApproxDP, LocalDP, MetricDP, PureDP, Unprotected
 from shoal.privacy.exact import Number, exact_budget
 
 __all__ = [
     "BrokenMechanism",
-    "Matrix",
     "Stream",
     "approximate_claim",
     "batch_flawed",
@@ -26,7 +25,6 @@ __all__ = [
     "unit_step",
 ]
 
-Matrix = NDArray[np.float64]
 Stream = np.random.Generator
 _FARTHEST = 100.0  # a log ratio beyond any bound that draws can show
 
@@ -75,20 +73,20 @@ def declare_broken(reason: str) -> Callable[[Draw], BrokenMechanism]:
 def batch_flawed(mechanism: Any) -> BrokenMechanism:
     """Draw many copies of a row through a flawed mechanism of one row for each person."""
 
-    def draw(x: Matrix, n: int, rng: Stream) -> Any:
+    def draw(x: Floats, n: int, rng: Stream) -> Any:
         return round_to_lattice(mechanism.release(np.tile(x, (n, 1)), rng).values)
 
     return BrokenMechanism(draw, mechanism.reason)
 
 
-def round_to_lattice(values: Matrix) -> Matrix:
+def round_to_lattice(values: Floats) -> Floats:
     """Round to multiples of 2**-20, so that a twin is caught by its fault, not by its low bits."""
     return np.asarray(np.rint(values * 2.0**20) * 2.0**-20)
 
 
 def likelihood_ratio_score(
-    log_density: Callable[[Matrix], Matrix], pair: tuple[Matrix, Matrix]
-) -> Callable[[Matrix], Matrix]:
+    log_density: Callable[[Floats], Floats], pair: tuple[Floats, Floats]
+) -> Callable[[Floats], Floats]:
     """Return a score: how much likelier a report is from the first row than from the second.
 
     Parameters
@@ -98,7 +96,7 @@ def likelihood_ratio_score(
     """
     first, second = pair
 
-    def score(reports: Matrix) -> Matrix:
+    def score(reports: Floats) -> Floats:
         with np.errstate(divide="ignore", invalid="ignore"):
             gain = log_density(reports - first) - log_density(reports - second)
         return np.clip(np.nan_to_num(gain, nan=0.0), -_FARTHEST, _FARTHEST)
@@ -106,7 +104,7 @@ def likelihood_ratio_score(
     return score
 
 
-def unit_step(d: int, j: int, length: float = 1.0) -> Matrix:
+def unit_step(d: int, j: int, length: float = 1.0) -> Floats:
     """Return a step along one axis, numbered from 1."""
     step = np.zeros(d)
     step[j - 1] = length

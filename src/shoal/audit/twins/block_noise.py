@@ -4,8 +4,9 @@ from typing import Any
 
 import numpy as np
 
+from shoal.arrays import Floats
 from shoal.audit.case import Twin
-from shoal.audit.twins.base import BrokenMechanism, Matrix, Stream, declare_broken, pure_claim
+from shoal.audit.twins.base import BrokenMechanism, Stream, declare_broken, pure_claim
 from shoal.mechanisms import Geometric, ProductNorm
 
 __all__ = ["BLOCKS", "twins"]
@@ -16,7 +17,7 @@ _SIZE = sum(BLOCKS)
 _LONE_ROW = np.array([STEP, STEP, 0])
 
 
-def _norm(vectors: Matrix, first: float = 1.0) -> Matrix:
+def _norm(vectors: Floats, first: float = 1.0) -> Floats:
     """Return the largest block's sum of sizes, in steps; the first block's in ``first`` steps."""
     starts = np.cumsum([0, *BLOCKS[:-1]])
     lengths = np.add.reduceat(np.abs(vectors), starts, axis=1) / (STEP * np.array([first, 1.0]))
@@ -48,7 +49,7 @@ def _draw_for_half_a_block(x: Any, n: int, rng: Stream) -> Any:
     return noise.release(np.tile(x, (n, 1)), rng)
 
 
-def _log_ratio_of_short_radius(z: Matrix) -> Matrix:
+def _log_ratio_of_short_radius(z: Floats) -> Floats:
     """Return the exact log-ratio of the density that a radius of shape M gives."""
     from scipy.special import exp1
 
@@ -64,11 +65,11 @@ def _twin(form: BrokenMechanism, at_least: float, score: Any, about: str) -> Twi
     return Twin(form, pair, pure_claim(1), at_least, draws=100_000, score=score, about=about)
 
 
-def _nearness(z: Matrix) -> Matrix:
+def _nearness(z: Floats) -> Floats:
     return np.asarray((np.abs(z - _LONE_ROW) - np.abs(z)).sum(axis=1) / STEP)
 
 
-def _log_ratio_for_half_a_block(z: Matrix) -> Matrix:
+def _log_ratio_for_half_a_block(z: Floats) -> Floats:
     return _norm(z - _LONE_ROW, 0.5) - _norm(z, 0.5)
 
 

@@ -5,10 +5,10 @@ from typing import Any
 
 import numpy as np
 
+from shoal.arrays import Floats
 from shoal.audit.case import Twin
 from shoal.audit.twins.base import (
     BrokenMechanism,
-    Matrix,
     Stream,
     batch_flawed,
     declare_broken,
@@ -24,7 +24,7 @@ CLAIM = local_claim(1)
 _E = math.e
 
 
-def _draw_piecewise_on_every_column(x: Matrix, n: int, rng: Stream) -> Any:
+def _draw_piecewise_on_every_column(x: Floats, n: int, rng: Stream) -> Any:
     """Draw from Piecewise at epsilon on each column; two more rows hold its bounds still."""
     ends = np.array([-np.ones(x.size), np.ones(x.size)])
     return FlawedPiecewise(1).release(np.vstack([np.tile(x, (n, 1)), ends]), rng).values[:n]
@@ -42,7 +42,7 @@ def _every_column(d: int, at_least: float) -> Twin:
     )
 
 
-def flip_half_the_signs(d: int) -> Matrix:
+def flip_half_the_signs(d: int) -> Floats:
     """Return a corner with half the signs of (-1, ..., -1) flipped."""
     return np.where(np.arange(d) < d // 2, 1.0, -1.0)
 
@@ -60,7 +60,7 @@ def _tied(d: int, at_least: float) -> Twin:
     )
 
 
-def _is_between_stairs(z: Matrix) -> np.ndarray:
+def _is_between_stairs(z: Floats) -> np.ndarray:
     """The event between the ends of the two rows' stairs."""
     edge = 2 / (1 + math.exp(0.5))
     return np.asarray((z[:, 0] > -0.05 - edge) & (z[:, 0] < 0.05 - edge))
@@ -69,13 +69,13 @@ def _is_between_stairs(z: Matrix) -> np.ndarray:
 @declare_broken(
     "a density with steps of height e^epsilon keeps no promise that shrinks with distance"
 )
-def _draw_staircase(x: Matrix, n: int, rng: Stream) -> Any:
+def _draw_staircase(x: Floats, n: int, rng: Stream) -> Any:
     """Draw from the mechanism itself, of which only the promise is wrong."""
     return Staircase(1, width=2).release(np.tile(x, (n, 1)), rng).values
 
 
 @declare_broken("the cap is drawn at twice the budget")
-def _draw_priv_unit(x: Matrix, n: int, rng: Stream) -> Any:
+def _draw_priv_unit(x: Floats, n: int, rng: Stream) -> Any:
     """Draw from PrivUnit at epsilon 2."""
     return PrivUnit(2).release(np.tile(x, (n, 1)), rng).values
 

@@ -4,8 +4,9 @@ from typing import Any
 
 import numpy as np
 
+from shoal.arrays import Floats
 from shoal.audit.case import Twin
-from shoal.audit.twins.base import BrokenMechanism, Matrix, Stream, approximate_claim
+from shoal.audit.twins.base import BrokenMechanism, Stream, approximate_claim
 from shoal.audit.twins.noise_lengths import STEP, _diagonal_move
 from shoal.mechanisms import Gaussian
 
@@ -27,7 +28,7 @@ def _score_along_move(move: Any) -> Any:
     """A score: how far a release lies along the move, where values are told apart best."""
     direction = move / np.linalg.norm(move)
 
-    def score(z: Matrix) -> Matrix:
+    def score(z: Floats) -> Floats:
         return np.asarray(z @ direction)
 
     return score

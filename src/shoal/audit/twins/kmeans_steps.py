@@ -4,8 +4,9 @@ from typing import Any
 
 import numpy as np
 
+from shoal.arrays import Floats
 from shoal.audit.case import Twin
-from shoal.audit.twins.base import BrokenMechanism, Matrix, Stream, declare_broken, pure_claim
+from shoal.audit.twins.base import BrokenMechanism, Stream, declare_broken, pure_claim
 from shoal.mechanisms import Geometric, KNorm
 
 __all__ = ["draw_noisy_sums", "is_far_right", "run_lloyd_steps", "twins"]
@@ -39,7 +40,7 @@ def run_lloyd_steps(*, skip_empty: bool, steps: int = 7) -> BrokenMechanism:
     return draw
 
 
-def is_far_right(z: Matrix) -> np.ndarray:
+def is_far_right(z: Floats) -> np.ndarray:
     """The event that a centre is beyond all starts."""
     return np.asarray(z[:, 0] > 0.75)
 

@@ -2,14 +2,9 @@
 
 import numpy as np
 
+from shoal.arrays import Floats
 from shoal.audit.case import Twin
-from shoal.audit.twins.base import (
-    Matrix,
-    batch_flawed,
-    likelihood_ratio_score,
-    metric_claim,
-    unit_step,
-)
+from shoal.audit.twins.base import batch_flawed, likelihood_ratio_score, metric_claim, unit_step
 from shoal.audit.twins.flawed_mechanisms import (
     FlawedAngles2D,
     FlawedAngles3D,
@@ -22,28 +17,28 @@ __all__ = ["twins"]
 CLAIM = metric_claim(1)
 
 
-def _is_left_of_second_row(z: Matrix) -> np.ndarray:
+def _is_left_of_second_row(z: Floats) -> np.ndarray:
     """Left of the second row, where noise that only adds cannot bring it."""
     return np.asarray(z[:, 0] < 1)
 
 
-def _lengths(u: Matrix) -> Matrix:
+def _lengths(u: Floats) -> Floats:
     return np.asarray(np.linalg.norm(u, axis=1))
 
 
-def _polar_log_density(u: Matrix) -> Matrix:
+def _polar_log_density(u: Floats) -> Floats:
     """Uniform polar angle: e^-r over the sine of the angle from the third axis."""
     r, across = _lengths(u), np.hypot(u[:, 0], u[:, 1])
     return np.asarray(-r + np.log(r / across))
 
 
-def _swapped_log_density(u: Matrix) -> Matrix:
+def _swapped_log_density(u: Floats) -> Floats:
     """Angles swapped: the sine of the azimuth comes on top, |u_1| over the distance across."""
     across = np.hypot(u[:, 0], u[:, 1])
     return np.asarray(_polar_log_density(u) + np.log(np.abs(u[:, 0]) / across))
 
 
-def _angles_log_density(u: Matrix) -> Matrix:
+def _angles_log_density(u: Floats) -> Floats:
     """A unit vector read as angles, about: its first coordinate is found by iteration.
 
     The angles of the noise must be the coordinates of a unit vector, so their squares sum to at
@@ -63,7 +58,7 @@ def _angles_log_density(u: Matrix) -> Matrix:
     return np.asarray(-tails[:, 0] - sines - np.log(np.maximum(unseen, 0.02)) - 100 * impossible)
 
 
-def _is_near_second_row(z: Matrix) -> np.ndarray:
+def _is_near_second_row(z: Floats) -> np.ndarray:
     """In a small ball around the second row, e_3: its own noise leaves it emptier than others'."""
     return np.asarray(np.linalg.norm(z - unit_step(3, 3), axis=1) < 0.08)
 

@@ -5,10 +5,10 @@ from typing import Any
 
 import numpy as np
 
+from shoal.arrays import Floats
 from shoal.audit.case import Twin
 from shoal.audit.twins.base import (
     BrokenMechanism,
-    Matrix,
     Stream,
     declare_broken,
     likelihood_ratio_score,
@@ -28,7 +28,7 @@ def _draw_gamma_length(shape: float) -> BrokenMechanism:
     """Draw noise of a uniform direction whose length is Gamma of this shape, whatever d is."""
 
     @declare_broken(f"the length of the noise is Gamma of shape {shape:g}, not of shape d")
-    def draw(x: Matrix, n: int, rng: Stream) -> Matrix:
+    def draw(x: Floats, n: int, rng: Stream) -> Floats:
         return round_to_lattice(x + _directions(n, x.size, rng) * rng.gamma(shape, 1.0, (n, 1)))
 
     return draw
@@ -37,24 +37,24 @@ def _draw_gamma_length(shape: float) -> BrokenMechanism:
 @declare_broken(
     "Gaussian noise of Laplace's variance falls off too fast for any epsilon per distance"
 )
-def _draw_gaussian(x: Matrix, n: int, rng: Stream) -> Matrix:
+def _draw_gaussian(x: Floats, n: int, rng: Stream) -> Floats:
     """Draw Gaussian noise of variance d + 1 for each column, like Laplace noise of epsilon 1."""
     return round_to_lattice(x + rng.normal(0, math.sqrt(x.size + 1), (n, x.size)))
 
 
-def _draw_lengths_of_shape_6(n: int, rng: Stream) -> Matrix:
+def _draw_lengths_of_shape_6(n: int, rng: Stream) -> Floats:
     """Draw the lengths of the noise of the twin of shape d - 1 at d = 7."""
     return np.asarray(np.linalg.norm(_draw_gamma_length(6).draw(np.zeros(7), n, rng), axis=1))
 
 
-def _gamma_7_distribution(r: Matrix) -> Matrix:
+def _gamma_7_distribution(r: Floats) -> Floats:
     """The distribution function that the claim would have in seven columns."""
     from scipy.special import gammainc
 
     return np.asarray(gammainc(7, r))
 
 
-def _directions(n: int, d: int, rng: Stream) -> Matrix:
+def _directions(n: int, d: int, rng: Stream) -> Floats:
     vectors = rng.standard_normal((n, d))
     return np.asarray(vectors / np.linalg.norm(vectors, axis=1, keepdims=True))
 
@@ -62,7 +62,7 @@ def _directions(n: int, d: int, rng: Stream) -> Matrix:
 def _shape(d: int, shape: int, at_least: float) -> Twin:
     pair = np.zeros(d), unit_step(d, 1)
 
-    def log_density(u: Matrix) -> Matrix:
+    def log_density(u: Floats) -> Floats:
         r = np.linalg.norm(u, axis=1)
         return np.asarray((shape - d) * np.log(r) - r)
 
@@ -102,7 +102,7 @@ def _diagonal_move(m: int, axes: int) -> Any:
 def _score_nearness_to_first(second: Any) -> Any:
     """A score: how much nearer a release is to zero, the first value, than to the second."""
 
-    def score(z: Matrix) -> Matrix:
+    def score(z: Floats) -> Floats:
         return np.asarray(np.linalg.norm(z - second, axis=1) - np.linalg.norm(z, axis=1))
 
     return score

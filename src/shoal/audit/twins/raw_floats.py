@@ -5,8 +5,9 @@ from typing import Any
 
 import numpy as np
 
+from shoal.arrays import Floats
 from shoal.audit.case import Twin
-from shoal.audit.twins.base import Matrix, Stream, declare_broken, local_claim, metric_claim
+from shoal.audit.twins.base import Stream, declare_broken, local_claim, metric_claim
 from shoal.mechanisms import NDLaplace
 
 __all__ = ["_has_low_bits", "is_reachable_from_first_only", "twins"]
@@ -15,12 +16,12 @@ FIRST, SECOND = 0.37, -0.42
 
 
 @declare_broken("the low bits of raw float64 reports depend on the record")
-def _draw_raw_laplace(x: Matrix, n: int, rng: Stream) -> Any:
+def _draw_raw_laplace(x: Floats, n: int, rng: Stream) -> Any:
     """Draw from NDLaplace without its lattice."""
     return NDLaplace(1.0, lattice=None).release(np.tile(x, (n, 1)), rng).values
 
 
-def _has_low_bits(z: Matrix) -> np.ndarray:
+def _has_low_bits(z: Floats) -> np.ndarray:
     """Near 0 and no multiple of 2**-53: 0 + noise gets there, 1 + noise cannot."""
     bits = z[:, 0] * 2.0**53
     return np.asarray((np.abs(z[:, 0]) < 0.25) & (z[:, 0] != 0) & (bits != np.rint(bits)))
@@ -35,7 +36,7 @@ def _piecewise_branches(x: float) -> tuple[tuple[float, float], ...]:
 
 
 @declare_broken("which floats the sampler can reach depends on the value")
-def _draw_raw_piecewise(x: float, n: int, rng: Stream) -> Matrix:
+def _draw_raw_piecewise(x: float, n: int, rng: Stream) -> Floats:
     """Draw from the textbook sampler, on raw floats."""
     inside, below, above = (low + length * rng.random(n) for low, length in _piecewise_branches(x))
     _, (_, room_below), (_, room_above) = _piecewise_branches(x)
@@ -43,7 +44,7 @@ def _draw_raw_piecewise(x: float, n: int, rng: Stream) -> Matrix:
     return np.where(rng.random(n) < 1 / (1 + math.exp(-0.5)), inside, outside)[:, None]
 
 
-def _is_reachable(x: float, values: Matrix) -> np.ndarray:
+def _is_reachable(x: float, values: Floats) -> np.ndarray:
     """Whether some uniform number of 53 bits takes x to the value, in any of three branches."""
     reached = np.zeros(values.shape, dtype=bool)
     for low, length in _piecewise_branches(x):
@@ -55,7 +56,7 @@ def _is_reachable(x: float, values: Matrix) -> np.ndarray:
     return reached
 
 
-def is_reachable_from_first_only(z: Matrix) -> np.ndarray:
+def is_reachable_from_first_only(z: Floats) -> np.ndarray:
     """The event of values that the first input can give and the second cannot."""
     return np.asarray(_is_reachable(FIRST, z[:, 0]) & ~_is_reachable(SECOND, z[:, 0]))
 

@@ -5,8 +5,9 @@ from typing import Any
 
 import numpy as np
 
+from shoal.arrays import Floats
 from shoal.audit.case import Twin
-from shoal.audit.twins.base import BrokenMechanism, Matrix, Stream, metric_claim
+from shoal.audit.twins.base import BrokenMechanism, Stream, metric_claim
 from shoal.audit.twins.flawed_mechanisms import (
     FlawedGridRemap,
     FlawedOptimalRemap,
@@ -28,13 +29,13 @@ _GRID = FlawedGridRemap(1)
 def _draw_first_reports(form: Any) -> BrokenMechanism:
     """Draw the report of a user among the sixty others, again and again."""
 
-    def draw(x: Matrix, n: int, rng: Stream) -> Any:
+    def draw(x: Floats, n: int, rng: Stream) -> Any:
         return form.sent_by(np.tile(x, (n, 1)), np.vstack([x, OTHERS]), rng)
 
     return BrokenMechanism(draw, form.reason)
 
 
-def _is_kept_off_the_grid(z: Matrix) -> np.ndarray:
+def _is_kept_off_the_grid(z: Floats) -> np.ndarray:
     """Off the grid, though nearer to a node than to any row, were the user at the second place."""
     there = np.vstack([NEARBY, OTHERS])
     to_node = np.linalg.norm(z - _GRID.on_grid(there, z), axis=1)
@@ -42,22 +43,22 @@ def _is_kept_off_the_grid(z: Matrix) -> np.ndarray:
     return np.asarray((to_node > 1e-9) & (to_node < to_row))
 
 
-def _is_kept_near_the_row(z: Matrix) -> np.ndarray:
+def _is_kept_near_the_row(z: Floats) -> np.ndarray:
     """The same, near the user's own row: means of others' rows, off the grid too, lie elsewhere."""
     near = np.linalg.norm(z - INNER, axis=1) < 0.5
     return np.asarray(near & _is_kept_off_the_grid(z))
 
 
-def _is_on_last_grid_line(z: Matrix) -> np.ndarray:
+def _is_on_last_grid_line(z: Floats) -> np.ndarray:
     """On the line of nodes that lies at the user's own row, if that is the largest."""
     return np.asarray(np.isclose(z[:, 0], EXTREME[0], rtol=1e-12))
 
 
-def _resampled(distance: float) -> tuple[Matrix, Matrix]:
+def _resampled(distance: float) -> tuple[Floats, Floats]:
     return np.zeros(2), np.full(2, distance / np.sqrt(2))
 
 
-def _redrawn(x: Matrix, n: int, rng: Stream) -> Any:
+def _redrawn(x: Floats, n: int, rng: Stream) -> Any:
     mechanism = Restrict(NDLaplace(1), _WIDE, calibrate=False)
     return mechanism.release(np.tile(x, (n, 1)), rng).values
 
@@ -68,7 +69,7 @@ redrawn = BrokenMechanism(_redrawn, "redrawing until inside costs as much again 
 def _resample(distance: float, at_least: float, exact: float) -> Twin:
     first, second = _resampled(distance)
 
-    def score(z: Matrix) -> Matrix:
+    def score(z: Floats) -> Floats:
         return np.asarray(np.linalg.norm(z - second, axis=1) - np.linalg.norm(z - first, axis=1))
 
     about = (
@@ -81,7 +82,7 @@ def _resample(distance: float, at_least: float, exact: float) -> Twin:
 
 
 def _among_others(
-    form: Any, pair: tuple[Matrix, Matrix], at_least: float, event: Callable[..., Any], about: str
+    form: Any, pair: tuple[Floats, Floats], at_least: float, event: Callable[..., Any], about: str
 ) -> Twin:
     how: dict[str, Any] = {"draws": 10_000, "event": event, "about": about}
     return Twin(_draw_first_reports(form), pair, CLAIM, at_least, **how)

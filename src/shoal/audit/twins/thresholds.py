@@ -5,8 +5,8 @@ from fractions import Fraction
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from shoal.arrays import Floats
 from shoal.audit.case import Twin
 from shoal.audit.twins.base import BrokenMechanism, Stream, declare_broken, pure_claim
 from shoal.cluster.wave.release_methods import threshold_scores
@@ -25,7 +25,6 @@ LATTICE = 256  # points of PrivTHREM's lattice to a block sum
 BESIDE = (np.array([10, 5, 4]), np.array([9, 5, 4]))  # block sums with and without a row
 TIED = (np.array([25, 24, 1]), np.array([25, 25, 1]))
 SYM4 = Transform((16, 16), 1, "sym4")
-Weights = NDArray[np.float64]
 
 
 def _threshold_scores(sums: Any, top: int) -> Intervals:
@@ -33,13 +32,13 @@ def _threshold_scores(sums: Any, top: int) -> Intervals:
     return threshold_scores(np.asarray(sums) * LATTICE, Fraction(1, 2), top * LATTICE)
 
 
-def _draw_thresholds(scores: Intervals, weights: Weights, n: int, rng: Stream) -> Any:
+def _draw_thresholds(scores: Intervals, weights: Floats, n: int, rng: Stream) -> Any:
     """Draw an interval by its weight, and a lattice point in it."""
     place = rng.choice(weights.size, size=n, p=weights / weights.sum())
     return rng.integers(scores.edges[place] + 1, scores.edges[place + 1], endpoint=True)
 
 
-def _draw_by_rank_alone(scores: Intervals, epsilon: float) -> Weights:
+def _draw_by_rank_alone(scores: Intervals, epsilon: float) -> Floats:
     """Return the weight of each interval by its score alone, whatever its length."""
     return np.exp(scores.scores * epsilon / 2)
 

@@ -17,8 +17,8 @@ from shoal.cli.flags import Flags, Hints
 from shoal.errors import InvalidSetting, NotFinite, value_text
 
 if TYPE_CHECKING:
+    from shoal.arrays import Floats
     from shoal.domain import Box, Schema
-    from shoal.domain.box import Matrix
     from shoal.privacy import ApproxDP, PureDP
 
 __all__ = [
@@ -96,7 +96,7 @@ class Options:
     seed: int | None = None
     waves: WaveOptions = WaveOptions()
     schema: "Schema | None" = None
-    init: "Matrix | None" = None
+    init: "Floats | None" = None
 
     @property
     def work(self) -> dict[str, Any]:
@@ -233,7 +233,7 @@ def parse_cells(text: str) -> int | tuple[int, ...] | str:
     return each if len(each) > 1 else each[0]
 
 
-def public_rows(path: Path, box: "Box | None") -> "Matrix":
+def public_rows(path: Path, box: "Box | None") -> "Floats":
     """Read public rows to start from.
 
     Parameters

@@ -11,12 +11,11 @@ from shoal.privacy import PureDP
 
 if TYPE_CHECKING:
     import pyarrow as pa
-    from numpy.typing import NDArray
 
+    from shoal.arrays import Floats, Integers
     from shoal.audit import MembershipInference
     from shoal.cli.output import Progress
     from shoal.domain import Box, Schema
-    from shoal.pages.demo import Matrix
     from shoal.privacy import Ledger
     from shoal.randomness import Randomness
 
@@ -83,13 +82,13 @@ def _costs(schema: "Schema", model: Any, seed: int) -> dict[int, float]:
     return {k: fit.fit(drawn).cost_ for k, fit in zip(COUNTS, fits, strict=True)}
 
 
-def _numbers(table: "pa.Table", names: Sequence[str]) -> "Matrix":
+def _numbers(table: "pa.Table", names: Sequence[str]) -> "Floats":
     return np.column_stack([table[name].to_numpy() for name in names])
 
 
 def _plain_groups(
     schema: "Schema", students: "pa.Table", model: Any, seed: int
-) -> tuple["NDArray[np.int64]", "Matrix"]:
+) -> tuple["Integers", "Floats"]:
     """Return the plain group of each student, and the groups' means, in the private order."""
     from shoal.cluster import KPrototypes
 
@@ -100,7 +99,7 @@ def _plain_groups(
     return np.argsort(order)[labels], means[order]
 
 
-def _matched(centers: "Matrix", targets: "Matrix", box: "Box") -> "NDArray[np.int64]":
+def _matched(centers: "Floats", targets: "Floats", box: "Box") -> "Integers":
     """Return the centre of each target, so that all together are nearest."""
     from scipy.optimize import linear_sum_assignment
 
@@ -109,8 +108,8 @@ def _matched(centers: "Matrix", targets: "Matrix", box: "Box") -> "NDArray[np.in
 
 
 def _landed(
-    schema: "Schema", promise: PureDP, students: "pa.Table", plain: "Matrix", rng: "Randomness"
-) -> "Matrix":
+    schema: "Schema", promise: PureDP, students: "pa.Table", plain: "Floats", rng: "Randomness"
+) -> "Floats":
     """Return where the centres land on the map in some fits: (fits, groups, 2)."""
     names, landed = schema.box.names, []
     for _ in range(FITS):
@@ -121,7 +120,7 @@ def _landed(
 
 
 def _attacks(
-    schema: "Schema", rows: "Matrix", promise: PureDP, seed: int
+    schema: "Schema", rows: "Floats", promise: PureDP, seed: int
 ) -> list["MembershipInference"]:
     """Ask two models of the same students, private and plain k-means, who was among them."""
     from sklearn.cluster import KMeans

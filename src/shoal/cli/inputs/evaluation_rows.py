@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
-from numpy.typing import NDArray
 
+from shoal.arrays import Floats, Integers
 from shoal.cluster.prototypes.evaluation import every_row
 from shoal.cluster.prototypes.held_rows import hold_rows
 from shoal.cluster.prototypes.mixed_cost import MixedRows
@@ -30,7 +30,7 @@ from shoal.synopsis.mixed.columns import mixed_columns
 
 __all__ = ["EvaluationRows", "column_names", "draw_evaluation_rows", "is_mixed"]
 
-_Drawn = tuple[NDArray[np.float64], NDArray[np.int64], int]  # rows, their groups, rows in all
+_Drawn = tuple[Floats, Integers, int]  # rows, their groups, rows in all
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,7 +47,7 @@ class EvaluationRows:
 
     model: Any
     rows: Any
-    labels: NDArray[np.int64] | None
+    labels: Integers | None
     n_rows: int
 
 
@@ -134,13 +134,13 @@ class _Numbers:
 
     names: Sequence[str]
 
-    def encoded(self, batch: pa.RecordBatch) -> NDArray[np.float64]:
+    def encoded(self, batch: pa.RecordBatch) -> Floats:
         rows = encode_numbers(batch, self.names)
         if not np.isfinite(rows).all():
             raise _missing_number_error()
         return rows
 
-    def decoded(self, drawn: NDArray[np.float64]) -> Any:
+    def decoded(self, drawn: Floats) -> Any:
         return drawn
 
     @property
@@ -155,12 +155,12 @@ class _Mixed:
     names: Sequence[str]
     domain: Schema
 
-    def encoded(self, batch: pa.RecordBatch) -> NDArray[np.float64]:
+    def encoded(self, batch: pa.RecordBatch) -> Floats:
         own = pa.Table.from_batches([batch]).select(list(self.names))
         held = hold_rows(own, every_row(self.domain))
         return np.hstack([held.numbers, held.codes])
 
-    def decoded(self, drawn: NDArray[np.float64]) -> Any:
+    def decoded(self, drawn: Floats) -> Any:
         columns = mixed_columns(self.domain)
         p = len(columns.numbers)
         return MixedRows(columns, drawn[:, :p], drawn[:, p:].astype(np.int64))
@@ -221,7 +221,7 @@ class _Groups:
     def __init__(self) -> None:
         self._known: dict[str, int] = {}
 
-    def codes(self, column: pa.Array) -> NDArray[np.float64]:
+    def codes(self, column: pa.Array) -> Floats:
         try:
             names = column.cast(pa.string()).to_pylist()
         except pa.ArrowException:

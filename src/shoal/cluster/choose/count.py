@@ -6,6 +6,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from shoal.arrays import Floats
 from shoal.cluster.choose.cost_curve import CostCurve
 from shoal.cluster.choose.result import Choice
 from shoal.cluster.choose.simulation import (
@@ -15,9 +16,8 @@ from shoal.cluster.choose.simulation import (
     count_with_most_gain,
     simulate_gains,
 )
-from shoal.cluster.choose.weighted_points import Cloud, Weights, cloud_of
+from shoal.cluster.choose.weighted_points import Cloud, cloud_of
 from shoal.cluster.kmeans.settings import cluster_numbers
-from shoal.domain.box import Matrix
 from shoal.errors import InvalidSetting
 from shoal.privacy import Guarantee
 from shoal.synopsis.base import Synopsis
@@ -179,9 +179,7 @@ _RULES: dict[str, Callable[[Cloud, Counts, np.random.Generator], Verdict]] = {
 }
 
 
-def silhouettes(
-    points: Matrix, weights: Weights, labellings: Sequence[NDArray[Any]]
-) -> list[float]:
+def silhouettes(points: Floats, weights: Floats, labellings: Sequence[NDArray[Any]]) -> list[float]:
     """Compute the mean silhouette of several labellings, a point of weight w counting as w points.
 
     Examples
@@ -200,7 +198,7 @@ def silhouettes(
     return [float(total) for total in totals / max(weights.sum(), np.finfo(float).tiny)]
 
 
-def _widths(sums: Matrix, sizes: Weights, labels: NDArray[Any]) -> Weights:
+def _widths(sums: Floats, sizes: Floats, labels: NDArray[Any]) -> Floats:
     """Return how much nearer each point is to its own cluster than to the next; 0 if alone."""
     rows = np.arange(len(labels))
     others = sizes[labels] - 1

@@ -8,12 +8,12 @@ from collections.abc import Sequence
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from sklearn.neighbors import NearestNeighbors
 
+from shoal.arrays import Floats
 from shoal.cluster.choose.result import Choice
-from shoal.cluster.choose.weighted_points import MOST_POINTS, Weights, weighted_points
-from shoal.domain.box import Matrix
+from shoal.cluster.choose.weighted_points import MOST_POINTS, weighted_points
 from shoal.errors import InvalidSetting
 from shoal.privacy import Guarantee
 
@@ -26,7 +26,6 @@ __all__ = [
 ]
 
 Rule = Literal["knee", "bulk"]
-Row = NDArray[np.float64]
 # "bulk": this share of points is the densest, and the radius lies this many times their distance
 # to the median beyond it. Measured in docs/guides/choose-k.md.
 _DENSEST, _BEYOND = 0.1, 1.5
@@ -34,7 +33,7 @@ _DENSEST, _BEYOND = 0.1, 1.5
 _SHOWN = 200  # points of the curve in a figure
 
 
-def knee(distances: Row, weights: Row, by: Rule = "knee") -> float:
+def knee(distances: Floats, weights: Floats, by: Rule = "knee") -> float:
     """Find the bend of the sorted distances, none of which is 0.
 
     Parameters
@@ -59,7 +58,7 @@ def knee(distances: Row, weights: Row, by: Rule = "knee") -> float:
     return float(min(np.exp(middle + _BEYOND * (middle - dense)), rising[-1]))
 
 
-def _farthest_below(rising: Row, shares: Row) -> float:
+def _farthest_below(rising: Floats, shares: Floats) -> float:
     across = (shares - shares[0]) / max(shares[-1] - shares[0], np.finfo(float).tiny)
     heights = (rising - rising[0]) / max(rising[-1] - rising[0], np.finfo(float).tiny)
     return float(rising[np.argmax(across - heights)])
@@ -173,17 +172,17 @@ def min_points(
     return Choice(2 * d, "columns", curve, promise, settings, 2 * d, across, "Radius")
 
 
-def _rule(weights: Weights) -> Rule:
+def _rule(weights: Floats) -> Rule:
     return "bulk" if np.ptp(weights) == 0 else "knee"
 
 
-def _radius(reaches: NDArray[np.float64], weights: Weights, by: Rule) -> float:
+def _radius(reaches: Floats, weights: Floats, by: Rule) -> float:
     """Return the bend among points of a reach above 0; 1 if there are none."""
     apart = reaches > 0
     return knee(reaches[apart], weights[apart], by) if apart.any() else 1.0
 
 
-def _sorted_curve(reaches: NDArray[np.float64], weights: Weights) -> dict[float, float]:
+def _sorted_curve(reaches: Floats, weights: Floats) -> dict[float, float]:
     """Return the sorted distances by the share of the weight up to each."""
     order = np.argsort(reaches)
     shares = np.cumsum(weights[order]) / weights.sum()
@@ -194,8 +193,8 @@ def _sorted_curve(reaches: NDArray[np.float64], weights: Weights) -> dict[float,
 
 
 def reach_distances(
-    points: Matrix, weights: Weights, counts: Sequence[int], random_state: int | None
-) -> tuple[Matrix, Weights]:
+    points: Floats, weights: Floats, counts: Sequence[int], random_state: int | None
+) -> tuple[Floats, Floats]:
     """Compute the radius within which each point has so much weight, its own included.
 
     Weights count in proportion: on average a point weighs one. Where all points together weigh
@@ -222,8 +221,8 @@ def reach_distances(
 
 
 def _reach_by_neighbours(
-    tree: NearestNeighbors, at: Matrix, shares: Weights, wanted: Weights
-) -> Matrix:
+    tree: NearestNeighbors, at: Floats, shares: Floats, wanted: Floats
+) -> Floats:
     """Query ever more neighbours, twice as many each time, for the points that need more weight."""
     reaches, unfinished = np.zeros((len(at), len(wanted))), np.arange(len(at))
     n_neighbours = int(np.ceil(wanted[-1]))

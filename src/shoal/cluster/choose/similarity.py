@@ -8,9 +8,9 @@ from numpy.typing import ArrayLike
 from sklearn.cluster import AffinityPropagation
 from sklearn.exceptions import ConvergenceWarning
 
+from shoal.arrays import Floats
 from shoal.cluster.choose.result import Choice
-from shoal.cluster.choose.weighted_points import Weights, weighted_points
-from shoal.domain.box import Matrix
+from shoal.cluster.choose.weighted_points import weighted_points
 from shoal.privacy import Guarantee
 
 __all__ = ["preference"]
@@ -70,18 +70,18 @@ def preference(
     return Choice(value, "median", curve, promise, settings, 0.5, across, upwards)
 
 
-def _similarities(X: Matrix, weights: Weights, rng: np.random.Generator) -> Weights:
+def _similarities(X: Floats, weights: Floats, rng: np.random.Generator) -> Floats:
     """Return similarities of pairs of different points, drawn by weight; 0 for a single point."""
     chances = weights / weights.sum()
     one, other = (rng.choice(len(X), _PAIRS, p=chances) for _ in range(2))
     pairs = one != other
     if not pairs.any():
         return np.zeros(1)
-    likeness: Weights = -((X[one[pairs]] - X[other[pairs]]) ** 2).sum(axis=1)
+    likeness: Floats = -((X[one[pairs]] - X[other[pairs]]) ** 2).sum(axis=1)
     return likeness
 
 
-def _damping(X: Matrix, weights: Weights, value: float, rng: np.random.Generator) -> float:
+def _damping(X: Floats, weights: Floats, value: float, rng: np.random.Generator) -> float:
     """Return the least damping at which affinity propagation converges; else the largest."""
     few = min(_TRIED_ON, len(X))
     some = X[rng.choice(len(X), few, replace=False, p=weights / weights.sum())]
@@ -93,7 +93,7 @@ def _damping(X: Matrix, weights: Weights, value: float, rng: np.random.Generator
     return _DAMPINGS[-1]
 
 
-def _converges(X: Matrix, value: float, damping: float, seed: int) -> bool:
+def _converges(X: Floats, value: float, damping: float, seed: int) -> bool:
     model = AffinityPropagation(preference=value, damping=damping, random_state=seed)
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")

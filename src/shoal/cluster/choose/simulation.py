@@ -14,12 +14,12 @@ from functools import cached_property
 from typing import Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
+from shoal.arrays import Floats, Integers
 from shoal.cluster.choose.weighted_points import LEAST_INERTIA, MOST_POINTS, Cloud
 from shoal.cluster.kmeans.plan import FEW_AXES
 from shoal.cluster.kmeans.weighted import soften_weights, weighted_kmeans
-from shoal.domain.box import Box, Matrix
+from shoal.domain.box import Box
 from shoal.synopsis.base import Synopsis
 from shoal.synopsis.cells import Estimates
 from shoal.synopsis.weights import weights_of
@@ -34,8 +34,6 @@ __all__ = [
     "simulate_gains",
 ]
 
-Floats = NDArray[np.float64]
-Labels = NDArray[np.int64]
 # Measured, see docs/decisions/number-of-groups.md. A gain must exceed that of plain groups by a
 # part of it, by some of its deviation over simulations, and by a part of the largest such excess:
 # real groups are not quite Gaussian.
@@ -58,9 +56,9 @@ class WeightedCells:
         The variance of rows inside each cell, by axis; 0 for points.
     """
 
-    points: Matrix
+    points: Floats
     weights: Floats
-    variances: Matrix
+    variances: Floats
 
     @cached_property
     def total(self) -> float:
@@ -79,7 +77,7 @@ class WeightedCells:
         whole = float(self.weights @ (away**2).sum(axis=1)) / self.total
         return max(LEAST_INERTIA * whole, np.finfo(float).tiny)
 
-    def clusters(self, count: int, start: Matrix | None, seed: int, n_init: int) -> "Clusters":
+    def clusters(self, count: int, start: Floats | None, seed: int, n_init: int) -> "Clusters":
         """Fit weighted k-means, from a start, from several of its own, or both.
 
         Parameters
@@ -105,11 +103,11 @@ class WeightedCells:
 class Clusters:
     """The clusters of weighted cells."""
 
-    centers: Matrix
-    labels: Labels
+    centers: Floats
+    labels: Integers
     cost: float
 
-    def split(self, cells: WeightedCells, count: int) -> Matrix:
+    def split(self, cells: WeightedCells, count: int) -> Floats:
         """Return more centres: the widest clusters cut in two, along their longest axes."""
         axes = [_longest_axis(*self._members(cells, j)) for j in range(len(self.centers))]
         widest = np.argsort([-strength for strength, _ in axes], kind="stable")
@@ -120,7 +118,7 @@ class Clusters:
             moved[j] += _SPLIT * axes[j][1]
         return np.vstack([moved, *added[:more]])
 
-    def _members(self, cells: WeightedCells, cluster: int) -> tuple[Matrix, Floats]:
+    def _members(self, cells: WeightedCells, cluster: int) -> tuple[Floats, Floats]:
         own = self.labels == cluster
         return cells.points[own] - self.centers[cluster], cells.weights[own]
 
@@ -138,7 +136,7 @@ class Clusters:
         return PlainGroups(self.centers, sizes / sizes.sum(), factors)
 
 
-def _longest_axis(away: Matrix, weights: Floats) -> tuple[float, Floats]:
+def _longest_axis(away: Floats, weights: Floats) -> tuple[float, Floats]:
     """Return the inertia along the longest axis of a cluster, and a deviation along it."""
     if len(away) < 2 or not weights.sum():
         return 0.0, np.zeros(away.shape[1])
@@ -151,15 +149,15 @@ def _longest_axis(away: Matrix, weights: Floats) -> tuple[float, Floats]:
 class PlainGroups:
     """Groups of a plain shape: Gaussian, or even within a slanted box."""
 
-    centers: Matrix
+    centers: Floats
     shares: Floats
-    factors: NDArray[np.float64]
+    factors: Floats
 
     def widened(self, factor: float) -> "PlainGroups":
         """Return the same groups with wider or narrower spreads."""
         return replace(self, factors=self.factors * factor)
 
-    def draw(self, n: int, rng: np.random.Generator, even: bool = False) -> Matrix:
+    def draw(self, n: int, rng: np.random.Generator, even: bool = False) -> Floats:
         """Draw rows."""
         sizes = rng.multinomial(n, self.shares)
         parts = [
@@ -169,7 +167,7 @@ class PlainGroups:
         return np.vstack(parts)
 
 
-def _deviates(n: int, d: int, rng: np.random.Generator, even: bool) -> Matrix:
+def _deviates(n: int, d: int, rng: np.random.Generator, even: bool) -> Floats:
     """Draw numbers of mean 0 and variance 1."""
     return rng.uniform(-(3**0.5), 3**0.5, (n, d)) if even else rng.standard_normal((n, d))
 
@@ -188,7 +186,7 @@ class Release(Protocol):
     def deviation(self, fit: "Clusters") -> float:
         """Return what noise moves the cost of clusters by, as a standard deviation."""
 
-    def simulate(self, rows: Matrix, rng: np.random.Generator) -> WeightedCells:
+    def simulate(self, rows: Floats, rng: np.random.Generator) -> WeightedCells:
         """Return the cells of a simulated release."""
 
 
@@ -210,7 +208,7 @@ class PointSample:
         """Return 0: there is no noise in points."""
         return 0.0
 
-    def simulate(self, rows: Matrix, rng: np.random.Generator) -> WeightedCells:
+    def simulate(self, rows: Floats, rng: np.random.Generator) -> WeightedCells:
         """Return the rows as they are: nothing is added to points."""
         return WeightedCells(rows, np.ones(len(rows)), np.zeros_like(rows))
 
@@ -242,7 +240,7 @@ class CellRelease:
         away = squares + cells.variances.sum(axis=1) - fit.cost
         return float(np.sqrt(2 * (away**2).sum()) * self._noise_scale / cells.total)
 
-    def simulate(self, rows: Matrix, rng: np.random.Generator) -> WeightedCells:
+    def simulate(self, rows: Floats, rng: np.random.Generator) -> WeightedCells:
         """Count rows in the cells, add noise as large as the release has, and drop what is small.
 
         Parameters
@@ -283,7 +281,7 @@ class Gains:
 
     counts: tuple[int, ...]
     costs: Floats
-    plain: Matrix
+    plain: Floats
 
     @property
     def excess(self) -> Floats:

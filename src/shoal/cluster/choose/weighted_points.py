@@ -5,19 +5,19 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from sklearn.cluster import KMeans
 
+from shoal.arrays import Floats
 from shoal.cluster.kmeans.cells import cell_points
 from shoal.cluster.kmeans.weighted import FAINT, weighted_kmeans
-from shoal.domain.box import Matrix, as_matrix
+from shoal.domain.box import as_matrix
 from shoal.errors import DimensionMismatch, NotFinite
 from shoal.privacy import Guarantee, Unprotected
 from shoal.synopsis.base import Synopsis
 
-__all__ = ["Cloud", "Weights", "cloud_of", "weighted_points"]
+__all__ = ["Cloud", "cloud_of", "weighted_points"]
 
-Weights = NDArray[np.float64]
 MOST_POINTS = 5_000  # largest number of points whose pairs are all compared
 LEAST_INERTIA = 1e-6  # of the whole inertia, below which inertia counts as none
 
@@ -32,11 +32,11 @@ class Cloud:
         The inertia that the spread of rows inside cells adds, 0 for points that are no cells.
     """
 
-    points: Matrix
-    weights: Weights
+    points: Floats
+    weights: Floats
     within: float
-    low: Matrix
-    high: Matrix
+    low: Floats
+    high: Floats
 
     @cached_property
     def n_distinct(self) -> int:
@@ -111,7 +111,7 @@ def _cloud_of_cells(synopsis: Synopsis) -> Cloud:
 
 def weighted_points(
     points: Any, weights: ArrayLike | None = None, guarantee: Guarantee | None = None
-) -> tuple[Matrix, Weights, Guarantee]:
+) -> tuple[Floats, Floats, Guarantee]:
     """Return points and weights in raw units, without those of weight 0, and their guarantee.
 
     Parameters
@@ -145,7 +145,7 @@ def weighted_points(
     return *_with_weight(cloud, own_weights), guarantee
 
 
-def _with_weight(points: Matrix, weights: Weights) -> tuple[Matrix, Weights]:
+def _with_weight(points: Floats, weights: Floats) -> tuple[Floats, Floats]:
     if weights.shape != (len(points),) or not (weights >= 0).all() or not (weights > 0).any():
         raise DimensionMismatch(
             f"There are {weights.size} weights for {len(points)} points.",

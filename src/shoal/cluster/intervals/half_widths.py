@@ -4,15 +4,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.optimize import linear_sum_assignment
 from scipy.stats import t as student
 
-from shoal.domain.box import Matrix
+from shoal.arrays import Floats, Integers
 
 __all__ = ["Deviations", "distance_to_next", "half_widths", "match_centers", "pooled_half_width"]
 
-Floats = NDArray[np.float64]
 # Rules and what they reached: docs/decisions/intervals.md.
 _PRIOR = 4  # refits that the mean over a group's coordinates, or over all sizes, is worth
 _MOST_FLIPS = 0.2  # of the refits, before a group is called unstable
@@ -26,16 +24,16 @@ _MOST_RATE = 0.975  # a rate is raised for refits that are left out, up to this
 class Deviations:
     """How far refits lay from what plain k-means finds in the rows they were run on."""
 
-    centers: NDArray[np.float64]
-    sizes: NDArray[np.float64]
+    centers: Floats
+    sizes: Floats
 
     @classmethod
-    def of(cls, refits: Sequence[tuple[Matrix, Floats]]) -> "Deviations":
+    def of(cls, refits: Sequence[tuple[Floats, Floats]]) -> "Deviations":
         """Return those of several refits."""
         return cls(np.array([at for at, _ in refits]), np.array([of for _, of in refits]))
 
 
-def half_widths(deviations: Deviations, centers: Matrix, rate: float) -> tuple[Matrix, Floats]:
+def half_widths(deviations: Deviations, centers: Floats, rate: float) -> tuple[Floats, Floats]:
     """Return half the width of the interval of each coordinate and of each size.
 
     Deviations are squared about zero, so that a bias of the method counts, and twice.
@@ -82,14 +80,14 @@ def pooled_half_width(own: Floats, pooled: float, refits: int, level: float) -> 
     return np.asarray(quantile * np.sqrt(variances))
 
 
-def distance_to_next(centers: Matrix) -> Floats:
+def distance_to_next(centers: Floats) -> Floats:
     """Return the distance from each centre to the nearest other one; infinite for a single one."""
     gaps = np.linalg.norm(centers[:, None] - centers[None], axis=2)
     np.fill_diagonal(gaps, np.inf)
     return np.asarray(gaps.min(axis=1))
 
 
-def match_centers(centers: Matrix, others: Matrix) -> NDArray[np.int64]:
+def match_centers(centers: Floats, others: Floats) -> Integers:
     """Return for each centre the place of its own among others: least squares in all.
 
     Examples

@@ -7,8 +7,9 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from shoal.arrays import Floats, Integers
 from shoal.domain import Box, Partition, Schema, SparseCounts
-from shoal.engine.rows import Block, Integers, Kernel, Mapped, Mapper, Tally, Terms
+from shoal.engine.rows import Block, Kernel, Mapped, Mapper, Tally, Terms
 from shoal.errors import InvalidSetting
 from shoal.privacy import Guarantee
 from shoal.privacy.ledger_page import Mechanism
@@ -32,7 +33,7 @@ class StandInRows:
     rereadable = True
     tally: Tally | None = None
 
-    def __init__(self, numbers: NDArray[np.float64], n: int, domain: Box | Schema) -> None:
+    def __init__(self, numbers: Floats, n: int, domain: Box | Schema) -> None:
         self.domain = domain
         self._block = Block(numbers, np.empty((len(numbers), 0), dtype=np.int32))
         self._n, self._times = n, n / len(numbers)
@@ -71,7 +72,7 @@ class StandInRows:
         """Refuse: made-up rows are no table."""
         _refuse()
 
-    def take(self, n: int, rng: np.random.Generator) -> NDArray[np.float64]:
+    def take(self, n: int, rng: np.random.Generator) -> Floats:
         """Refuse: they are a sample already."""
         _refuse()
 

@@ -5,9 +5,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from shoal.arrays import Floats
+
 __all__ = ["RATE", "Intervals", "total_interval"]
 
-Floats = NDArray[np.float64]
 RATE = 0.9
 _OF_95_IN_100 = 0.84  # a normal deviate's 90 % limit over its 95 % one; a Laplace one's is less
 

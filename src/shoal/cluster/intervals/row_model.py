@@ -4,16 +4,14 @@ import math
 from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import NDArray
 
+from shoal.arrays import Floats
 from shoal.cluster.intervals.half_widths import distance_to_next
 from shoal.cluster.kmeans.kernels import Nearest
 from shoal.cluster.kmeans.weighted import soften_weights
-from shoal.domain.box import Matrix
 
 __all__ = ["GroupCells", "RowModel", "made_up_rows"]
 
-Floats = NDArray[np.float64]
 # Rows of a group that are drawn from its own cells, where these have all columns. Cells show tails
 # and gaps, but are rougher than the rows: docs/decisions/intervals.md.
 _FROM_CELLS = 0.5
@@ -52,8 +50,8 @@ class GroupCells:
         How much each counts, more than 0.
     """
 
-    low: Matrix
-    high: Matrix
+    low: Floats
+    high: Floats
     weight: Floats
 
     @property
@@ -77,7 +75,7 @@ class GroupCells:
         return np.maximum(corrected, _LEAST_INSIDE * self.even_variances)
 
     @property
-    def root(self) -> Matrix:
+    def root(self) -> Floats:
         """A matrix that gives vectors of variance 1 along each axis their covariance."""
         middles = self._of_middles
         lengths = np.sqrt(np.maximum(np.diag(middles), _LEAST_VARIANCE))
@@ -85,14 +83,14 @@ class GroupCells:
         np.fill_diagonal(correlations, 1.0)
         return np.asarray(np.sqrt(self.variances)[:, None] * np.linalg.cholesky(correlations))
 
-    def draw(self, n: int, rng: np.random.Generator) -> Matrix:
+    def draw(self, n: int, rng: np.random.Generator) -> Floats:
         """Draw offsets from the mean: cells by weight, places in a cell evenly, then drawn in."""
         chosen = rng.choice(len(self.weight), n, p=self.weight / self.weight.sum())
         away = rng.uniform(self.low[chosen], self.high[chosen]) - self.mean
         return np.asarray(away * np.sqrt(self.variances / self.even_variances))
 
     @property
-    def _of_middles(self) -> Matrix:
+    def _of_middles(self) -> Floats:
         away = (self.low + self.high) / 2 - self.mean
         return np.asarray((self.weight[:, None] * away).T @ away / self.weight.sum())
 
@@ -115,14 +113,14 @@ class RowModel:
         The cells of each group; None where none were released, or not of all columns.
     """
 
-    centers: Matrix
+    centers: Floats
     sizes: Floats
-    roots: NDArray[np.float64]
+    roots: Floats
     cells: tuple[GroupCells | None, ...]
     scale: float = 1.0
 
     @classmethod
-    def without_cells(cls, centers: Matrix, sizes: Floats) -> "RowModel":
+    def without_cells(cls, centers: Floats, sizes: Floats) -> "RowModel":
         """Return round groups near each other, of which only the centres are known."""
         k, d = centers.shape
         spacing = float(np.median(distance_to_next(centers)))
@@ -133,7 +131,7 @@ class RowModel:
 
     @classmethod
     def from_cells(
-        cls, centers: Matrix, sizes: Floats, low: Matrix, high: Matrix, weights: Floats
+        cls, centers: Floats, sizes: Floats, low: Floats, high: Floats, weights: Floats
     ) -> "RowModel":
         """Return groups as wide as their cells, each cell that of the nearest centre.
 
@@ -160,14 +158,14 @@ class RowModel:
         roots = np.array([usual if each is None else each.root for each in cells])
         return replace(self, roots=roots, cells=cells)
 
-    def draw(self, n: int, rng: np.random.Generator) -> Matrix:
+    def draw(self, n: int, rng: np.random.Generator) -> Floats:
         """Draw rows of all groups, moved into [-1, 1]^d."""
         counts = rng.multinomial(n, self.sizes / self.sizes.sum())
         offsets = [self._offsets(group, count, rng) for group, count in enumerate(counts)]
         about = np.repeat(self.centers, counts, axis=0)
         return np.asarray(np.clip(about + self.scale * np.vstack(offsets), -1, 1))
 
-    def draw_from_cells(self, n: int, rng: np.random.Generator) -> Matrix:
+    def draw_from_cells(self, n: int, rng: np.random.Generator) -> Floats:
         """Draw rows from the cells as they are, wherever the centres lie."""
         cells = [each for each in self.cells if each is not None]
         low, high = (np.vstack([getattr(each, end) for each in cells]) for end in ("low", "high"))
@@ -180,7 +178,7 @@ class RowModel:
         """Whether any cell of all columns is known."""
         return any(each is not None for each in self.cells)
 
-    def _offsets(self, group: int, n: int, rng: np.random.Generator) -> Matrix:
+    def _offsets(self, group: int, n: int, rng: np.random.Generator) -> Floats:
         cells = self.cells[group]
         from_cells = 0 if cells is None else int(rng.binomial(n, _FROM_CELLS))
         root = self.roots[group]
@@ -188,7 +186,7 @@ class RowModel:
         return tailed if cells is None else np.vstack([cells.draw(from_cells, rng), tailed])
 
 
-def _tailed(n: int, d: int, rng: np.random.Generator) -> Matrix:
+def _tailed(n: int, d: int, rng: np.random.Generator) -> Floats:
     """Vectors of a multivariate Student's t, of variance 1 along each axis."""
     stretch = np.sqrt((_TAIL_DEGREES - 2) / rng.chisquare(_TAIL_DEGREES, n))
     return np.asarray(stretch[:, None] * rng.standard_normal((n, d)))

@@ -5,8 +5,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import NDArray
 
+from shoal.arrays import Floats, Integers
 from shoal.cluster.kmeans.kernels import Nearest
 from shoal.cluster.kmeans.location import DEVIATION
 from shoal.cluster.kmeans.plan import FEW_AXES, Plan
@@ -25,7 +25,6 @@ from shoal.cluster.kmeans.weighted import (
 from shoal.cluster.noise_sum import NoiseSum
 from shoal.cluster.totals import GroupCounts
 from shoal.domain import Box, View
-from shoal.domain.box import Matrix
 from shoal.randomness import Randomness
 from shoal.synopsis.base import Synopsis
 from shoal.synopsis.cells import AllCells, Estimates
@@ -54,9 +53,9 @@ class Clusters:
     refined centres the sizes themselves.
     """
 
-    centers: Matrix
-    sizes: NDArray[np.float64]
-    errors: NDArray[np.float64]
+    centers: Floats
+    sizes: Floats
+    errors: Floats
     counted: GroupCounts
 
     @classmethod
@@ -74,11 +73,11 @@ class CellPoints:
     ``inside`` is the mean squared distance of rows spread evenly in a cell to its middle.
     """
 
-    points: Matrix
-    weights: NDArray[np.float64]
-    sizes: NDArray[np.float64]
+    points: Floats
+    weights: Floats
+    sizes: Floats
     variance: float
-    inside: NDArray[np.float64]
+    inside: Floats
     view: View | None = None
     by: Clusterer = "sklearn"
     everywhere: "AllCellPoints | None" = None
@@ -95,7 +94,7 @@ class CellPoints:
         """How many runs of k-means they are worth."""
         return min(20, max(8, _EFFORT // (len(self.weights) + 1)))
 
-    def centers(self, k: int, rng: Randomness) -> Matrix:
+    def centers(self, k: int, rng: Randomness) -> Floats:
         """``k`` centres, where the points are."""
         return find_centers(self.points, self.weights, k, rng, self.runs, self.by)
 
@@ -104,13 +103,13 @@ class CellPoints:
         """Whether they have fewer axes than the rows."""
         return self.view is not None and self.view.box.d < self.view.domain.d
 
-    def placed(self, centers: Matrix) -> Matrix:
+    def placed(self, centers: Floats) -> Floats:
         """Centres among the points, as points of [-1, 1]^d."""
         if self.view is None:
             return centers
         return self.view.domain.scale(self.view.embed(centers), -1, 1)
 
-    def sizes_and_errors(self, centers: Matrix) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    def sizes_and_errors(self, centers: Floats) -> tuple[Floats, Floats]:
         """Rows of each centre's cells, and how far noise in the weights moves the centre.
 
         A centre without cells may be anywhere.
@@ -126,7 +125,7 @@ class CellPoints:
         return sizes, np.where(weights > 0, errors, nowhere)
 
     def counted(
-        self, centers: Matrix, placed: Callable[[Matrix], Matrix] | None = None
+        self, centers: Floats, placed: Callable[[Floats], Floats] | None = None
     ) -> GroupCounts:
         """Rows of each centre's region by the estimates of all cells, where these are at hand.
 
@@ -156,7 +155,7 @@ class CellPoints:
         errors = np.append(clusters.errors, errors[len(clusters.centers) :])
         return Clusters(centers, sizes, errors, self.counted(centers, self.placed))
 
-    def _by_weight(self, centers: Matrix) -> GroupCounts:
+    def _by_weight(self, centers: Floats) -> GroupCounts:
         """Of a synopsis that was loaded: weights, against an even part of the noise of all cells.
 
         Where cells that were not kept were never made, the heaviest cell of each centre, against
@@ -173,7 +172,7 @@ class CellPoints:
         noise, choices = NoiseSum.of_variance(self.variance), np.full(k, math.log(self.n_cells))
         return GroupCounts(largest, (noise,) * k, None, None, choices)
 
-    def _labels(self, centers: Matrix) -> NDArray[np.int64]:
+    def _labels(self, centers: Floats) -> Integers:
         return Nearest(centers).labels(np.ascontiguousarray(self.points.T))
 
 
@@ -185,7 +184,7 @@ class AllCellPoints:
     box: Box
     deviation: float | None
 
-    def points(self) -> Matrix:
+    def points(self) -> Floats:
         """One for each cell, in [-1, 1]^p."""
         return _points(self.box, *self.estimates.corners(), self.deviation)
 
@@ -228,7 +227,7 @@ def cell_points(
     )
 
 
-def _points(box: Box, low: Matrix, high: Matrix, deviation: float | None) -> Matrix:
+def _points(box: Box, low: Floats, high: Floats, deviation: float | None) -> Floats:
     low, high = box.scale(low, -1, 1), box.scale(high, -1, 1)
     if deviation is None:
         return np.asarray((low + high) / 2)
@@ -278,7 +277,7 @@ def even_points(synopsis: Synopsis, k: int, by: Clusterer) -> CellPoints:
     )
 
 
-def join_small_clusters(means: Means, k: int, rng: Randomness) -> Matrix:
+def join_small_clusters(means: Means, k: int, rng: Randomness) -> Floats:
     """``k`` centres by weighted k-means of small clusters' means: fewer poor optima."""
     # Where next to no rows are, the mean is noise: it must not draw a centre to itself.
     weights = np.maximum(means.excess, FAINT)

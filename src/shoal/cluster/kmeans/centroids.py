@@ -11,12 +11,12 @@ from numpy.typing import NDArray
 from sklearn.base import TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
+from shoal.arrays import Floats
 from shoal.cluster.choose.cost_curve import CostCurve
 from shoal.cluster.intervals.result import Intervals
 from shoal.cluster.kmeans.kernels import Cube, Distances, Labels, LeastSquares, Nearest
 from shoal.cluster.model_folder import save_model
 from shoal.domain import Box
-from shoal.domain.box import Matrix
 from shoal.engine import rows_of
 from shoal.engine.rows import Mapper
 from shoal.estimator import PrivateEstimator
@@ -38,19 +38,19 @@ class CentroidClusterer(TransformerMixin, PrivateEstimator):  # type: ignore[mis
     that every column counts by the width of its bounds.
     """
 
-    cluster_centers_: Matrix
-    cluster_weights_: NDArray[np.float64]
-    expected_error_: NDArray[np.float64]
+    cluster_centers_: Floats
+    cluster_weights_: Floats
+    expected_error_: Floats
     n_rows_: int
     n_rows_within_: int
     n_clusters_: int
     groups_told_: NDArray[np.bool_]
     rows_told_: bool
-    size_reach_: NDArray[np.float64]
+    size_reach_: Floats
     synopsis_: Any
     cost_curve_: CostCurve | None = None
     guarantee_: Any
-    _intervals: tuple[Matrix, Intervals] | None = None
+    _intervals: tuple[Floats, Intervals] | None = None
 
     @property
     def intervals_(self) -> Intervals:
@@ -185,6 +185,6 @@ class CentroidClusterer(TransformerMixin, PrivateEstimator):  # type: ignore[mis
         check_is_fitted(self)
         return Labels(Cube(self.box), Nearest(self._scaled_centers()))
 
-    def _scaled_centers(self) -> Matrix:
+    def _scaled_centers(self) -> Floats:
         check_is_fitted(self)
         return self.box.scale(self.cluster_centers_, -1, 1)

@@ -8,6 +8,7 @@ from typing import Any, Literal, Self
 
 import numpy as np
 
+from shoal.arrays import Floats
 from shoal.cluster import choose as choices
 from shoal.cluster.kmeans.cells import (
     Clusters,
@@ -43,7 +44,6 @@ from shoal.cluster.kmeans.weighted import Clusterer
 from shoal.cluster.noise_sum import NoiseSum
 from shoal.cluster.totals import Totals, combine_counts, warn_if_no_groups_told
 from shoal.domain import Box, Schema
-from shoal.domain.box import Matrix
 from shoal.engine import Rows
 from shoal.errors import InvalidSetting, setting
 from shoal.estimator import (
@@ -260,7 +260,7 @@ class PrivateKMeans(CentroidClusterer):
         first = cells.centers(plan.first_clusters(k), rng)
         centers = cells.placed(first)
         labelled_by = Nearest(first) if cells.in_shadow else None
-        errors: Matrix | None = None
+        errors: Floats | None = None
 
         # 5. Steps: radii that hold a part of the rows, then the noisy means within them. Small
         #    clusters are joined to those that are wanted.

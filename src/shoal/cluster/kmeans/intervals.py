@@ -11,6 +11,7 @@ from sklearn.base import clone
 from sklearn.cluster import KMeans
 from sklearn.exceptions import ConvergenceWarning
 
+from shoal.arrays import Floats
 from shoal.cluster.intervals.half_widths import (
     Deviations,
     distance_to_next,
@@ -22,7 +23,6 @@ from shoal.cluster.intervals.result import RATE, Intervals, total_interval
 from shoal.cluster.intervals.row_model import RowModel, made_up_rows
 from shoal.cluster.kmeans.plan import FEW_AXES
 from shoal.cluster.totals import ignore_no_groups_warning
-from shoal.domain.box import Matrix
 from shoal.estimator import Spending, promise_to_settings
 from shoal.privacy import ApproxDP, PureDP
 from shoal.privacy.ledger_page import Page
@@ -31,7 +31,7 @@ from shoal.synopsis.base import Synopsis
 
 __all__ = ["kmeans_intervals", "released_rows", "row_model_of"]
 
-Draw = Callable[[int, np.random.Generator], Matrix]
+Draw = Callable[[int, np.random.Generator], Floats]
 
 # How many refits, and how many before them that fit the spread: docs/decisions/intervals.md. A fit
 # of many rows takes little longer than a refit, and its intervals should not take far longer.
@@ -116,12 +116,12 @@ class _Refit:
     """A fit of made-up rows."""
 
     model: Any
-    rows: Matrix
+    rows: Floats
     stands_for: float  # rows that each of them counts as
     took_steps: bool
 
 
-def _half_widths(model: Any, centers: Matrix) -> tuple[Matrix, Matrix]:
+def _half_widths(model: Any, centers: Floats) -> tuple[Floats, Floats]:
     """Half widths by refits of groups about the centres, or of the cells as they are.
 
     Groups about their centres have those centres for an optimum: where a table has no gaps, fits
@@ -162,9 +162,9 @@ def _with_released_spread(model: Any, rows: RowModel, rng: Randomness) -> RowMod
     return rows
 
 
-def _noise(model: Any) -> Matrix:
+def _noise(model: Any) -> Floats:
     """The noise in a sum of offsets: that of a mean, times the number of rows."""
-    noise: Matrix = model.expected_error_ * np.maximum(model.cluster_weights_, 1)
+    noise: Floats = model.expected_error_ * np.maximum(model.cluster_weights_, 1)
     return np.maximum(noise, np.finfo(float).tiny)
 
 
@@ -205,7 +205,7 @@ def _is_from_synopsis(model: Any) -> bool:
     return promise_to_settings(model) == promise_to_settings(synopsis)
 
 
-def _deviation(refit: _Refit, centers: Matrix, anywhere: bool = False) -> tuple[Matrix, Matrix]:
+def _deviation(refit: _Refit, centers: Floats, anywhere: bool = False) -> tuple[Floats, Floats]:
     """What a refit released less what plain k-means finds in its rows.
 
     Parameters
@@ -228,7 +228,7 @@ def _deviation(refit: _Refit, centers: Matrix, anywhere: bool = False) -> tuple[
     return at, refit.model.cluster_weights_[match] - sizes
 
 
-def _plain_kmeans(rows: Matrix, centers: Matrix, **settings: Any) -> KMeans:
+def _plain_kmeans(rows: Floats, centers: Floats, **settings: Any) -> KMeans:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
         return KMeans(len(centers), max_iter=_LLOYD_MOVES, **settings).fit(rows)

@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from shoal.arrays import Floats, Integers
 from shoal.domain import Box, View
-from shoal.domain.box import Matrix
 from shoal.engine.rows import Block
 
 __all__ = [
@@ -30,8 +30,6 @@ __all__ = [
     "ring_numbers",
 ]
 
-LabelArray = NDArray[np.int64]
-Integers = NDArray[np.int64]
 LATTICE = 2**16
 CANDIDATES = 24  # radii from the longest distance down, each 1/sqrt(2) of the one before
 RINGS = 2 * CANDIDATES  # two to a candidate, so that a clip 2^(1/4) above it is an edge too
@@ -53,10 +51,10 @@ class Cube:
 
     box: Box
 
-    def columns(self, numbers: Matrix) -> Matrix:
+    def columns(self, numbers: Floats) -> Floats:
         """One line a column, one entry a row."""
         middle, half = (self.box.low + self.box.high) / 2, (self.box.high - self.box.low) / 2
-        scaled: Matrix = np.subtract(numbers.T, middle[:, None], order="C")  # a copy
+        scaled: Floats = np.subtract(numbers.T, middle[:, None], order="C")  # a copy
         scaled *= (_ROW_STEPS / half)[:, None]
         np.clip(scaled, -_ROW_STEPS, _ROW_STEPS, out=scaled)
         np.rint(scaled, out=scaled)
@@ -70,9 +68,9 @@ class ViewedCube:
 
     view: View
 
-    def columns(self, numbers: Matrix) -> Matrix:
+    def columns(self, numbers: Floats) -> Floats:
         """One line an axis of the view, one entry a row."""
-        viewed: Matrix = self.view.apply(numbers).T  # a line an axis, in one piece of memory
+        viewed: Floats = self.view.apply(numbers).T  # a line an axis, in one piece of memory
         viewed *= _ROW_STEPS
         np.rint(viewed, out=viewed)
         viewed *= 1 / _ROW_STEPS
@@ -94,13 +92,13 @@ class Nearest:
     [0, 0, 1]
     """
 
-    centers: Matrix
+    centers: Floats
 
     def __init__(self, centers: ArrayLike) -> None:
         rounded = np.rint(np.asarray(centers, dtype=np.float64) * _CENTRE_STEPS) / _CENTRE_STEPS
         object.__setattr__(self, "centers", np.clip(rounded, -1, 1))
 
-    def labels(self, columns: Matrix) -> LabelArray:
+    def labels(self, columns: Floats) -> Integers:
         """One label a row; ``columns`` as from a cube."""
         n, k = columns.shape[1], len(self.centers)
         labels = np.zeros(n, dtype=np.int64)
@@ -139,7 +137,7 @@ class Distances:
     """The distance of each row to each centre, in the box scaled to [-1, 1]^d."""
 
     cube: Cube
-    centers: Matrix
+    centers: Floats
 
     def __call__(self, block: Block) -> list[NDArray[Any]]:
         """A column a centre."""
@@ -158,11 +156,11 @@ class LeastSquares:
     [16]
     """
 
-    units: NDArray[np.float64]
-    centers: Matrix
+    units: Floats
+    centers: Floats
     steps: float
 
-    def __call__(self, block: Block) -> tuple[NDArray[np.int64]]:
+    def __call__(self, block: Block) -> tuple[Integers]:
         """One number."""
         scaled = block.numbers / self.units
         squares = np.min([((scaled - each) ** 2).sum(axis=1) for each in self.centers], axis=0)
@@ -189,7 +187,7 @@ class RingSums:
     """
 
     cube: Cube
-    centers: Matrix
+    centers: Floats
     nearest: Nearest
     reach: float
     labelled_in: ViewedCube | None = None
@@ -213,7 +211,7 @@ class RingSums:
         counts = np.bincount(keys, minlength=k * RINGS).astype(np.int64).reshape(k, RINGS)
         return counts, sums.reshape(k, RINGS, d)
 
-    def _to_offsets(self, columns: Matrix, labels: LabelArray) -> Matrix:
+    def _to_offsets(self, columns: Floats, labels: Integers) -> Floats:
         """Turn rows into offsets from their centres, in place; the squared lengths."""
         squares = np.zeros(columns.shape[1])
         alone = len(self.centers) == 1
@@ -239,7 +237,7 @@ class BeyondSides:
     """
 
     box: Box
-    center: Matrix
+    center: Floats
     half: float
     size = 2
 
@@ -252,7 +250,7 @@ class BeyondSides:
         return beyond.astype(np.int64)
 
 
-def ring_numbers(squares: Matrix, reach: float) -> Integers:
+def ring_numbers(squares: Floats, reach: float) -> Integers:
     """The ring of each squared distance: floor(4 log2(reach / distance)), from a float's bits.
 
     Examples
@@ -260,7 +258,7 @@ def ring_numbers(squares: Matrix, reach: float) -> Integers:
     >>> ring_numbers(np.array([4.0, 1.0, 0.0]), reach=2.0).tolist()
     [0, 4, 47]
     """
-    ratio: Matrix = reach**2 / np.maximum(squares, reach**2 * 2.0**-CANDIDATES)
+    ratio: Floats = reach**2 / np.maximum(squares, reach**2 * 2.0**-CANDIDATES)
     ratio *= ratio  # whose power of two, in the bits of its exponent, is the ring
     rings: Integers = ratio.view(np.int64)
     rings >>= _MANTISSA_BITS
@@ -268,12 +266,12 @@ def ring_numbers(squares: Matrix, reach: float) -> Integers:
     return np.clip(rings, 0, RINGS - 1, out=rings)
 
 
-def clip_radius(picks: Integers, reach: float) -> Matrix:
+def clip_radius(picks: Integers, reach: float) -> Floats:
     """Where offsets are cut: 2^(1/4) times each candidate."""
     return np.asarray(reach * 2.0 ** (0.25 - np.asarray(picks) / 2))
 
 
-def ring_edges(reach: float) -> Matrix:
+def ring_edges(reach: float) -> Floats:
     """The outer edge of each ring.
 
     Examples

@@ -6,6 +6,7 @@ from fractions import Fraction
 
 import numpy as np
 
+from shoal.arrays import Floats
 from shoal.cluster.kmeans.kernels import BeyondSides, clip_radius
 from shoal.cluster.kmeans.plan import FEW_AXES, direction_share
 from shoal.cluster.kmeans.refine import (
@@ -17,7 +18,6 @@ from shoal.cluster.kmeans.refine import (
     read_rings,
 )
 from shoal.domain import View
-from shoal.domain.box import Matrix
 from shoal.estimator import Spending
 
 __all__ = ["DEVIATION", "Location", "find_rows", "locate", "rings_about_middle"]
@@ -42,7 +42,7 @@ class Location:
     ``cut_off`` is the part of the rows that a view along the columns would cut off, if released.
     """
 
-    center: Matrix
+    center: Floats
     spread: float
     reach: float | None
     clip: float
@@ -84,7 +84,7 @@ class Location:
         """Whether rows fill so little of the box that cells of all of it would miss them."""
         return self.width <= 0.5
 
-    def reach_about(self, center: Matrix) -> float | None:
+    def reach_about(self, center: Floats) -> float | None:
         """The radius about another centre that holds all which the reach does."""
         if self.reach is None:
             return None

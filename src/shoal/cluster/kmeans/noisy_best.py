@@ -5,16 +5,13 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
-from numpy.typing import NDArray
 
+from shoal.arrays import Floats, Integers
 from shoal.mechanisms import Geometric
 from shoal.mechanisms.exact.whole_numbers import check_vectors
 from shoal.privacy import PureDP
 
 __all__ = ["NoisyBest"]
-
-Integers = NDArray[np.int64]
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
@@ -150,6 +147,6 @@ def _geometric_nodes(step: float, n: int) -> tuple[Floats, Floats]:
     return nodes, vectors[0] ** 2
 
 
-def _gap(step: float, times: NDArray[np.int64]) -> Floats:
+def _gap(step: float, times: Integers) -> Floats:
     """Return 1 - a^times."""
     return np.asarray(-np.expm1(-step * times))

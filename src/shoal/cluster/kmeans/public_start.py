@@ -5,12 +5,12 @@ from typing import Any
 import numpy as np
 from sklearn.metrics import pairwise_distances_argmin_min
 
+from shoal.arrays import Floats
 from shoal.cluster.kmeans.cells import Clusters
 from shoal.cluster.kmeans.plan import steps_alone
 from shoal.cluster.kmeans.refine import read_rings, take_step
 from shoal.cluster.kmeans.runs import find_centers
 from shoal.domain import Box
-from shoal.domain.box import Matrix
 from shoal.estimator import Spending
 from shoal.randomness import Randomness
 
@@ -30,7 +30,7 @@ def clusters_from_public_rows(spending: Spending, init: Any, k: int) -> Clusters
     assert spending.n_rows is not None
     centers, guess = public_centers(init, spending.box, k, spending.rng)  # [P1]
     plan = steps_alone(spending.n_rows, spending.epsilon, spending.box.d, k)
-    errors: Matrix | None = None
+    errors: Floats | None = None
     for step in plan.steps:  # [P2]
         rings = read_rings(spending, centers)
         means = take_step(spending, plan, step, rings, guess, errors)
@@ -38,7 +38,7 @@ def clusters_from_public_rows(spending: Spending, init: Any, k: int) -> Clusters
     return Clusters.from_means(means)
 
 
-def public_centers(init: Any, box: Box, k: int, rng: Randomness) -> tuple[Matrix, float]:
+def public_centers(init: Any, box: Box, k: int, rng: Randomness) -> tuple[Floats, float]:
     """Plain k-means of public rows in [-1, 1]^d, and the radius that holds half of them.
 
     Parameters

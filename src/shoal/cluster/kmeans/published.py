@@ -5,14 +5,13 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
-from numpy.typing import NDArray
 
+from shoal.arrays import Floats, Integers
 from shoal.cluster.kmeans.cells import Clusters, cell_points, centers_of_cells
 from shoal.cluster.kmeans.kernels import LATTICE, Cube, Nearest
 from shoal.cluster.kmeans.weighted import Clusterer
 from shoal.cluster.noise_sum import NoiseSum
 from shoal.cluster.totals import GroupCounts
-from shoal.domain.box import Matrix
 from shoal.engine.rows import Block
 from shoal.estimator import Spending
 from shoal.mechanisms import Geometric
@@ -22,7 +21,6 @@ from shoal.synopsis.uniform_grid import MAX_CELLS_DENSE, most_an_axis
 
 __all__ = ["ClusterSums", "hybrid", "lloyd", "lloyd_step", "lloyd_step_pays", "pack_centers"]
 
-Integers = NDArray[np.int64]
 _MOST_STEPS = 7
 _TRIES = 100
 
@@ -63,7 +61,7 @@ def lloyd(spending: Spending, k: int) -> Clusters:
     return clusters
 
 
-def lloyd_step(spending: Spending, centers: Matrix, *, of: str) -> Clusters:
+def lloyd_step(spending: Spending, centers: Floats, *, of: str) -> Clusters:
     """One iteration: noisy counts and noisy sums of the rows nearest to each centre.
 
     Parameters
@@ -97,7 +95,7 @@ def count_weight(d: int) -> float:
     return float((4 * d * 0.225**2) ** (1 / 3))
 
 
-def pack_centers(k: int, d: int, rng: np.random.Generator) -> Matrix:
+def pack_centers(k: int, d: int, rng: np.random.Generator) -> Floats:
     """Centres by sphere packing: spheres inside the cube that do not touch, as large as may be.
 
     Examples
@@ -113,7 +111,7 @@ def pack_centers(k: int, d: int, rng: np.random.Generator) -> Matrix:
         radius *= 0.8
 
 
-def _pack_spheres(k: int, d: int, radius: float, rng: np.random.Generator) -> Matrix | None:
+def _pack_spheres(k: int, d: int, radius: float, rng: np.random.Generator) -> Floats | None:
     """``k`` spheres of a radius, or None if one found no room in a hundred tries."""
     centers = np.empty((0, d))
     for _ in range(k):

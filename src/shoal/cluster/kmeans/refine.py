@@ -5,8 +5,8 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 
 import numpy as np
-from numpy.typing import NDArray
 
+from shoal.arrays import Floats, Integers
 from shoal.cluster.kmeans.kernels import (
     CANDIDATES,
     LATTICE,
@@ -22,7 +22,6 @@ from shoal.cluster.kmeans.plan import Plan, Step
 from shoal.cluster.noise_sum import NoiseSum
 from shoal.cluster.totals import CHANCE
 from shoal.domain import View
-from shoal.domain.box import Matrix
 from shoal.estimator import Spending
 from shoal.mechanisms import Gaussian, KNorm
 from shoal.privacy import ApproxDP, PureDP
@@ -41,7 +40,6 @@ __all__ = [
     "take_step",
 ]
 
-Integers = NDArray[np.int64]
 MOST = Fraction(5, 8)  # of the rows
 _HALVED_AXES = 4  # of a view: far groups that one small cluster has together lie apart in it
 _FAR = 4  # times the radius to which offsets are cut
@@ -57,7 +55,7 @@ _THRIFT = 1 / 8  # of the rows: what the guess must hold more than next to no ra
 class Rings:
     """What a pass added up, about which centres: as sensitive as rows."""
 
-    centers: Matrix
+    centers: Floats
     counts: Integers
     offsets: Integers
     reach: float
@@ -127,10 +125,10 @@ class Means:
     two deviations of their noise.
     """
 
-    centers: Matrix
-    sizes: NDArray[np.float64]
-    excess: NDArray[np.float64]  # sizes less their noise's deviation; 0 where they drown in it
-    errors: NDArray[np.float64]
+    centers: Floats
+    sizes: Floats
+    excess: Floats  # sizes less their noise's deviation; 0 where they drown in it
+    errors: Floats
     noise: NoiseSum  # in each of the sizes
 
     def with_told(self, n: int) -> "Means":
@@ -148,7 +146,7 @@ class Means:
 
 def read_rings(
     spending: Spending,
-    centers: Matrix,
+    centers: Floats,
     labelled_by: Nearest | None = None,
     view: View | None = None,
     *,
@@ -184,7 +182,7 @@ def read_rings(
 
 
 def take_step(
-    spending: Spending, plan: Plan, step: Step, rings: Rings, guess: float, errors: Matrix | None
+    spending: Spending, plan: Plan, step: Step, rings: Rings, guess: float, errors: Floats | None
 ) -> Means:
     """Draw radii that hold a part of the rows, then the noisy means within them.
 
@@ -201,7 +199,7 @@ def take_step(
 
 
 def draw_radii(
-    rings: Rings, spending: Spending, step: Step, guess: float, errors: Matrix | None = None
+    rings: Rings, spending: Spending, step: Step, guess: float, errors: Floats | None = None
 ) -> Integers:
     """Draw one radius for all clusters of a step, and from there one for each if it says so.
 
@@ -233,7 +231,7 @@ def pick_radii(
     rings: Rings,
     spending: Spending,
     *,
-    guess: float | Matrix,
+    guess: float | Floats,
     trust: float = 2.0,
     quantile: Fraction = MOST,
     thrift: bool = False,
@@ -325,7 +323,7 @@ def longest_move(d: int, unit: int) -> int:
     return math.isqrt(LATTICE**2 + unit**2) + 1 + math.isqrt(4 * d) + 1
 
 
-def candidate_radii(reach: float) -> Matrix:
+def candidate_radii(reach: float) -> Floats:
     """The radii among which one is drawn, largest first."""
     return reach * 2.0 ** (-np.arange(CANDIDATES) / 2)
 
@@ -347,8 +345,8 @@ def _in_sizes(noise: KNorm | Gaussian, axes: int) -> NoiseSum:
 
 
 def _moved(
-    rings: Rings, noisy: Integers, deviation: float, radii: Matrix, unit: int
-) -> tuple[Matrix, Matrix, Matrix, Matrix]:
+    rings: Rings, noisy: Integers, deviation: float, radii: Floats, unit: int
+) -> tuple[Floats, Floats, Floats, Floats]:
     """Centres moved by the noisy means, shrunk towards where they were (James and Stein)."""
     least = 2 * deviation / unit  # two standard deviations of a size
     counted = noisy[:, -1] / unit

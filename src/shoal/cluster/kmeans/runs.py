@@ -1,16 +1,13 @@
 """Many runs of weighted k-means at once, on points that were released: the best one is kept."""
 
 import numpy as np
-from numpy.typing import NDArray
 
+from shoal.arrays import Floats, Integers
 from shoal.cluster.kmeans.weighted import Clusterer, pad_points, weighted_centers
-from shoal.domain.box import Matrix
 from shoal.randomness import Randomness
 
 __all__ = ["best_of_runs", "find_centers", "move_until_settled", "seed_runs"]
 
-Weights = NDArray[np.float64]
-Centers = NDArray[np.float64]  # (run, cluster, axis)
 _AT_ONCE = 2**18  # distances of points to centres that are in memory at a time
 _FEW = 20_000  # points times clusters, up to which all runs at once are the faster way
 _MOST_MOVES = 300
@@ -18,8 +15,8 @@ _STILL = 1e-4  # of the points' variance: centres that move by less have come to
 
 
 def find_centers(
-    points: Matrix, weights: Weights, k: int, rng: Randomness, runs: int, by: Clusterer = "sklearn"
-) -> Matrix:
+    points: Floats, weights: Floats, k: int, rng: Randomness, runs: int, by: Clusterer = "sklearn"
+) -> Floats:
     """Centres of weighted k-means, however few the points: the best of some runs.
 
     Parameters
@@ -43,8 +40,8 @@ def find_centers(
 
 
 def best_of_runs(
-    points: Matrix, weights: Weights, k: int, runs: int, rng: np.random.Generator
-) -> Matrix:
+    points: Floats, weights: Floats, k: int, runs: int, rng: np.random.Generator
+) -> Floats:
     """The centres of the run with the least inertia; as many runs at a time as memory holds.
 
     Parameters
@@ -66,8 +63,8 @@ def best_of_runs(
 
 
 def seed_runs(
-    points: Matrix, weights: Weights, k: int, runs: int, rng: np.random.Generator
-) -> Centers:
+    points: Floats, weights: Floats, k: int, runs: int, rng: np.random.Generator
+) -> Floats:
     """Begin every run at ``k`` points, each far from those before (greedy k-means++).
 
     Each next centre is the best of a few points drawn by weight times squared distance.
@@ -91,9 +88,7 @@ def seed_runs(
     return centers
 
 
-def move_until_settled(
-    points: Matrix, weights: Weights, centers: Centers
-) -> tuple[Centers, Weights]:
+def move_until_settled(points: Floats, weights: Floats, centers: Floats) -> tuple[Floats, Floats]:
     """Move the centres of each run to the means of their points until they rest (Lloyd).
 
     Returns
@@ -115,7 +110,7 @@ def move_until_settled(
     return centers, inertia
 
 
-def _means(points: Matrix, weights: Weights, centers: Centers) -> tuple[Centers, Weights]:
+def _means(points: Floats, weights: Floats, centers: Floats) -> tuple[Floats, Floats]:
     """The mean of each centre's points, or the centre where there are none; the inertia before."""
     runs, k, d = centers.shape
     labels, away = _nearest(points, centers)
@@ -127,7 +122,7 @@ def _means(points: Matrix, weights: Weights, centers: Centers) -> tuple[Centers,
     return means.T.reshape(centers.shape), away @ weights
 
 
-def _nearest(points: Matrix, centers: Centers) -> tuple[NDArray[np.int64], Matrix]:
+def _nearest(points: Floats, centers: Floats) -> tuple[Integers, Floats]:
     """For each run and point, which centre is nearest, and its squared distance."""
     halves = (centers**2).sum(axis=2) / 2
     lengths = halves[:, None] - points @ centers.transpose(0, 2, 1)

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from shoal.arrays import Floats, Integers
 from shoal.cluster.prototypes.mixed_cost import MixedRows, Prototypes
 from shoal.mechanisms.local.bounded.base import Estimate
 from shoal.mechanisms.local.categories.prototype_report import PrototypeReport
@@ -15,7 +15,6 @@ from shoal.synopsis.mixed.tree_model import TreeModel, consistent_model, norm_su
 
 __all__ = ["GroupAnswers", "bend_records", "tree_of_answers"]
 
-Floats = NDArray[np.float64]
 _TOTAL = 1e5  # counts of the model add up to this; only shares matter
 _DEPENDENT = 2.0  # standard deviations beyond chance from which on two columns are taken together
 _SURE = 3.0  # standard errors from which on a group's share divides
@@ -159,9 +158,7 @@ def _towards(known: Floats, measured: Floats, error: float) -> Floats:
     return np.asarray(known + part * apart)
 
 
-def _raked(
-    records: MixedRows, members: NDArray[np.int64], answers: GroupAnswers, group: int
-) -> Floats:
+def _raked(records: MixedRows, members: Integers, answers: GroupAnswers, group: int) -> Floats:
     """Return weights of a group's records, together 1, that give its columns the shares wanted."""
     p, codes, size = len(answers.reach), records.codes[members], answers.divisor(group)
     weights, goals = np.full(members.size, 1 / members.size), []
@@ -181,7 +178,7 @@ def _raked(
 
 def _shift(
     numbers: Floats,
-    members: NDArray[np.int64],
+    members: Integers,
     weights: Floats,
     prototypes: Prototypes,
     answers: GroupAnswers,

@@ -12,11 +12,11 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from shoal.arrays import Floats, Integers
 from shoal.cluster.local.inputs import box_of
-from shoal.cluster.local.methods.result import Row, nearest
+from shoal.cluster.local.methods.result import nearest
 from shoal.data import encode
 from shoal.domain import Box
-from shoal.domain.box import Matrix
 from shoal.engine import Block, Rows, rows_of
 from shoal.engine.entry import by_engine, unbounded_box
 from shoal.engine.rows import Mapper, Tally, Terms
@@ -41,8 +41,6 @@ __all__ = [
 ]
 
 _STEPS = 2**20  # shares are summed in whole steps, which give the same sum in any order
-
-Field = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)
@@ -129,7 +127,7 @@ class GatheredReports(Reports):
         return self.rows.size()
 
 
-def sum_over_reports(reports: Reports, count: Callable[[Matrix], NDArray[Any]]) -> Field:
+def sum_over_reports(reports: Reports, count: Callable[[Floats], NDArray[Any]]) -> Floats:
     """What ``counted`` makes of reports, added up over all of them; of those in a frame in one job.
 
     Parameters
@@ -155,9 +153,9 @@ def sum_over_reports(reports: Reports, count: Callable[[Matrix], NDArray[Any]]) 
 class _WholeShares:
     """A kernel that computes shares of reports as whole steps."""
 
-    count: Callable[[Matrix], NDArray[Any]]
+    count: Callable[[Floats], NDArray[Any]]
 
-    def __call__(self, block: Block) -> tuple[NDArray[np.int64]]:
+    def __call__(self, block: Block) -> tuple[Integers]:
         return (np.rint(self.count(block.numbers) * float(_STEPS)).astype(np.int64),)
 
 
@@ -189,8 +187,8 @@ class NearestCenter:
         How much of each column counts as one unit of distance.
     """
 
-    centers: Matrix
-    units: Row
+    centers: Floats
+    units: Floats
 
     def __call__(self, block: Block) -> list[NDArray[Any]]:
         """Return one column: the number of the nearest centre of each record."""
@@ -209,15 +207,15 @@ class CenterDistances:
         How much of each column counts as one unit of distance.
     """
 
-    centers: Matrix
-    units: Row
+    centers: Floats
+    units: Floats
 
     def __call__(self, block: Block) -> list[NDArray[Any]]:
         """Return a column of distances for each centre."""
         return distances(block.numbers, self.centers, self.units)
 
 
-def distances(points: Matrix, centers: Matrix, units: Row) -> list[NDArray[np.float64]]:
+def distances(points: Floats, centers: Floats, units: Floats) -> list[Floats]:
     """Compute the distances of points to each centre.
 
     Parameters

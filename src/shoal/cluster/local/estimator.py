@@ -8,10 +8,11 @@ from pathlib import Path
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, clone
 from sklearn.utils.validation import check_is_fitted
 
+from shoal.arrays import Floats, Integers
 from shoal.cluster.intervals.result import Intervals
 from shoal.cluster.local import saving
 from shoal.cluster.local.distributed_frames import (
@@ -36,13 +37,11 @@ from shoal.cluster.local.methods.moments import debiased_covariance, noise_varia
 from shoal.cluster.local.methods.result import (
     LearningResult,
     Progress,
-    Row,
     increasing_progress,
     nearest,
 )
 from shoal.cluster.model_folder import save_model
 from shoal.domain import Box
-from shoal.domain.box import Matrix
 from shoal.engine.entry import by_engine
 from shoal.engine.rows import Mapper
 from shoal.engine.table import FrameTable
@@ -129,7 +128,7 @@ class LocalClusterer(NotebookDisplay, BaseEstimator):  # type: ignore[misc]
     """
 
     needs = staticmethod(users_needed)
-    _intervals: tuple[Matrix, Intervals] | None = None
+    _intervals: tuple[Floats, Intervals] | None = None
 
     @property
     def intervals_(self) -> Intervals:
@@ -429,7 +428,7 @@ class LocalClusterer(NotebookDisplay, BaseEstimator):  # type: ignore[misc]
             )
         return k
 
-    def _report_labels(self, own: Reports, result: LearningResult) -> NDArray[np.int64] | None:
+    def _report_labels(self, own: Reports, result: LearningResult) -> Integers | None:
         if isinstance(own, GatheredReports):
             return None  # they stay where the reports are
         return self._nearest(own.values) if result.labels is None else result.labels
@@ -437,11 +436,11 @@ class LocalClusterer(NotebookDisplay, BaseEstimator):  # type: ignore[misc]
     def _with_columns(self, table: FrameTable, kernel: Mapper, names: list[str]) -> Any:
         return with_columns(table, self.domain, self.n_features_in_, kernel, names)
 
-    def _distances(self, X: Any) -> Matrix:
+    def _distances(self, X: Any) -> Floats:
         own = records(X, self.domain, self.n_features_in_)
         return np.column_stack(distances(own, self.cluster_centers_, self.units_))
 
-    def _nearest(self, points: Matrix) -> NDArray[np.int64]:
+    def _nearest(self, points: Floats) -> Integers:
         return nearest(points, self.cluster_centers_, self.units_)
 
     def _number_of_users(self, n: int | None) -> int:
@@ -452,15 +451,15 @@ class LocalClusterer(NotebookDisplay, BaseEstimator):  # type: ignore[misc]
             )
         return int(users)
 
-    def _public_point(self) -> NDArray[np.float64]:
+    def _public_point(self) -> Floats:
         if self.domain is not None:
-            middle: NDArray[np.float64] = (self.domain.low + self.domain.high) / 2
+            middle: Floats = (self.domain.low + self.domain.high) / 2
             return middle
         check_is_fitted(self)
         return np.asarray(self.density_.weights @ self.density_.atoms)
 
 
-def distance_units(scale: Any, reports: Reports) -> Row:
+def distance_units(scale: Any, reports: Reports) -> Floats:
     """Return how much of each column, in raw units, counts as one unit of distance.
 
     Parameters
@@ -481,7 +480,7 @@ def distance_units(scale: Any, reports: Reports) -> Row:
     return Scaling.of("box" if scale is None and box is not None else scale, box).units(d)
 
 
-def _spread(reports: Reports) -> Row:
+def _spread(reports: Reports) -> Floats:
     """Estimate the standard deviation of the records in each column, above a floor.
 
     The variance of n coordinates of noise has a standard error of sqrt(2 (d + 4) / ((d + 1) n)) of

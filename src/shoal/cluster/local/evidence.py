@@ -16,8 +16,8 @@ import numpy as np
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 
+from shoal.arrays import Floats
 from shoal.domain import Box
-from shoal.domain.box import Matrix
 from shoal.mechanisms.local.reports import Reports
 from shoal.randomness import Randomness, Seed
 
@@ -30,7 +30,7 @@ _LEAST_SPREAD = 0.06
 MOST_REPORTS = 2_000_000  # of more reports, a sample is used
 RUNS = 4  # of the learner on each kind of data without groups
 _NARROWEST = 0.01  # of the box's sides: groups closer than this count as one
-Draw = Callable[[int], Matrix]
+Draw = Callable[[int], Floats]
 
 
 @dataclass(frozen=True, eq=False)

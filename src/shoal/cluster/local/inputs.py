@@ -8,8 +8,9 @@ from typing import Any
 
 import numpy as np
 
+from shoal.arrays import Floats
 from shoal.domain import Box
-from shoal.domain.box import Matrix, as_matrix
+from shoal.domain.box import as_matrix
 from shoal.engine.entry import by_engine
 from shoal.errors import ConflictingSettings, NotAReport, NotFinite, TooFewRows, quantity
 from shoal.mechanisms.local.categories.local_grid import LocalGrid
@@ -85,7 +86,7 @@ def _refuse_answers(table: object) -> None:
     )
 
 
-def records(X: Any, box: Box | None, d: int) -> Matrix:
+def records(X: Any, box: Box | None, d: int) -> Floats:
     """Return a client's own records as numbers, moved into the box.
 
     Parameters
@@ -106,7 +107,7 @@ def records(X: Any, box: Box | None, d: int) -> Matrix:
     return records_of(X if array else numbers_of(X, box.names), box, clip=True)
 
 
-def _numbers(reports: Reports) -> Matrix:
+def _numbers(reports: Reports) -> Floats:
     """Return the values as finite float64 numbers, with as many columns as the mechanism has."""
     box = box_of(reports.mechanism)
     width = getattr(reports.mechanism, "d", None) if box is None else box.d

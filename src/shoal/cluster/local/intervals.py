@@ -5,11 +5,11 @@ import warnings
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.base import clone
 from sklearn.cluster import KMeans
 from sklearn.exceptions import ConvergenceWarning
 
+from shoal.arrays import Floats
 from shoal.cluster.intervals.half_widths import Deviations, half_widths, match_centers
 from shoal.cluster.intervals.result import RATE, Intervals
 from shoal.domain import Box
@@ -17,7 +17,6 @@ from shoal.randomness import Randomness
 
 __all__ = ["local_intervals", "sizes_by_density"]
 
-Matrix = NDArray[np.float64]
 _REFITS = 5  # each is a whole fit: docs/decisions/intervals.md
 _MOST_REPORTS = 20_000
 
@@ -51,7 +50,7 @@ def local_intervals(model: Any) -> Intervals:
     return Intervals(low, high, np.maximum(sizes - n * of_sizes, 0), sizes + n * of_sizes, n, n)
 
 
-def sizes_by_density(model: Any, n: int) -> Matrix:
+def sizes_by_density(model: Any, n: int) -> Floats:
     """Return how many of ``n`` belong to each centre, by its share of the density.
 
     Parameters
@@ -64,7 +63,7 @@ def sizes_by_density(model: Any, n: int) -> Matrix:
     return np.asarray(n * mass / density.weights.sum())
 
 
-def _deviation(model: Any, n: int, rng: Randomness) -> tuple[Matrix, Matrix]:
+def _deviation(model: Any, n: int, rng: Randomness) -> tuple[Floats, Floats]:
     """What people drawn anew lead to, less plain k-means of them; sizes as shares."""
     density, units = model.density_, model.units_
     chances = density.weights / density.weights.sum()
@@ -85,7 +84,7 @@ def _deviation(model: Any, n: int, rng: Randomness) -> tuple[Matrix, Matrix]:
     return at, sizes_by_density(again, 1)[match] - shares
 
 
-def _plain_kmeans(people: Matrix, centers: Matrix) -> KMeans:
+def _plain_kmeans(people: Floats, centers: Floats) -> KMeans:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
         return KMeans(len(centers), init=centers, n_init=1).fit(people)

@@ -16,8 +16,8 @@ from typing import Any, ClassVar
 
 import numpy as np
 import pyarrow as pa
-from numpy.typing import NDArray
 
+from shoal.arrays import Floats, Integers
 from shoal.cluster.local.answers import GroupAnswers, bend_records, tree_of_answers
 from shoal.cluster.local.round_reports import draw_rounds, reports_of_round
 from shoal.cluster.prototypes.evaluation import ScoredPrototypes, every_row
@@ -38,7 +38,6 @@ from shoal.synopsis.mixed.columns import MixedColumns, mixed_columns
 
 __all__ = ["LocalPrototypes"]
 
-Floats = NDArray[np.float64]
 # Of the people, by round. These, and what follows, were measured: docs/decisions/mixed-tables.md.
 _SHARES = (0.4, 0.2, 0.2, 0.2)
 _BINS = 8  # of a number in the first round
@@ -187,7 +186,7 @@ class LocalPrototypes(ScoredPrototypes):
         held = hold_rows(X, every_row(self.domain))
         return np.hstack([held.numbers, held.codes])
 
-    def groups(self, n: int, rng: np.random.Generator) -> NDArray[np.int64]:
+    def groups(self, n: int, rng: np.random.Generator) -> Integers:
         """Draw in which round each of ``n`` people reports, without looking at records.
 
         Parameters
@@ -270,7 +269,7 @@ class LocalPrototypes(ScoredPrototypes):
         people = even_rows(every_row(self.domain), self.n_expected, random_state)
         return first.simulate(people, random_state)
 
-    def predict(self, X: Any) -> NDArray[np.int64]:
+    def predict(self, X: Any) -> Integers:
         """Return the nearest prototype of each record; run it on the client and keep the label.
 
         Parameters
@@ -352,7 +351,7 @@ def _each_column(d: int) -> tuple[tuple[int, ...], ...]:
 
 
 def _inside_bins(
-    drawn: NDArray[np.int64], columns: MixedColumns, bins: tuple[int, ...], rng: np.random.Generator
+    drawn: Integers, columns: MixedColumns, bins: tuple[int, ...], rng: np.random.Generator
 ) -> Floats:
     """Return numbers of [-1, 1]: evenly within their bins, or levels themselves."""
     numbers = np.empty(drawn.shape)

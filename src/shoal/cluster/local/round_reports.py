@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from typing import TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
 
+from shoal.arrays import Integers
 from shoal.errors import NotAReport
 from shoal.mechanisms.local.reports import Reports, as_raw_reports
 
@@ -14,7 +14,7 @@ __all__ = ["draw_rounds", "reports_of_round"]
 Mechanism = TypeVar("Mechanism")
 
 
-def draw_rounds(n: int, shares: Sequence[float], rng: np.random.Generator) -> NDArray[np.int64]:
+def draw_rounds(n: int, shares: Sequence[float], rng: np.random.Generator) -> Integers:
     """Draw the round in which each of ``n`` people reports.
 
     Examples

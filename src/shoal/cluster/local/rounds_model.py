@@ -9,6 +9,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from shoal.arrays import Floats, Integers
 from shoal.cluster.local.prototypes import LocalPrototypes
 from shoal.cluster.local.rounds import LocalRounds
 from shoal.cluster.local.transcript import AllRounds, LearntGroups, State, Transcript, learn_groups
@@ -89,7 +90,7 @@ class RoundsModel:
         """Whether each group has more people than noise alone would show."""
         return np.asarray(self.shares_ > _SURE * self.share_error_)
 
-    def predict(self, X: Any) -> NDArray[np.int64]:
+    def predict(self, X: Any) -> Integers:
         """Return the group of each record; run it on the client and keep the label.
 
         Parameters
@@ -200,7 +201,7 @@ def _last_state(settings: Mapping[str, Any], domain: Mapping[str, Any], lines: A
     return LocalPrototypes(Schema.of(domain), **given, round=rounds, prototype_lines=made)
 
 
-def _even_records(first: State, n: int, rng: Randomness) -> NDArray[np.float64]:
+def _even_records(first: State, n: int, rng: Randomness) -> Floats:
     """Return records spread evenly over the domain, as the mechanisms take them."""
     if isinstance(first.domain, Box):
         box = first.domain

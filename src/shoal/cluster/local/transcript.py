@@ -10,14 +10,13 @@ from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from shoal.arrays import Floats, Integers
 from shoal.cluster.local.answers import GroupAnswers
 from shoal.cluster.local.prototypes import LocalPrototypes
 from shoal.cluster.local.rounds import LocalRounds
 from shoal.cluster.prototypes.held_rows import hold_admitted
 from shoal.domain import Box
-from shoal.domain.box import Matrix
 from shoal.engine import Rows
 from shoal.errors import NotAReport, TooFewRows
 from shoal.mechanisms.local.categories.local_grid import LocalGrid
@@ -38,7 +37,6 @@ __all__ = [
 ]
 
 State = LocalRounds | LocalPrototypes
-Integers = NDArray[np.int64]
 COLUMNS = ("round", "question", "answer")
 FEWEST_PEOPLE = 100  # of fewer, a round might well be empty
 _MISFIT = "Use the two files as `shoal perturb` wrote them, with the version of shoal that did."
@@ -85,7 +83,7 @@ class AllRounds:
         """The promise of one report, which is all that anybody sends."""
         return self.first.guarantee
 
-    def check(self, records: Matrix) -> None:
+    def check(self, records: Floats) -> None:
         """Refuse too few people; their number is public, since reports are counted."""
         if len(records) < FEWEST_PEOPLE:
             raise TooFewRows(
@@ -94,7 +92,7 @@ class AllRounds:
                 "Collect more, or ask everybody the same: --mechanism local-grid.",
             )
 
-    def release(self, records: Matrix, rng: np.random.Generator) -> Transcript:
+    def release(self, records: Floats, rng: np.random.Generator) -> Transcript:
         """Run all rounds, in each of which the people drawn for it report."""
         state, lines, questions = self.first, [], []
         groups = state.groups(len(records), rng)  # [P1]
@@ -108,7 +106,7 @@ class AllRounds:
         return Transcript(self.first, np.concatenate(lines), tuple(questions), self.seed)
 
 
-def hold_records(rows: Rows) -> Matrix:
+def hold_records(rows: Rows) -> Floats:
     """Return the record of each row as the mechanisms of the rounds take it, in memory."""
     if not isinstance(rows.domain, Box):
         held = hold_admitted(rows)
@@ -133,7 +131,7 @@ class LearntGroups(NamedTuple):
     """
 
     state: State
-    shares: NDArray[np.float64]
+    shares: Floats
     share_error: float
 
 
@@ -219,7 +217,7 @@ def _codes(mechanism: Any, question: int) -> int:
     return 1 if oracle is None else int(oracle.codes)
 
 
-def _shares(mechanism: Any, reports: Reports) -> tuple[NDArray[np.float64], float]:
+def _shares(mechanism: Any, reports: Reports) -> tuple[Floats, float]:
     """Return the share of people nearest to each centre or prototype, and its standard error."""
     if isinstance(mechanism, ResidualSign):
         estimate = mechanism.shares(reports)
@@ -228,7 +226,7 @@ def _shares(mechanism: Any, reports: Reports) -> tuple[NDArray[np.float64], floa
     return answers.shares, answers.share_error
 
 
-def _shares_of_synthetic(state: LocalPrototypes) -> tuple[NDArray[np.float64], float]:
+def _shares_of_synthetic(state: LocalPrototypes) -> tuple[Floats, float]:
     """Return the shares of made-up records, which agree with reports, and the error of drawing."""
     assert state.synthetic is not None
     labels = state.synthetic.labels(state._prototypes)

@@ -8,7 +8,6 @@ from typing import Any, Literal, Self
 
 import numpy as np
 import pyarrow as pa
-from numpy.typing import NDArray
 from sklearn.base import TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
@@ -38,7 +37,6 @@ from shoal.synopsis.mixed.estimator import MixedEstimator, read_counts
 
 __all__ = ["PrivateKPrototypes"]
 
-Floats = NDArray[np.float64]
 _MOST_CLUSTERS = 256
 _STEPS = 2**24  # costs are added in whole steps
 

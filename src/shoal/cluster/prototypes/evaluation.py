@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
-from numpy.typing import NDArray
 from sklearn.exceptions import NotFittedError
 
+from shoal.arrays import Floats, Integers
 from shoal.cluster.prototypes.held_rows import hold_rows
 from shoal.cluster.prototypes.mixed_cost import MixedRows, Prototypes
 from shoal.cluster.prototypes.search import find_prototypes
@@ -102,7 +102,7 @@ def _scores(held: MixedRows, plain: Clustering, seed: int) -> Iterator[Score]:
         yield Score("normalised_cost", "lower", _CostRatio(held, least), of_labels=False)
 
 
-def _silhouette(held: MixedRows, labels: NDArray[np.int64], seed: int) -> float:
+def _silhouette(held: MixedRows, labels: Integers, seed: int) -> float:
     columns = held.columns
     return gower_silhouette(
         held.numbers,
@@ -129,7 +129,7 @@ class _CostRatio:
         return 1.0 if cost == 0 else math.nan
 
 
-def _cost(held: MixedRows, centers: NDArray[np.float64]) -> float:
+def _cost(held: MixedRows, centers: Floats) -> float:
     squares = np.square(held.points).sum(axis=1)
     nearest = np.full(len(held), np.inf)
     for center in centers:

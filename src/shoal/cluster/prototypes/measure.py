@@ -5,8 +5,8 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from shoal.arrays import Floats, Integers
 from shoal.cluster.prototypes.mixed_cost import MISMATCH, Prototypes
 from shoal.domain import Schema
 from shoal.engine import Block
@@ -17,8 +17,6 @@ from shoal.synopsis.mixed.tree_model import norm_sub
 
 __all__ = ["Assignment", "GroupSums", "Measured", "group_blocks", "measure"]
 
-Floats = NDArray[np.float64]
-Integers = NDArray[np.int64]
 _CHUNK = 8192  # rows worked on at a time, so that costs stay in the cache
 
 

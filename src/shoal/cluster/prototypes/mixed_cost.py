@@ -6,14 +6,12 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from shoal.arrays import Floats, Integers
 from shoal.synopsis.mixed.columns import MixedColumns
 
 __all__ = ["MISMATCH", "MixedRows", "Prototypes"]
 
-Floats = NDArray[np.float64]
-Integers = NDArray[np.int64]
 # What another category costs, times its column's weight: a number spread evenly over its bounds
 # then weighs as much as three categories do. Public, never read off the rows.
 MISMATCH = 0.5

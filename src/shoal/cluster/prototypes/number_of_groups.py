@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from shoal.arrays import Floats, Integers
 from shoal.cluster.choose.cost_curve import CostCurve
 from shoal.cluster.choose.result import Choice
 from shoal.cluster.choose.simulation import Gains, count_with_most_gain
@@ -16,8 +16,6 @@ from shoal.synopsis.mixed.estimator import MixedSynopsis
 
 __all__ = ["choose_groups"]
 
-Floats = NDArray[np.float64]
-Integers = NDArray[np.int64]
 # Fewer than a fit takes: many numbers are tried, and only costs are compared.
 _ROWS = 2_000
 _STARTS = 4

@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
-from numpy.typing import NDArray
 
+from shoal.arrays import Floats
 from shoal.cluster.prototypes.group_sizes import (
     NOISE_SEED,
     RATE,
@@ -34,7 +34,6 @@ __all__ = [
     "modelled_profiles",
 ]
 
-Floats = NDArray[np.float64]
 _MODELLED_DIFFERENCE = 0.1  # a modelled share that differs by less is not in a title
 
 

@@ -3,15 +3,14 @@
 import warnings
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.cluster import KMeans
 from sklearn.exceptions import ConvergenceWarning
 
+from shoal.arrays import Floats
 from shoal.cluster.prototypes.mixed_cost import MixedRows, Prototypes
 
 __all__ = ["find_prototypes", "improve_prototypes"]
 
-Floats = NDArray[np.float64]
 _CANDIDATES = 3  # of greedy k-means++
 _MOST_STEPS = 20
 

@@ -1,14 +1,13 @@
 """What the method does between releases: bend synthetic rows, move prototypes. Reads no row."""
 
 import numpy as np
-from numpy.typing import NDArray
 
+from shoal.arrays import Floats, Integers
 from shoal.cluster.prototypes.measure import Measured
 from shoal.cluster.prototypes.mixed_cost import MixedRows, Prototypes
 
 __all__ = ["bend_rows", "move_prototypes", "reach_of"]
 
-Floats = NDArray[np.float64]
 _SWEEPS = 3
 _LEAST_FACTOR, _MOST_FACTOR = 0.02, 50.0
 _LEAST_REACH = 0.03
@@ -40,7 +39,7 @@ def bend_rows(
     return MixedRows(rows.columns, numbers[drawn], rows.codes[drawn])
 
 
-def _raked(rows: MixedRows, members: NDArray[np.int64], measured: Measured, group: int) -> Floats:
+def _raked(rows: MixedRows, members: Integers, measured: Measured, group: int) -> Floats:
     """Return weights of a group's rows, together 1, with which its histograms are as measured."""
     weights = np.full(members.size, 1 / members.size)
     for _ in range(_SWEEPS):
@@ -56,7 +55,7 @@ def _raked(rows: MixedRows, members: NDArray[np.int64], measured: Measured, grou
 
 def _shift(
     numbers: Floats,
-    members: NDArray[np.int64],
+    members: Integers,
     weights: Floats,
     prototypes: Prototypes,
     measured: Measured,

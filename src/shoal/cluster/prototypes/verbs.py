@@ -4,14 +4,12 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from shoal.arrays import Floats, Integers
 from shoal.cluster.prototypes.measure import Assignment
 from shoal.engine import Block
 
 __all__ = ["CostSum", "Costs", "GroupCounts", "Labels"]
-
-Integers = NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,7 +29,7 @@ class Costs:
 
     assignment: Assignment
 
-    def __call__(self, block: Block) -> list[NDArray[np.float64]]:
+    def __call__(self, block: Block) -> list[Floats]:
         """Return a column of costs for each prototype."""
         columns = self.assignment.columns
         return list(self.assignment.costs(columns.wholes(block), columns.codes(block)))

@@ -4,9 +4,9 @@ from dataclasses import dataclass, replace
 from typing import Any, Literal, Self
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
+from shoal.arrays import Integers
 from shoal.cluster.noise_sum import NoiseSum
 from shoal.cluster.wave.fitted import FittedWave
 from shoal.cluster.wave.grouping import Percentile, Selector
@@ -365,7 +365,7 @@ class ReleasedGrid:
             shape = [round(synopsis.n_cells_ ** (1 / box.d))] * box.d
         return cls(synopsis, Grid(box, shape))
 
-    def cluster(self, settings: Settings) -> tuple[NoisyGrid, Clustering, NDArray[np.int64] | None]:
+    def cluster(self, settings: Settings) -> tuple[NoisyGrid, Clustering, Integers | None]:
         """Cluster the cells; those that were not released count as empty.
 
         Returns

@@ -15,6 +15,7 @@ from scipy.special import gammaln
 from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
+from shoal.arrays import Floats, Integers
 from shoal.cluster.intervals.result import Intervals
 from shoal.cluster.model_folder import save_model
 from shoal.cluster.noise_sum import NoiseSum
@@ -35,8 +36,6 @@ from shoal.privacy import Public, Released, Result, Unprotected
 
 __all__ = ["CellLabels", "FittedWave", "cluster_counts", "cluster_totals"]
 
-Integers = NDArray[np.int64]
-Matrix = NDArray[np.float64]
 CHUNK_ROWS = 32_768  # intermediate arrays of this many rows fit in a core's cache
 
 PUBLISHED = ("n_rows_", "n_rows_within_", "rows_outside_", "n_clusters_", "threshold_",
@@ -70,7 +69,7 @@ class CellLabels:
             return (np.take(self.labels, keys, mode="clip"),)  # no key is outside
         return (_listed_labels(self.listed, self.labels, keys),)
 
-    def of(self, X: Matrix) -> Integers:
+    def of(self, X: Floats) -> Integers:
         """Label the points of an array, a chunk at a time."""
         labels = np.empty(len(X), dtype=np.int64)
         no_codes = np.empty((0, 0), dtype=np.int32)
@@ -108,9 +107,9 @@ class FittedWave(PrivateEstimator):
     n_clusters_: int
     groups_told_: NDArray[np.bool_]
     rows_told_: bool
-    size_reach_: Matrix
-    cluster_sizes_: Matrix
-    boxes_: Matrix
+    size_reach_: Floats
+    cluster_sizes_: Floats
+    boxes_: Floats
     guarantee_: Any
     level: int
     wavelet: str
@@ -293,14 +292,14 @@ class FittedWave(PrivateEstimator):
     def _lookup(self) -> Lookup:
         return Lookup(self.grid_, self._transform)
 
-    def _sizes(self, labels: Integers, transform: Transform) -> Matrix:
+    def _sizes(self, labels: Integers, transform: Transform) -> Floats:
         """Estimate the rows of each cluster: its coefficients over what one row adds to them."""
         inside = labels >= 0
         values = self.noisy_counts_[inside]
         sums = np.bincount(labels[inside], weights=values, minlength=self.n_clusters_)
         return np.maximum(sums / transform.gain, 0)
 
-    def _boxes(self, lookup: Lookup) -> Matrix:
+    def _boxes(self, lookup: Lookup) -> Floats:
         """Return the lowest and the highest corner of each cluster."""
         inside = np.flatnonzero(self.cell_labels_ >= 0)
         keys = inside if self.cell_keys_ is None else self.cell_keys_[inside]
@@ -353,7 +352,7 @@ def cluster_counts(
     return GroupCounts(sums, each, total, in_all, choices, are_sizes=True)
 
 
-def _log_choices(cells: Integers, size: float, are_peaks: bool) -> Matrix:
+def _log_choices(cells: Integers, size: float, are_peaks: bool) -> Floats:
     """Return the logarithm of how many possible clusters each cluster was chosen from."""
     pairs = np.full(cells.size, 2 * math.log(size))
     if are_peaks:

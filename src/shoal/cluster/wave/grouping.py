@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import ndimage
 
+from shoal.arrays import Floats, Integers
 from shoal.cluster.options import Options
 from shoal.cluster.wave.noise import NoiseLaw, NoisyGrid
 from shoal.cluster.wave.scale import suggested_sigma
@@ -52,7 +53,6 @@ __all__ = [
     "widest_gap",
 ]
 
-Integers = NDArray[np.int64]
 Rule = Literal["threshold", "posterior"]
 # All constants of the automatic selector: docs/decisions/wave-selector.md.
 _SIGMAS = (0.0, 0.5, 0.7, 1.0, 1.5, 2.0)  # what smooth="auto" chooses from
@@ -262,7 +262,7 @@ def _clear_peaks(tree: PeakTree) -> int:
     return 1 + int(np.count_nonzero(tree.significance >= _CLEAR))
 
 
-def widest_gap(significance: NDArray[np.float64]) -> float:
+def widest_gap(significance: Floats) -> float:
     r"""Choose the cut in the middle of the widest gap between the passes' significances.
 
     Only cuts near :math:`\sqrt{2 \ln m}` are considered, which is about the largest of m standard

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from scipy.stats import norm
 from sklearn.base import clone
 
+from shoal.arrays import Floats, Integers
 from shoal.cluster.intervals.result import RATE, Intervals, total_interval
 from shoal.cluster.wave.noise import NoisyGrid
 from shoal.cluster.wave.release_methods import ThresholdMethod
@@ -19,8 +20,6 @@ from shoal.synopsis.weights import weights_of
 
 __all__ = ["wave_intervals"]
 
-Floats = NDArray[np.float64]
-Integers = NDArray[np.int64]
 _REFITS = 6  # docs/decisions/intervals.md
 _SHARED = 0.5  # of a group's cells that one group of a refit must have, to be the same group
 _MOST_LOST = 0.2  # of the refits, before a group is called unstable

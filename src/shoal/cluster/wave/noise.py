@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import ndimage
 
+from shoal.arrays import Floats, Integers
 from shoal.cluster.wave.transform import block_sums
 from shoal.errors import PromiseExceeded
 from shoal.privacy import Unprotected
@@ -25,8 +26,6 @@ __all__ = [
     "probability_of_reaching",
 ]
 
-Floats = NDArray[np.float64]
-Integers = NDArray[np.int64]
 _MOST_MASSES = 2**16  # most entries in a table of the law
 
 # True counts may be every number up to the first, and this many larger ones; they are estimated in
@@ -72,11 +71,11 @@ class NoiseLaw:
         """The variance of the sum."""
         return self.fold * 2 * math.exp(-self.step) / math.expm1(-self.step) ** 2
 
-    def mass(self, at: NDArray[np.integer] | NDArray[np.float64]) -> Floats:
+    def mass(self, at: NDArray[np.integer] | Floats) -> Floats:
         """Return the probability of each of these whole numbers."""
         return np.exp(self.log_mass(at))
 
-    def log_mass(self, at: NDArray[np.integer] | NDArray[np.float64]) -> Floats:
+    def log_mass(self, at: NDArray[np.integer] | Floats) -> Floats:
         """Return the logarithm of ``mass``, which stays finite in the far tail."""
         distance = np.abs(np.asarray(at, dtype=np.float64))
         if self.fold == 1:

@@ -13,6 +13,7 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from shoal.arrays import Integers
 from shoal.cluster.options import Options
 from shoal.cluster.wave.noise import NoiseLaw, NoisyGrid, NoNoise
 from shoal.cluster.wave.thresholds import positive_quantile
@@ -42,7 +43,6 @@ __all__ = [
     "threshold_scores",
 ]
 
-Integers = NDArray[np.int64]
 CellNoise = Literal["laplace", "geometric"]
 STEPS = 256  # lattice points of PrivTHREM's threshold between 0 and one row
 _MOST_FALSE = 2**24  # false (empty but released) cells that memory is spent on

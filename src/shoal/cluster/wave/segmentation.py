@@ -20,6 +20,8 @@ from scipy import ndimage
 from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 
+from shoal.arrays import Floats, Integers
+
 __all__ = [
     "Clustering",
     "Connectivity",
@@ -34,8 +36,6 @@ __all__ = [
 ]
 
 Connectivity = Literal["full", "faces"]
-Floats = NDArray[np.float64]
-Integers = NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False)
@@ -84,7 +84,7 @@ def components(
 
 
 def listed_components(
-    keys: NDArray[np.int64],
+    keys: Integers,
     shape: tuple[int, ...],
     connectivity: Connectivity = "full",
     min_cells: int = 1,
@@ -126,7 +126,7 @@ def listed_components(
     return drop_small(connected_components(graph, directed=False)[1].astype(np.int64), min_cells)
 
 
-def half_offsets(d: int, connectivity: Connectivity) -> NDArray[np.int64]:
+def half_offsets(d: int, connectivity: Connectivity) -> Integers:
     """List the steps to the neighbours that come later in key order, so that each pair occurs once.
 
     Parameters

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
+from shoal.arrays import Floats, Integers
 from shoal.domain import Grid
 from shoal.domain.grid import cell_indices
 from shoal.errors import InvalidSetting, setting
@@ -20,8 +21,6 @@ from shoal.errors import InvalidSetting, setting
 __all__ = ["FINE", "Lookup", "Transform", "block_sums", "filter_length"]
 
 FINE = 1024  # filters are rounded to multiples of 1/1024, so that coefficients are whole numbers
-Integers = NDArray[np.int64]
-Matrix = NDArray[np.float64]
 Number = TypeVar("Number", np.int64, np.float64)
 
 
@@ -168,7 +167,7 @@ class Lookup:
         """Coefficients along each axis."""
         return self.transform.shape_out
 
-    def keys(self, X: Matrix) -> Integers:
+    def keys(self, X: Floats) -> Integers:
         """Return the key of the coefficient that each point belongs to.
 
         Parameters
@@ -185,16 +184,16 @@ class Lookup:
             keys += self.transform.answering(places, axis)
         return keys
 
-    def bounds(self, keys: Integers) -> tuple[Matrix, Matrix]:
+    def bounds(self, keys: Integers) -> tuple[Floats, Floats]:
         """Return the lowest and the highest corner of the cells that belong to each coefficient."""
         places = np.stack(np.unravel_index(keys, self.shape), axis=1)
         return self._corners(places), self._corners(places + 1)
 
-    def _corners(self, places: Integers) -> Matrix:
+    def _corners(self, places: Integers) -> Floats:
         """Return the lowest corner of the cells of these coefficients, in raw units."""
         cells = [self.transform.first_cells(along, axis) for axis, along in enumerate(places.T)]
         box = self.grid.box
-        corners: Matrix = np.stack(cells, axis=1) / np.array(self.grid.shape)
+        corners: Floats = np.stack(cells, axis=1) / np.array(self.grid.shape)
         return box.low + corners * (box.high - box.low)
 
 

@@ -8,13 +8,13 @@ from typing import Any, Literal, overload
 
 import numpy as np
 import pyarrow as pa
-from numpy.typing import NDArray
 
+from shoal.arrays import Floats, Integers
 from shoal.data.source import check_names, find_columns
 from shoal.domain import Box, Partition, Schema, SparseCounts
 from shoal.engine import people
 from shoal.engine.duckdb import coded_schema, with_labels
-from shoal.engine.rows import Integers, Kernel, Mapper, Tally, Terms, integers_of
+from shoal.engine.rows import Kernel, Mapper, Tally, Terms, integers_of
 from shoal.engine.sample import Sample
 from shoal.engine.screen import Screen
 from shoal.engine.spark.blocks import (
@@ -143,7 +143,7 @@ class SparkRows:
         """
         return SparkMapped(self._admitted, kernel, tuple(names), self._screen.empty())
 
-    def take(self, n: int, rng: np.random.Generator) -> NDArray[np.float64]:
+    def take(self, n: int, rng: np.random.Generator) -> Floats:
         """Draw a uniform sample of the rows' numbers without replacement, for their holder."""
         Sample(n, rng)  # a number that is none raises here
         frame, screen_batch = self._admitted()

@@ -10,13 +10,13 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
-from numpy.typing import NDArray
 from pyspark import TaskContext
 from pyspark.ml.clustering import KMeans
 from pyspark.ml.functions import array_to_vector
 from pyspark.sql import SparkSession
 from pyspark.sql.functions import col
 
+from shoal.arrays import Floats
 from shoal.engine.spark.failures import translate_errors
 from shoal.engine.spark.rows import SparkRows
 from shoal.errors import NotInstalled, SessionStopped, UnreadableTable
@@ -31,7 +31,6 @@ __all__ = [
     "spark_session",
 ]
 
-Matrix = NDArray[np.float64]
 _SEEDS = 8  # runs of k-means||, the best of which is taken: each stops at another optimum
 _OLDEST_JAVA = 17  # that Spark 4 runs on
 
@@ -109,7 +108,7 @@ def partition_id() -> int:
     return int(context.partitionId())
 
 
-def mllib_centers(points: Matrix, weights: NDArray[np.float64], k: int, seed: int) -> Matrix:
+def mllib_centers(points: Floats, weights: Floats, k: int, seed: int) -> Floats:
     """Cluster weighted points with Spark's own k-means||, the best of eight seeds.
 
     It has no runs to choose among and stops at poorer optima than scikit-learn's, so the best of
@@ -124,19 +123,19 @@ def mllib_centers(points: Matrix, weights: NDArray[np.float64], k: int, seed: in
     return min(fits, key=lambda centers: _cost(points, weights, centers))
 
 
-def _weighted(session: SparkSession, points: Matrix, weights: NDArray[np.float64]) -> Any:
+def _weighted(session: SparkSession, points: Floats, weights: Floats) -> Any:
     each = pa.FixedSizeListArray.from_arrays(pa.array(points.ravel()), points.shape[1])
     table = pa.table({"point": each.cast(pa.list_(pa.float64())), "weight": weights})
     frame = session.createDataFrame(table)
     return frame.select(array_to_vector(col("point")).alias("features"), "weight")
 
 
-def _fitted(frame: Any, k: int, seed: int) -> Matrix:
+def _fitted(frame: Any, k: int, seed: int) -> Floats:
     kmeans = KMeans(k=k, seed=seed, initMode="k-means||", weightCol="weight")
     return np.array(kmeans.fit(frame).clusterCenters())
 
 
-def _cost(points: Matrix, weights: NDArray[np.float64], centers: Matrix) -> float:
+def _cost(points: Floats, weights: Floats, centers: Floats) -> float:
     nearest = np.min([((points - center) ** 2).sum(axis=1) for center in centers], axis=0)
     return float(weights @ nearest)
 

@@ -12,11 +12,12 @@ from typing import Any, Protocol
 import numpy as np
 import pyarrow as pa
 
+from shoal.arrays import Integers
 from shoal.domain import Partition
 from shoal.engine.counting import CellKeys, SparseTotal
 from shoal.engine.local import BLOCK_ROWS
 from shoal.engine.people import LimitedRows
-from shoal.engine.rows import Block, Integers, Kernel, Tally, add_checked, integers_of
+from shoal.engine.rows import Block, Kernel, Tally, add_checked, integers_of
 from shoal.engine.screen import Screen
 from shoal.engine.spark.failures import translate_errors
 from shoal.engine.spark.schema import quote_name

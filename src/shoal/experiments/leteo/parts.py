@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shoal.anonymize import TopDownSpecialization
+from shoal.arrays import Floats, Integers
 from shoal.cluster import PrivateKMeans
 from shoal.data import blobs, dataset_names, load, students, students_schema
 from shoal.domain import Box
@@ -31,7 +32,6 @@ __all__ = [
     "students_table",
 ]
 
-Matrix = NDArray[np.float64]
 K = 10  # the anonymity that the report asks for
 SYSTEMS = {
     "school": ["primary", "secondary", "special"],
@@ -190,7 +190,7 @@ def times(rows: int, times: int, runs: int) -> list[Row]:
 # Private k-means.
 
 
-def clustered_table(name: str) -> tuple[Matrix, Box, int]:
+def clustered_table(name: str) -> tuple[Floats, Box, int]:
     """Return the rows of a set, their public box and the number of groups."""
     if name == "students":
         box = students_schema().box
@@ -273,7 +273,7 @@ def pictures(epsilon: float) -> list[Row]:
     return [*rows, *_contingency(points, weights, X, box)]
 
 
-def _two_clusterings(X: Matrix, box: Box, epsilon: float) -> Figure:
+def _two_clusterings(X: Floats, box: Box, epsilon: float) -> Figure:
     """Return k-means of two columns with three groups, plain and private side by side."""
     private = PrivateKMeans(3, epsilon=epsilon, domain=box, random_state=1).fit(X)
     plain = box.unscale(plain_centers(box.scale(X), 3))
@@ -296,12 +296,12 @@ def _two_clusterings(X: Matrix, box: Box, epsilon: float) -> Figure:
     )
 
 
-def _nearest(X: Matrix, centers: Matrix, box: Box) -> NDArray[np.int64]:
+def _nearest(X: Floats, centers: Floats, box: Box) -> Integers:
     away = np.linalg.norm(box.scale(X)[:, None] - box.scale(centers)[None], axis=2)
     return np.asarray(away.argmin(axis=1), dtype=np.int64)
 
 
-def _histogram(points: Matrix, weights: NDArray[Any], box: Box) -> Figure:
+def _histogram(points: Floats, weights: NDArray[Any], box: Box) -> Figure:
     """Return bars of the first column, added up from released cells."""
     low, high = float(box.low[0]), float(box.high[0])
     counts, edges = np.histogram(points[:, 0], bins=15, range=(low, high), weights=weights)
@@ -309,7 +309,7 @@ def _histogram(points: Matrix, weights: NDArray[Any], box: Box) -> Figure:
     return bars(edges[:-1], edges[1:], counts, name=box.names[0], within=[low, high], title=title)
 
 
-def _contingency(points: Matrix, weights: NDArray[Any], X: Matrix, box: Box) -> Iterator[Row]:
+def _contingency(points: Floats, weights: NDArray[Any], X: Floats, box: Box) -> Iterator[Row]:
     """Compare a table of three by three parts of the box, from released cells and from the rows."""
     sides = list(zip(box.low, box.high, strict=True))
     released, *_ = np.histogramdd(points, bins=3, range=sides, weights=weights)

@@ -8,11 +8,11 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
+
+from shoal.arrays import Floats, Integers
 
 __all__ = ["GAINS", "Specialization", "specialize"]
 
-Integers = NDArray[np.int64]
 Paths = Mapping[str, Sequence[str]]  # of each value, its labels from the root to itself
 
 
@@ -38,7 +38,7 @@ class _Column:
         longest = np.array([len(self.paths[v]) - 1 for v in self.values])
         return _Column(self.paths, self.values, np.minimum(self.depth + at, longest))
 
-    def loss(self) -> NDArray[np.float64]:
+    def loss(self) -> Floats:
         """How much of the domain each label covers: 0 for a value, 1 for the root."""
         leaves = len(self.paths)
         below: dict[str, int] = {}

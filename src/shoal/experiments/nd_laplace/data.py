@@ -5,15 +5,14 @@ from functools import cache
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from shoal.arrays import Floats
 from shoal.data import blobs, dataset_names, load
 from shoal.domain import Box
 from shoal.randomness import Randomness
 
 __all__ = ["HEART_COLUMNS", "Data", "data_named", "is_here"]
 
-Matrix = NDArray[np.float64]
 SEEDS = (
     "area", "perimeter", "kernel_length", "compactness", "kernel_width", "asymmetry",
     "groove_length",
@@ -39,7 +38,7 @@ class Data:
     """
 
     name: str
-    rows: Matrix
+    rows: Floats
     columns: tuple[str, ...]
     k: int
     bounds: Box | None = None
@@ -96,24 +95,24 @@ def _from_file(name: str, family: str, dimension: str) -> Data:
     return Data(name, _matrix(load(file), chosen), chosen, _CLUSTERS[name])
 
 
-def _matrix(table: Any, columns: tuple[str, ...]) -> Matrix:
+def _matrix(table: Any, columns: tuple[str, ...]) -> Floats:
     return np.column_stack([np.asarray(table[name], dtype=np.float64) for name in columns])
 
 
-def _circle(rng: np.random.Generator) -> Matrix:
+def _circle(rng: np.random.Generator) -> Floats:
     """Points on a tilted ring: no centre has points near it."""
     angle = rng.uniform(0, 2 * np.pi, 1000)
     ring = 5 * np.column_stack([np.cos(angle), np.sin(angle), np.sin(angle + 1)])
     return np.asarray(ring + 0.3 * rng.standard_normal((1000, 3)))
 
 
-def _line(rng: np.random.Generator) -> Matrix:
+def _line(rng: np.random.Generator) -> Floats:
     """Points along a diagonal: any centres on it cut it alike."""
     along = rng.uniform(-5, 5, (1000, 1))
     return np.asarray(along + 0.3 * rng.standard_normal((1000, 3)))
 
 
-def _skewed(rng: np.random.Generator) -> Matrix:
+def _skewed(rng: np.random.Generator) -> Floats:
     """Points crowded at one end of every axis."""
     return np.asarray(10 * rng.beta(1, 6, (1000, 3)) - 5)
 

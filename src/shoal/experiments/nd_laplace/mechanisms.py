@@ -3,8 +3,8 @@
 from collections.abc import Callable
 
 import numpy as np
-from numpy.typing import NDArray
 
+from shoal.arrays import Floats
 from shoal.audit.twins.flawed_mechanisms import (
     FlawedAngles2D,
     FlawedAngles3D,
@@ -31,7 +31,6 @@ from shoal.randomness import Randomness
 
 __all__ = ["AS_WRITTEN", "GUARANTEES", "OURS", "mechanism_of", "reports_of"]
 
-Matrix = NDArray[np.float64]
 NODES = 12  # of a grid remap along each axis, as in the thesis' code
 PRIOR_NODES = 24  # of the public grid that stands in for a learnt prior where that is too fine
 
@@ -81,7 +80,7 @@ def mechanism_of(name: str, epsilon: float, d: int, box: Box | None = None) -> o
     return made[name]()
 
 
-def reports_of(name: str, data: Data, epsilon: float, seed: int) -> Matrix | None:
+def reports_of(name: str, data: Data, epsilon: float, seed: int) -> Floats | None:
     """Return the table as a mechanism sends it; None if it refuses this epsilon.
 
     Parameters

@@ -6,11 +6,11 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.cluster import DBSCAN, OPTICS, AffinityPropagation, KMeans
 from sklearn.preprocessing import StandardScaler
 
 from shoal import evaluate
+from shoal.arrays import Floats, Integers
 from shoal.cluster import choose
 from shoal.domain import Box
 from shoal.experiments.cells import Row
@@ -21,8 +21,6 @@ from shoal.randomness import Randomness
 
 __all__ = ["PARTS", "kmeans_labels", "standardised"]
 
-Matrix = NDArray[np.float64]
-Labels = NDArray[np.int64]
 RADIUS, MIN_POINTS = 0.9, 4  # DBSCAN as an earlier draft sets it
 AMONG = range(2, 9)  # numbers of clusters to choose among
 
@@ -86,7 +84,7 @@ def utility(data: str, mechanism: str, epsilon: float, draws: int) -> list[Row]:
     return rows
 
 
-def _controls(table: Data, truth: Labels, mechanism: str, epsilon: float, draw: int) -> Row:
+def _controls(table: Data, truth: Integers, mechanism: str, epsilon: float, draw: int) -> Row:
     """Return the label scores if everyone reports the middle of the box; forms that read rows
     have no such control.
     """
@@ -102,7 +100,7 @@ def _controls(table: Data, truth: Labels, mechanism: str, epsilon: float, draw: 
     return {**scores, "control_client_ami": evaluate.ami(truth, clients)}
 
 
-def _label_scores(truth: Labels, labels: Labels) -> Row:
+def _label_scores(truth: Integers, labels: Integers) -> Row:
     return {
         "ami": evaluate.ami(truth, labels),
         "ari": evaluate.ari(truth, labels),
@@ -114,7 +112,7 @@ def _label_scores(truth: Labels, labels: Labels) -> Row:
     }
 
 
-def _scores(table: Data, truth: Labels, reports: Matrix, labels: Labels) -> Row:
+def _scores(table: Data, truth: Integers, reports: Floats, labels: Integers) -> Row:
     """Compare labels of reports, and the centres that they give, with those of the rows."""
     X = standardised(reports)
     true_centers, centers = _means(table.rows, truth), _means(reports, labels)
@@ -135,7 +133,7 @@ def clusterers(data: str, mechanism: str, epsilon: float, draws: int, ap: bool) 
     """Cluster what a mechanism sends with each clusterer, by the thesis' settings and by ours."""
     table = data_named(data)
     d = table.rows.shape[1]
-    fits: dict[str, Callable[[Matrix], Labels]] = {
+    fits: dict[str, Callable[[Floats], Integers]] = {
         "KMeans": lambda X: kmeans_labels(X, table.k, 0),
         "KMeans, k = 4": lambda X: kmeans_labels(X, 4, 0),
         "OPTICS": lambda X: OPTICS(min_samples=2 * d).fit_predict(X),
@@ -158,7 +156,7 @@ def clusterers(data: str, mechanism: str, epsilon: float, draws: int, ap: bool) 
     return rows
 
 
-def _separation(X: Matrix, labels: Labels) -> Row:
+def _separation(X: Floats, labels: Integers) -> Row:
     """Return how far apart the clusters of reports lie; nothing if there are not several."""
     if not 2 <= len(set(labels.tolist())) < len(labels):
         return {}
@@ -168,19 +166,19 @@ def _separation(X: Matrix, labels: Labels) -> Row:
     }
 
 
-def _affinity_propagation(X: Matrix) -> Labels:
-    labels: Labels = AffinityPropagation(random_state=0).fit_predict(X)
+def _affinity_propagation(X: Floats) -> Integers:
+    labels: Integers = AffinityPropagation(random_state=0).fit_predict(X)
     return labels
 
 
-def _kmeans_of_chosen_k(X: Matrix) -> Labels:
+def _kmeans_of_chosen_k(X: Floats) -> Integers:
     """Cluster into as many groups as the reports themselves suggest, at no cost."""
     return kmeans_labels(X, choose.k(X, by="silhouette", among=AMONG).value, 0)
 
 
-def _chosen_dbscan(X: Matrix) -> Labels:
+def _chosen_dbscan(X: Floats) -> Integers:
     """Cluster with the radius and the least points that reports themselves suggest, at no cost."""
-    labels: Labels = DBSCAN(eps=choose.radius(X).value, min_samples=2 * X.shape[1]).fit_predict(X)
+    labels: Integers = DBSCAN(eps=choose.radius(X).value, min_samples=2 * X.shape[1]).fit_predict(X)
     return labels
 
 
@@ -236,31 +234,31 @@ def stages(data: str, epsilon: float) -> list[Row]:
     ]
 
 
-def _stage(table: Data, mechanism: str | None, epsilon: float) -> Matrix:
+def _stage(table: Data, mechanism: str | None, epsilon: float) -> Floats:
     reports = None if mechanism is None else reports_of(mechanism, table, epsilon, seed=0)
     return table.rows if reports is None else reports
 
 
-def standardised(rows: Matrix | None) -> Matrix:
+def standardised(rows: Floats | None) -> Floats:
     """Return columns with mean 0 and deviation 1."""
-    scaled: Matrix = StandardScaler().fit_transform(rows)
+    scaled: Floats = StandardScaler().fit_transform(rows)
     return scaled
 
 
-def kmeans_labels(X: Matrix, k: int, seed: int) -> Labels:
+def kmeans_labels(X: Floats, k: int, seed: int) -> Integers:
     """Return the labels of k-means, the best of ten starts."""
-    labels: Labels = KMeans(k, n_init=10, random_state=seed).fit_predict(X)
+    labels: Integers = KMeans(k, n_init=10, random_state=seed).fit_predict(X)
     return labels
 
 
-def _means(rows: Matrix, labels: Labels) -> Matrix:
+def _means(rows: Floats, labels: Integers) -> Floats:
     return np.array([rows[labels == label].mean(axis=0) for label in np.unique(labels)])
 
 
-def _nearest(table: Data, centers: Matrix) -> Labels:
+def _nearest(table: Data, centers: Floats) -> Integers:
     """Return the labels that clients give themselves: the nearest centre, in shares of the box."""
     rows, places = table.box.scale(table.rows), table.box.scale(centers)
-    labels: Labels = np.linalg.norm(rows[:, None] - places[None], axis=2).argmin(axis=1)
+    labels: Integers = np.linalg.norm(rows[:, None] - places[None], axis=2).argmin(axis=1)
     return labels
 
 

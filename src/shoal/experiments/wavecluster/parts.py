@@ -5,8 +5,8 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from shoal.arrays import Floats
 from shoal.cluster import WaveCluster
 from shoal.cluster.wave import Percentile, PrivTHR, PrivTHREM
 from shoal.data import dataset_names, load, shapes
@@ -37,7 +37,6 @@ __all__ = [
     "run",
 ]
 
-Matrix = NDArray[np.float64]
 PLAIN = Unprotected("Exact counts, to compare with.")
 EPSILON, SIDE, P = 2.0, 1.0, 0.5  # of the report: budget, side of a cell, density percentile
 ALPHA = {"privthr": 0.9, "privthrem": 0.7}
@@ -113,7 +112,7 @@ def _table_of(data: str) -> Any:
     return shapes(data, n, noise)  # type: ignore[arg-type]
 
 
-def _rows_of(data: str) -> Matrix:
+def _rows_of(data: str) -> Floats:
     table = _table_of(data)
     return np.column_stack([np.asarray(table["x"], float), np.asarray(table["y"], float)])
 
@@ -125,7 +124,7 @@ def _grid_of(data: str) -> tuple[int, float]:
     return n_cells, p
 
 
-def box_of(X: Matrix) -> Box:
+def box_of(X: Floats) -> Box:
     """Return the range, 2 % wider: it stands in for public bounds, which these public sets lack.
 
     Parameters
@@ -137,14 +136,14 @@ def box_of(X: Matrix) -> Box:
     return Box.of(["x", "y"], X.min(axis=0) - margin, X.max(axis=0) + margin)
 
 
-def _common(X: Matrix, data: str) -> dict[str, Any]:
+def _common(X: Floats, data: str) -> dict[str, Any]:
     n_cells, p = _grid_of(data)
     common: dict[str, Any] = {"domain": box_of(X), "cells": n_cells, "level": 1, "min_cells": 1}
     return {**common, "selector": Percentile(p)}
 
 
 def _fit(
-    X: Matrix, common: dict[str, Any], method: str, epsilon: float, draw: int, alpha: float | None
+    X: Floats, common: dict[str, Any], method: str, epsilon: float, draw: int, alpha: float | None
 ) -> WaveCluster:
     if method == POINTS:
         noisy = PlanarLaplace(epsilon).release(X, Randomness(draw).noise).values
@@ -208,7 +207,7 @@ def truth(data: str, epsilon: float, method: str, draws: int) -> list[Row]:
     return rows
 
 
-def _plain(X: Matrix, common: dict[str, Any], p: float) -> WaveCluster:
+def _plain(X: Floats, common: dict[str, Any], p: float) -> WaveCluster:
     return WaveCluster(**{**common, "selector": Percentile(p)}, privacy=PLAIN).fit(X)
 
 

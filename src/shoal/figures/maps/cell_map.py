@@ -11,10 +11,11 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from shoal.arrays import Floats, Integers
 from shoal.errors import DimensionMismatch
 from shoal.figures.arrays import box_corners, check_counts, check_points
 from shoal.figures.figure import Figure, import_plotly
-from shoal.figures.maps.cells import Counts, draw_cells, draw_legend, shade_levels
+from shoal.figures.maps.cells import draw_cells, draw_legend, shade_levels
 from shoal.figures.palette import PALETTE, SHADES
 from shoal.figures.svg import Svg, nice_ticks, px
 from shoal.figures.text import count_decimals, format_number, format_ticks, shorten
@@ -146,8 +147,8 @@ class _MapContent(NamedTuple):
     """What a map shows, whether its counts are true or noisy."""
 
     axes: dict[str, Any]
-    counts: Counts
-    corners: NDArray[np.float64]
+    counts: Integers
+    corners: Floats
     finding: str
 
     def note(self, what: str) -> str:
@@ -243,7 +244,7 @@ class CellMap(Figure):
         edge = zip(np.clip(*across), np.clip(*upwards), strict=True)
         return f"M{'L'.join(f'{px(self._x(x))} {px(self._y(y))}' for x, y in edge)}z"
 
-    def _bounds(self) -> list[NDArray[np.float64]]:
+    def _bounds(self) -> list[Floats]:
         """Return the edges of the drawn cells; the last merged one may be narrower."""
         edges = []
         for axis, cells in enumerate(self.data["cells"]):
@@ -297,7 +298,7 @@ def _longest(ticks: Sequence[float]) -> int:
     return max(map(len, format_ticks(ticks)), default=0)
 
 
-def _merge_cells(counts: Counts) -> tuple[Counts, int]:
+def _merge_cells(counts: Integers) -> tuple[Integers, int]:
     factor = 1
     while counts.size > MOST_CELLS:
         factor *= 2
@@ -307,7 +308,7 @@ def _merge_cells(counts: Counts) -> tuple[Counts, int]:
     return counts, factor
 
 
-def describe_dense_areas(counts: Counts, names: Sequence[str], corners: NDArray[np.float64]) -> str:
+def describe_dense_areas(counts: Integers, names: Sequence[str], corners: Floats) -> str:
     """Describe where the densest areas of a regular grid lie, in a sentence."""
     called = [shorten(str(name), 80) for name in names]
     decimals = [count_decimals(side) + 1 for side in (corners[1] - corners[0]) / counts.shape]
@@ -327,7 +328,7 @@ def describe_dense_areas(counts: Counts, names: Sequence[str], corners: NDArray[
 
 def map_alt_text(
     names: Sequence[str],
-    corners: NDArray[np.float64],
+    corners: Floats,
     finding: str,
     note: str,
     counts: str = "Counts are noisy.",
@@ -422,13 +423,13 @@ def dense_areas(
     return sorted(areas, key=lambda area: -area.noisy_count)
 
 
-def _block_scores(blocks: NDArray[np.int64]) -> NDArray[np.float64]:
+def _block_scores(blocks: Integers) -> Floats:
     """Return each block's weighted sum, its middle weighing most."""
     weights = np.array({1: [1.0], 2: [1.0, 1.0], 3: [1.0, 2.0, 1.0]}[blocks.shape[-1]])
     return np.asarray(np.einsum("ijkl,k,l->ij", blocks, weights, weights))
 
 
-def _is_peak(sums: NDArray[np.float64]) -> NDArray[np.bool_]:
+def _is_peak(sums: Floats) -> NDArray[np.bool_]:
     """Return which blocks hold at least as much as all within two cells of them."""
     padded = np.pad(sums, 2, constant_values=-np.inf)
     around = np.lib.stride_tricks.sliding_window_view(padded, (5, 5)).max(axis=(2, 3))
@@ -437,7 +438,7 @@ def _is_peak(sums: NDArray[np.float64]) -> NDArray[np.bool_]:
 
 def _area(
     shape: tuple[int, ...],
-    corners: tuple[NDArray[np.float64], NDArray[np.float64]],
+    corners: tuple[Floats, Floats],
     start: tuple[int, int],
     size: int,
     total: int,
@@ -449,5 +450,5 @@ def _area(
     return Area(_pair(first), _pair(last), size * size, total)
 
 
-def _pair(corner: NDArray[np.float64]) -> tuple[float, float]:
+def _pair(corner: Floats) -> tuple[float, float]:
     return float(corner[0]), float(corner[1])

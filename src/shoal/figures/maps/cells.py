@@ -3,18 +3,16 @@
 from itertools import pairwise
 
 import numpy as np
-from numpy.typing import NDArray
 
+from shoal.arrays import Integers
 from shoal.figures.palette import SHADES
 from shoal.figures.svg import Svg, px
 from shoal.figures.text import format_number
 
-__all__ = ["Counts", "draw_cells", "draw_legend", "shade_levels"]
-
-Counts = NDArray[np.int64]
+__all__ = ["draw_cells", "draw_legend", "shade_levels"]
 
 
-def shade_levels(noisy_counts: Counts) -> list[int]:
+def shade_levels(noisy_counts: Integers) -> list[int]:
     """Return the least count of each shade, from 1 up, in widening steps.
 
     Examples
@@ -30,7 +28,7 @@ def shade_levels(noisy_counts: Counts) -> list[int]:
 
 def draw_cells(
     svg: Svg,
-    counts: Counts,
+    counts: Integers,
     levels: list[int],
     across: list[float],
     upwards: list[float],
@@ -63,7 +61,7 @@ def draw_cells(
 
 
 def _dashes(
-    shades: NDArray[np.int64], across: list[float], gap: float
+    shades: Integers, across: list[float], gap: float
 ) -> dict[int, list[tuple[float, float]]]:
     """Return the start and length of each run of cells of one shade."""
     runs: dict[int, list[tuple[float, float]]] = {}

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from shoal.arrays import Integers
 from shoal.errors import DimensionMismatch
 from shoal.figures.arrays import box_corners, check_counts, check_points
 from shoal.figures.figure import import_plotly
@@ -253,7 +254,7 @@ class ClusterMap(CellMap):
                 svg.text(self._x(x), self._y(y) + 4, str(place), "number middle")
 
 
-def _borders(labels: NDArray[np.int64], across: list[float], upwards: list[float]) -> str:
+def _borders(labels: Integers, across: list[float], upwards: list[float]) -> str:
     """Return lines where two clusters touch: neighbours may have one colour."""
     lines = []
     for i, parted in enumerate(_differs_from_next(labels)):
@@ -271,13 +272,13 @@ def _runs(parted: NDArray[np.bool_]) -> list[list[int]]:
     return edges.reshape(-1, 2).tolist()
 
 
-def _differs_from_next(labels: NDArray[np.int64]) -> NDArray[np.bool_]:
+def _differs_from_next(labels: Integers) -> NDArray[np.bool_]:
     """Return whether a cell and the next along the first axis belong to two clusters."""
     here, there = labels[:-1], labels[1:]
     return np.asarray((here != there) & (here >= 0) & (there >= 0))
 
 
-def _thin_cells(labels: NDArray[np.int64]) -> NDArray[np.int64]:
+def _thin_cells(labels: Integers) -> Integers:
     """Return at most 256 cells a side: every second, third, ... of a finer grid."""
     steps = [-(-side // _MOST_A_SIDE) for side in labels.shape]
     return labels[:: steps[0], :: steps[1]]

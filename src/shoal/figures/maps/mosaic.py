@@ -4,8 +4,9 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from shoal.arrays import Floats, Integers
 from shoal.errors import DimensionMismatch
 from shoal.figures.arrays import box_corners, check_points
 from shoal.figures.maps.cell_map import (
@@ -31,7 +32,6 @@ __all__ = [
     "raster_of_points",
 ]
 
-Matrix = NDArray[np.float64]
 _CELLS_AT_ONCE = 2**16  # cells: their shares in all parts of an axis are in memory together
 
 
@@ -168,7 +168,7 @@ class Mosaic(CellMap):
         shown = {"noisy_counts": raster.tolist(), "cells": list(raster.shape), "merged": 1}
         return CellMap(title=self.title, alt=self.alt, data={**self.data, **shown}).plotly()
 
-    def _shading_limit(self, density: NDArray[np.int64]) -> int:
+    def _shading_limit(self, density: Integers) -> int:
         """Return the density that 95 in 100 people have around them at most."""
         order = np.argsort(density)
         people = np.cumsum(np.array(self.data["weights"], dtype=float)[order])
@@ -176,7 +176,7 @@ class Mosaic(CellMap):
             return 1
         return int(density[order][np.searchsorted(people, 0.95 * people[-1])])
 
-    def _draw_tiles(self, svg: Svg, shades: NDArray[np.int64]) -> None:
+    def _draw_tiles(self, svg: Svg, shades: Integers) -> None:
         """Draw tiles as thick lines, one path for those of a shade and a height."""
         paths: dict[tuple[int, float], list[str]] = {}
         for (left, bottom, right, top), shade in zip(self.data["cells"], shades, strict=True):
@@ -191,7 +191,7 @@ class Mosaic(CellMap):
 
 def raster_of_cells(
     low: ArrayLike, high: ArrayLike, weights: ArrayLike, *, within: ArrayLike, parts: int = 48
-) -> NDArray[np.int64]:
+) -> Integers:
     """Spread cells' weights over a regular grid and round the sums.
 
     Parameters
@@ -226,7 +226,7 @@ def raster_of_cells(
 
 def raster_of_points(
     points: ArrayLike, weights: ArrayLike, *, within: ArrayLike, parts: int = 48
-) -> NDArray[np.int64]:
+) -> Integers:
     """Add points' weights up on a regular grid and round the sums.
 
     Parameters
@@ -253,14 +253,14 @@ def raster_of_points(
     return np.asarray(np.rint(counts), dtype=np.int64)
 
 
-def _shares(low: Matrix, high: Matrix, ends: Matrix, parts: int) -> Matrix:
+def _shares(low: Floats, high: Floats, ends: Floats, parts: int) -> Floats:
     """Return how much of each cell's side lies in each part of an axis."""
     edges = np.linspace(ends[0], ends[1], parts + 1)
     overlap = np.minimum(high[:, None], edges[1:]) - np.maximum(low[:, None], edges[:-1])
     return np.asarray(np.maximum(overlap, 0) / (high - low)[:, None])
 
 
-def _check_two(*arrays: Matrix) -> None:
+def _check_two(*arrays: Floats) -> None:
     if any(array.ndim != 2 or array.shape[1] != 2 for array in arrays):
         raise DimensionMismatch(
             "A map shows two columns; the arrays have shapes "

@@ -10,11 +10,11 @@ from itertools import count
 import numpy as np
 from numpy.typing import ArrayLike
 
+from shoal.arrays import Integers
 from shoal.errors import InvalidBudget, InvalidSetting, setting
 from shoal.mechanisms.exact.inversion import decimal_precision
 from shoal.mechanisms.exact.rounded_reals import Interval, rounded_noise
 from shoal.mechanisms.exact.whole_numbers import (
-    Integers,
     changed_vectors,
     check_rate,
     check_vectors,

@@ -9,12 +9,12 @@ from typing import Any, overload
 import numpy as np
 from numpy.typing import NDArray
 
+from shoal.arrays import Integers
 from shoal.domain import SparseCounts
 from shoal.errors import InvalidSetting, TooLarge, setting
 from shoal.mechanisms.exact.discrete_laplace import geometric_law, reach_probability, skip_law
 from shoal.mechanisms.exact.whole_numbers import (
     LARGEST_RATE,
-    Integers,
     check_rate,
     check_whole_numbers,
     clipped_to_62_bits,

@@ -7,10 +7,10 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import ArrayLike
 
+from shoal.arrays import Integers
 from shoal.errors import InvalidSetting
 from shoal.mechanisms.exact.rounded_reals import Interval, rounded_noise
 from shoal.mechanisms.exact.whole_numbers import (
-    Integers,
     changed_vectors,
     check_rate,
     check_vectors,

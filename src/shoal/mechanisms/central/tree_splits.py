@@ -11,10 +11,11 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from shoal.arrays import Floats, Integers
 from shoal.errors import InvalidSetting, NotNumeric
 from shoal.mechanisms.exact.discrete_laplace import geometric_law
 from shoal.mechanisms.exact.inversion import decimal_precision
-from shoal.mechanisms.exact.whole_numbers import FARTHEST, Integers, check_rate
+from shoal.mechanisms.exact.whole_numbers import FARTHEST, check_rate
 from shoal.privacy import PureDP
 from shoal.privacy.exact import whole_number
 
@@ -304,9 +305,7 @@ class TreeSplits:
             return -step * reach - math.log1p(math.exp(-step))
         return math.log1p(-math.exp(-step * (1 - reach)) / (1 + math.exp(-step)))
 
-    def _worst_of_nodes(
-        self, before: Integers, after: Integers, below: NDArray[np.float64]
-    ) -> NDArray[np.float64]:
+    def _worst_of_nodes(self, before: Integers, after: Integers, below: Floats) -> Floats:
         """Return the most that each node of a depth and all below it can cost."""
         worst, tested = np.zeros(before.size), np.flatnonzero(self._above_floor(before, after))
         # The last depth has no children that are decided.

@@ -11,6 +11,7 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
+from shoal.arrays import Integers
 from shoal.mechanisms.exact.inversion import ExactTable
 
 __all__ = ["Coin", "fair_bits", "random_subsets"]
@@ -66,7 +67,7 @@ def fair_bits(shape: tuple[int, int], rng: np.random.Generator) -> Bits:
     return np.unpackbits(packed, count=n).reshape(shape).view(np.bool_)
 
 
-def random_subsets(n: int, d: int, k: int, rng: np.random.Generator) -> NDArray[np.int64]:
+def random_subsets(n: int, d: int, k: int, rng: np.random.Generator) -> Integers:
     """Draw ``k`` distinct columns of ``d`` for each of ``n`` rows, all subsets equally likely.
 
     Floyd's way: the j-th pick is uniform up to a limit that rises with j, and the limit itself

@@ -20,8 +20,9 @@ from typing import Any, Generic, TypeVar
 
 import numpy as np
 
+from shoal.arrays import Integers
 from shoal.mechanisms.exact.inversion import ExactTable, exp_minus
-from shoal.mechanisms.exact.whole_numbers import FARTHEST, Integers
+from shoal.mechanisms.exact.whole_numbers import FARTHEST
 
 __all__ = ["FARTHEST", "GeometricLaw", "geometric_law", "skip_law"]
 

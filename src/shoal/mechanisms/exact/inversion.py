@@ -20,13 +20,14 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
+from shoal.arrays import Integers
+
 __all__ = [
     "ExactTable",
     "decimal_precision",
     "exp_minus",
 ]
 
-Outcomes = NDArray[np.int64]
 Thresholds = Callable[[], Sequence[Decimal]]
 _GUARD_DIGITS = 12  # decimal digits that the computation of a threshold may lose
 
@@ -50,7 +51,7 @@ class ExactTable:
         self._floors = np.array(self._certified(64), dtype=np.uint64)
         self._guide = self._make_guide()
 
-    def sample(self, n: int, rng: np.random.Generator) -> Outcomes:
+    def sample(self, n: int, rng: np.random.Generator) -> Integers:
         """Return ``n`` independent outcomes."""
         prefixes = _random_words(-(-n // 4), rng).view(np.uint16)[:n]
         outcomes = self._guide.take(prefixes, mode="clip")  # [P1]
@@ -58,7 +59,7 @@ class ExactTable:
         outcomes[undecided] = self._resolve(prefixes[undecided], rng)
         return outcomes
 
-    def _resolve(self, prefixes: NDArray[np.uint16], rng: np.random.Generator) -> Outcomes:
+    def _resolve(self, prefixes: NDArray[np.uint16], rng: np.random.Generator) -> Integers:
         """Return the outcomes of draws whose first 16 bits do not decide them."""
         uniforms = (prefixes.astype(np.uint64) << 48) | (_random_words(prefixes.size, rng) >> 16)
         places = np.searchsorted(self._floors, uniforms, side="right")  # [P2]
@@ -92,7 +93,7 @@ class ExactTable:
             # Some threshold lies too close to a whole number for these digits: compute with more.
             digits *= 2
 
-    def _make_guide(self) -> Outcomes:
+    def _make_guide(self) -> Integers:
         """Return the outcome for each value of the first 16 bits; -1 where undecided."""
         edges = np.arange(2**16, dtype=np.uint64) << 48
         guide = np.searchsorted(self._floors, edges, side="right")

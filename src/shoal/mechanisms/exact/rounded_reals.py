@@ -18,8 +18,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from shoal.arrays import Integers
 from shoal.mechanisms.exact.inversion import decimal_precision
-from shoal.mechanisms.exact.whole_numbers import FARTHEST, Integers
+from shoal.mechanisms.exact.whole_numbers import FARTHEST
 
 __all__ = ["Formula", "Interval", "rounded_noise"]
 

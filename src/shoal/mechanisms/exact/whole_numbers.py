@@ -6,13 +6,13 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
+from shoal.arrays import Integers
 from shoal.errors import InvalidBudget, InvalidSetting, NotNumeric, setting
 from shoal.privacy.exact import exact
 
 __all__ = [
     "FARTHEST",
     "LARGEST_RATE",
-    "Integers",
     "changed_vectors",
     "check_rate",
     "check_vectors",
@@ -21,7 +21,6 @@ __all__ = [
     "exact_sensitivity",
 ]
 
-Integers = NDArray[np.int64]
 # Counts and noise are cut there, so that their sum fits 64 bits.
 FARTHEST = 2**62
 LARGEST_RATE = 1000

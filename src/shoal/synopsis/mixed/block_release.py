@@ -6,15 +6,13 @@ from fractions import Fraction
 from functools import lru_cache
 
 import numpy as np
-from numpy.typing import NDArray
 
+from shoal.arrays import Floats, Integers
 from shoal.estimator import Spending
 from shoal.mechanisms import Geometric, ProductNorm
 
 __all__ = ["Blocks"]
 
-Floats = NDArray[np.float64]
-Integers = NDArray[np.int64]
 _PARTS = 10_000  # shares of a budget are whole numbers of these
 
 

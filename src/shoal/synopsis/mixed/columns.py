@@ -5,8 +5,8 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from shoal.arrays import Floats, Integers
 from shoal.domain import Schema
 from shoal.domain.categories import OTHER
 from shoal.engine import Block
@@ -14,8 +14,6 @@ from shoal.errors import InvalidDomain, UnknownBounds, setting, value_text
 
 __all__ = ["LATTICE", "CategoryColumn", "MixedColumns", "NumberColumn", "mixed_columns"]
 
-Integers = NDArray[np.int64]
-Floats = NDArray[np.float64]
 LATTICE = 2**16  # steps to half the width of a number's bounds
 
 

@@ -10,9 +10,9 @@ from typing import Any, Literal, Self
 
 import numpy as np
 import pyarrow as pa
-from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
+from shoal.arrays import Floats, Integers
 from shoal.domain import Schema
 from shoal.engine import Rows
 from shoal.errors import InvalidSetting, UnknownCategory, UnknownColumn
@@ -27,8 +27,6 @@ from shoal.synopsis.mixed.tree_model import TreeModel, consistent_model
 
 __all__ = ["MixedEstimator", "MixedSynopsis", "PairTable", "read_counts"]
 
-Floats = NDArray[np.float64]
-Integers = NDArray[np.int64]
 ROWS_SHARE = Fraction(2, 100)
 # How the budget of a model is divided, and from how many rows on a pair is worth its table:
 # measured, see docs/decisions/mixed-tables.md.

@@ -6,12 +6,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
+
+from shoal.arrays import Floats, Integers
 
 __all__ = ["TreeModel", "consistent_model", "norm_sub", "spread_counts"]
 
-Floats = NDArray[np.float64]
-Integers = NDArray[np.int64]
 Edge = tuple[int, int]
 _SWEEPS = 25  # of proportional fitting: docs/decisions/mixed-tables.md
 _LEAST = 1e-6  # of the independent table, so that no cell is impossible

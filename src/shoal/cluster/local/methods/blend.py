@@ -12,12 +12,13 @@ falls with the number of reports.
 
 import numpy as np
 
+from shoal.arrays import Floats
 from shoal.cluster.local.methods.em import density_of
 from shoal.cluster.local.methods.mixture import fit_mixture
 from shoal.cluster.local.methods.moments import shrink_reports
 from shoal.cluster.local.methods.plain_kmeans import centers_of
 from shoal.cluster.local.methods.report_law import span_of
-from shoal.cluster.local.methods.result import LearningResult, Progress, Row, nearest
+from shoal.cluster.local.methods.result import LearningResult, Progress, nearest
 from shoal.mechanisms.local.laplace.prior import laplace_of, thinned
 from shoal.mechanisms.local.reports import Reports
 from shoal.randomness import Randomness
@@ -29,7 +30,7 @@ _FEW = 200  # reports up to which all estimates weigh the same: docs/decisions/l
 
 
 def learn(
-    reports: Reports, n_clusters: int, rng: Randomness, units: Row, progress: Progress = None
+    reports: Reports, n_clusters: int, rng: Randomness, units: Floats, progress: Progress = None
 ) -> LearningResult:
     """Find the centres of all four estimates together.
 

@@ -16,12 +16,12 @@ from itertools import product
 import numpy as np
 from numpy.typing import NDArray
 
+from shoal.arrays import Floats, Integers
 from shoal.cluster.local.distributed_frames import sum_over_reports
 from shoal.cluster.local.methods.moments import noise_variance, shrink_to_covariance
 from shoal.cluster.local.methods.plain_kmeans import centers_of
 from shoal.cluster.local.methods.report_law import law_of, span_of, step_of
-from shoal.cluster.local.methods.result import LearningResult, Progress, Row, nearest
-from shoal.domain.box import Matrix
+from shoal.cluster.local.methods.result import LearningResult, Progress, nearest
 from shoal.mechanisms import NDLaplace
 from shoal.mechanisms.local.laplace.noise_lattice import (
     NoiseLattice,
@@ -66,11 +66,11 @@ class Density:
     """
 
     law: Law
-    atoms: Matrix
-    weights: Row
+    atoms: Floats
+    weights: Floats
     lattice: NoiseLattice | None = field(default=None, repr=False)
 
-    def posterior_means(self, values: Matrix) -> Matrix:
+    def posterior_means(self, values: Floats) -> Floats:
         """Return the posterior mean of the record behind each report: its least-squares estimate.
 
         Parameters
@@ -88,7 +88,7 @@ class Density:
             means[start : start + size] = likelihood @ atoms
         return means
 
-    def labels(self, values: Matrix, clusters: NDArray[np.int64]) -> NDArray[np.int64]:
+    def labels(self, values: Floats, clusters: Integers) -> Integers:
         """Return the likeliest cluster behind each report, given that of each atom.
 
         Parameters
@@ -105,9 +105,7 @@ class Density:
             return self.lattice.likeliest_part(scaled_blocks(self.law, values), shaped)
         return self._labels_inscaled_blocks(values, clusters, k)
 
-    def _labels_inscaled_blocks(
-        self, values: Matrix, clusters: NDArray[np.int64], k: int
-    ) -> NDArray[np.int64]:
+    def _labels_inscaled_blocks(self, values: Floats, clusters: Integers, k: int) -> Integers:
         most = max(k, _MOST_LABELS // len(values))
         heaviest = np.argsort(-self.weights, kind="stable")[:most]
         member = np.zeros((len(heaviest), k), dtype=np.float32)
@@ -122,7 +120,7 @@ class Density:
 
 
 def learn(
-    reports: Reports, n_clusters: int, rng: Randomness, units: Row, progress: Progress = None
+    reports: Reports, n_clusters: int, rng: Randomness, units: Floats, progress: Progress = None
 ) -> LearningResult:
     """Find the centres of the density's atoms, and the likeliest cluster behind each report.
 
@@ -164,7 +162,7 @@ def density_of(reports: Reports, rng: Randomness, progress: Progress = None) -> 
 
 
 def _lattice(
-    law: NDLaplace, low: Row, high: Row, step: Row, reports: Reports
+    law: NDLaplace, low: Floats, high: Floats, step: Floats, reports: Reports
 ) -> NoiseLattice | None:
     """Return a lattice for convolutions; ``None`` if reports are few or it would be too large."""
     coarse, values = min(_COARSE, float(np.prod((high - low) / step + 1))), reports.values
@@ -176,12 +174,12 @@ def _lattice(
     return lattice_for(ends[0], ends[1], step / units, in_noise_units(law, ends_of_reports))
 
 
-def _count_on_lattice(lattice: NoiseLattice, law: NDLaplace, values: Matrix) -> NDArray[np.float64]:
+def _count_on_lattice(lattice: NoiseLattice, law: NDLaplace, values: Floats) -> Floats:
     """Count reports on the lattice; each is shared among the nodes around it."""
     return lattice.counts(scaled_blocks(law, values))
 
 
-def _sample_atoms(reports: Reports, rng: Randomness) -> Matrix:
+def _sample_atoms(reports: Reports, rng: Randomness) -> Floats:
     """Take some reports as atoms in the box, half of them shrunk to the records' covariance."""
     values, mechanism = reports.values, reports.mechanism
     drawn = values[rng.compute.permutation(len(values))[:_SAMPLED_ATOMS]]
@@ -197,7 +195,7 @@ def _sample_atoms(reports: Reports, rng: Randomness) -> Matrix:
 
 
 def _refine_lattice(
-    law: Law, values: Matrix, low: Row, high: Row, step: Row, progress: Progress
+    law: Law, values: Floats, low: Floats, high: Floats, step: Floats, progress: Progress
 ) -> Density:
     """Fit a coarse lattice, then halve the step around atoms that have weight, repeatedly.
 
@@ -222,9 +220,7 @@ def _refine_lattice(
     return density
 
 
-def _finer_places(
-    places: NDArray[np.int64], halved: NDArray[np.bool_], nodes: Row
-) -> NDArray[np.int64]:
+def _finer_places(places: Integers, halved: NDArray[np.bool_], nodes: Floats) -> Integers:
     """Return the places on the finer lattice and their neighbours along the halved axes."""
     moves = product(*[(-1, 0, 1) if each else (0,) for each in halved])
     finer = np.where(halved, 2 * places, places)
@@ -233,7 +229,7 @@ def _finer_places(
 
 
 def _fit_on_atoms(
-    law: Law, values: Matrix, atoms: Matrix, rounds: int, progress: Progress
+    law: Law, values: Floats, atoms: Floats, rounds: int, progress: Progress
 ) -> Density:
     """Run EM on as many reports as fit in memory, then one pass over all of them in batches."""
     most = _MOST_LIKELIHOODS // len(atoms)
@@ -244,8 +240,8 @@ def _fit_on_atoms(
 
 
 def _one_pass(
-    law: Law, values: Matrix, atoms: Matrix, weights: Row, size: int, progress: Progress
-) -> Row:
+    law: Law, values: Floats, atoms: Floats, weights: Floats, size: int, progress: Progress
+) -> Floats:
     """Do one step of EM for each batch, weighted by its share of the reports read so far.
 
     Cappé, Moulines, On-line expectation-maximization for latent data models, JRSS B 2009.

@@ -8,14 +8,13 @@ they explain the counts; counts beyond them are added where they are more than n
 from typing import cast
 
 import numpy as np
-from numpy.typing import NDArray
 
+from shoal.arrays import Floats, Integers
 from shoal.cluster.kmeans.weighted import weighted_centers
 from shoal.cluster.local.distributed_frames import sum_over_reports
 from shoal.cluster.local.methods.gaussian_groups import Cells, GaussianGroups
 from shoal.cluster.local.methods.group_posterior import likely_groups
-from shoal.cluster.local.methods.result import LearningResult, Progress, Row
-from shoal.domain.box import Matrix
+from shoal.cluster.local.methods.result import LearningResult, Progress
 from shoal.errors import NotAReport, setting, value_text
 from shoal.mechanisms.local.categories.local_grid import LocalGrid
 from shoal.mechanisms.local.reports import Reports, as_raw_reports
@@ -30,7 +29,7 @@ _SURE = 4
 
 
 def learn(
-    reports: Reports, n_clusters: int, rng: Randomness, units: Row, progress: Progress = None
+    reports: Reports, n_clusters: int, rng: Randomness, units: Floats, progress: Progress = None
 ) -> LearningResult:
     """Find cluster centres by k-means on the density behind reports of a ``LocalGrid``.
 
@@ -83,7 +82,7 @@ def grid_of(reports: object) -> LocalGrid:
     )
 
 
-def cells_of(reports: Reports, units: Row) -> Cells:
+def cells_of(reports: Reports, units: Floats) -> Cells:
     """Return unbiased counts of all cells, with the box's centre at 0.
 
     Parameters
@@ -100,7 +99,7 @@ def cells_of(reports: Reports, units: Row) -> Cells:
     return Cells(edges, grid.counts_from_tally(tally).value, grid.deviation(n), n)
 
 
-def density_of(cells: Cells, fits: list[GaussianGroups]) -> tuple[Matrix, Row]:
+def density_of(cells: Cells, fits: list[GaussianGroups]) -> tuple[Floats, Floats]:
     """Return the mean place and the number of the people in each cell."""
     masses, moments = _average_fits(fits, cells)
     added = _surplus(cells, masses)
@@ -112,7 +111,7 @@ def density_of(cells: Cells, fits: list[GaussianGroups]) -> tuple[Matrix, Row]:
     return points, np.maximum(masses + added, 0)
 
 
-def _average_fits(fits: list[GaussianGroups], cells: Cells) -> tuple[Row, Matrix]:
+def _average_fits(fits: list[GaussianGroups], cells: Cells) -> tuple[Floats, Floats]:
     """Return the people of each cell and the sum of their places, averaged by likelihood."""
     costs = np.array([fit.cost for fit in fits])
     odds = np.exp((costs.min() - costs) / 2)
@@ -120,10 +119,10 @@ def _average_fits(fits: list[GaussianGroups], cells: Cells) -> tuple[Row, Matrix
     likely = [(fit, share) for fit, share in zip(fits, odds, strict=True) if share > 1e-4]
     masses = sum(share * fit.masses(cells) for fit, share in likely)
     moments = sum(share * fit.moments(cells) for fit, share in likely)
-    return cast("Row", masses), cast("Matrix", moments)
+    return cast("Floats", masses), cast("Floats", moments)
 
 
-def _surplus(cells: Cells, masses: Row) -> Row:
+def _surplus(cells: Cells, masses: Floats) -> Floats:
     """Return the counts beyond the groups, in cells where they are clearly more than noise.
 
     A little of every remainder would do harm: there are many cells, and what noise adds to the
@@ -133,14 +132,14 @@ def _surplus(cells: Cells, masses: Row) -> Row:
     return np.where(np.abs(rest) > _SURE * cells.deviation, rest, 0.0)
 
 
-def _nearest(points: Matrix, centers: Matrix) -> NDArray[np.int64]:
+def _nearest(points: Floats, centers: Floats) -> Integers:
     halves = (centers**2).sum(axis=1) / 2
     return np.asarray(np.argmin(halves - points @ centers.T, axis=1), dtype=np.int64)
 
 
 def _report_labels(
-    grid: LocalGrid, reports: Reports, weights: Row, nearest: NDArray[np.int64]
-) -> NDArray[np.int64]:
+    grid: LocalGrid, reports: Reports, weights: Floats, nearest: Integers
+) -> Integers:
     """Return the cluster from which each report most likely came, looked up by its number."""
     best = likeliest = np.zeros(0)
     for cluster in range(nearest.max() + 1):

@@ -13,15 +13,14 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import roots_genlaguerre
 from scipy.stats import norm, qmc
 
+from shoal.arrays import Floats, Integers
 from shoal.cluster.local.methods.moments import shrink_to_covariance
 from shoal.cluster.local.methods.plain_kmeans import centers_of
 from shoal.cluster.local.methods.report_law import span_of
-from shoal.cluster.local.methods.result import LearningResult, Progress, Row
-from shoal.domain.box import Matrix
+from shoal.cluster.local.methods.result import LearningResult, Progress
 from shoal.mechanisms.local.laplace.nd_laplace import NDLaplace
 from shoal.mechanisms.local.laplace.prior import laplace_of, thinned
 from shoal.mechanisms.local.reports import Reports
@@ -42,22 +41,22 @@ _BLOCK = 2**13
 class _Axes(NamedTuple):
     """A component in the axes of its own covariance, and the reports in them."""
 
-    variances: Row
-    axes: Matrix
-    gaps: Matrix
+    variances: Floats
+    axes: Floats
+    gaps: Floats
 
 
 @dataclass(frozen=True, eq=False)
 class Mixture:
     """A mixture of Gaussians of the records, in the mechanism's scaled units, and its noise."""
 
-    shares: Row
-    means: Matrix
-    covariances: NDArray[np.float64]
-    noise_variances: Row
-    noise_weights: Row
+    shares: Floats
+    means: Floats
+    covariances: Floats
+    noise_variances: Floats
+    noise_weights: Floats
 
-    def points(self) -> tuple[Matrix, Row]:
+    def points(self) -> tuple[Floats, Floats]:
         """Return quasi-random points of every component, and their weights."""
         d = self.means.shape[1]
         even = qmc.Sobol(d, scramble=False).random(_POINTS)
@@ -67,7 +66,7 @@ class Mixture:
         points = spread + np.repeat(self.means, _POINTS, axis=0)
         return points, np.repeat(self.shares / _POINTS, _POINTS)
 
-    def guesses(self, values: Matrix) -> tuple[Matrix, NDArray[np.int64]]:
+    def guesses(self, values: Floats) -> tuple[Floats, Integers]:
         """Return the posterior mean of the record behind each report, and its likeliest component.
 
         Parameters
@@ -81,7 +80,7 @@ class Mixture:
             means[part], labels[part] = self._guesses(values[part])
         return means, labels
 
-    def _guesses(self, values: Matrix) -> tuple[Matrix, NDArray[np.int64]]:
+    def _guesses(self, values: Floats) -> tuple[Floats, Integers]:
         responsibilities, _, parts = _expect(self, values)
         means = np.zeros(values.shape)
         for j, part in enumerate(parts):
@@ -94,7 +93,7 @@ class Mixture:
 
 
 def learn(
-    reports: Reports, n_clusters: int, rng: Randomness, units: Row, progress: Progress = None
+    reports: Reports, n_clusters: int, rng: Randomness, units: Floats, progress: Progress = None
 ) -> LearningResult:
     """Fit a mixture; its means, moved into the box, are the centres.
 
@@ -138,7 +137,7 @@ def fit_mixture(reports: Reports, n_components: int, rng: Randomness) -> Mixture
     return _run_em(promising, values, floor, _ROUNDS)[0]
 
 
-def _start(mechanism: NDLaplace, values: Matrix, k: int, rng: Randomness, floor: float) -> Mixture:
+def _start(mechanism: NDLaplace, values: Floats, k: int, rng: Randomness, floor: float) -> Mixture:
     d = values.shape[1]
     shrunk, covariance = shrink_to_covariance(values, (d + 1) / mechanism.rate**2)
     means = centers_of(shrunk, np.ones(len(values)), k, rng, np.ones(d), runs=1)
@@ -153,7 +152,7 @@ def _start(mechanism: NDLaplace, values: Matrix, k: int, rng: Randomness, floor:
     return Mixture(np.full(k, 1 / k), means, np.repeat(within[None], k, axis=0), *noise)
 
 
-def _run_em(mixture: Mixture, values: Matrix, floor: float, rounds: int) -> tuple[Mixture, float]:
+def _run_em(mixture: Mixture, values: Floats, floor: float, rounds: int) -> tuple[Mixture, float]:
     """Run EM until the mean log-likelihood hardly grows; return the mixture and that."""
     last = -np.inf
     for _ in range(rounds):
@@ -164,7 +163,7 @@ def _run_em(mixture: Mixture, values: Matrix, floor: float, rounds: int) -> tupl
     return mixture, level
 
 
-def _expect(mixture: Mixture, values: Matrix) -> tuple[NDArray[np.float64], float, list[_Axes]]:
+def _expect(mixture: Mixture, values: Floats) -> tuple[Floats, float, list[_Axes]]:
     """Return r_ijq, the mean log-likelihood, and the reports in each component's axes."""
     k, q = len(mixture.shares), len(mixture.noise_weights)
     logs, parts = np.empty((len(values), k, q)), []
@@ -184,7 +183,7 @@ def _expect(mixture: Mixture, values: Matrix) -> tuple[NDArray[np.float64], floa
 
 
 def _maximise(
-    mixture: Mixture, responsibilities: NDArray[np.float64], parts: list[_Axes], floor: float
+    mixture: Mixture, responsibilities: Floats, parts: list[_Axes], floor: float
 ) -> Mixture:
     """Do the M step; a component without reports stays where it is."""
     totals = responsibilities.sum(axis=(0, 2))
@@ -206,7 +205,7 @@ def _maximise(
     )
 
 
-def _moments(weights: Matrix, part: _Axes, noise: Row) -> tuple[Row, Matrix]:
+def _moments(weights: Floats, part: _Axes, noise: Floats) -> tuple[Floats, Floats]:
     """Return mean and covariance of the records of one component, in its axes."""
     shrinkage = _shrinkage(part.variances, noise)
     mean = ((weights @ shrinkage.T) * part.gaps).sum(axis=0)
@@ -224,15 +223,15 @@ def _moments(weights: Matrix, part: _Axes, noise: Row) -> tuple[Row, Matrix]:
     return mean, second - np.outer(mean, mean) + np.diag(left)
 
 
-def _shrinkage(variances: Row, noise: Row) -> Matrix:
+def _shrinkage(variances: Floats, noise: Floats) -> Floats:
     """Return how far the posterior mean moves from the mean to the report, by axis and node."""
     return variances[:, None] / _total_variances(variances, noise)
 
 
-def _total_variances(variances: Row, noise: Row) -> Matrix:
+def _total_variances(variances: Floats, noise: Floats) -> Floats:
     return variances[:, None] + noise
 
 
-def _square_root(covariance: Matrix) -> Matrix:
+def _square_root(covariance: Floats) -> Floats:
     variances, axes = np.linalg.eigh(covariance)
     return np.asarray(axes * np.sqrt(np.maximum(variances, 0)))

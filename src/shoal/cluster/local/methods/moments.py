@@ -5,10 +5,10 @@ The covariance of the records is that of the reports less that of the noise.
 
 import numpy as np
 
+from shoal.arrays import Floats
 from shoal.cluster.local.inputs import box_of
 from shoal.cluster.local.methods.plain_kmeans import centers_of
-from shoal.cluster.local.methods.result import LearningResult, Progress, Row
-from shoal.domain.box import Matrix
+from shoal.cluster.local.methods.result import LearningResult, Progress
 from shoal.mechanisms.local.laplace.nd_laplace import NDLaplace
 from shoal.mechanisms.local.laplace.prior import laplace_of, thinned
 from shoal.mechanisms.local.reports import Reports, as_raw_reports
@@ -27,7 +27,7 @@ _FLOOR = 1e-3  # of the reports' mean variance: a direction is never lost altoge
 
 
 def learn(
-    reports: Reports, n_clusters: int, rng: Randomness, units: Row, progress: Progress = None
+    reports: Reports, n_clusters: int, rng: Randomness, units: Floats, progress: Progress = None
 ) -> LearningResult:
     """Run k-means on reports that were moved to have the records' mean and covariance.
 
@@ -48,7 +48,7 @@ def learn(
     return LearningResult(centers, shown, np.full(len(shown), 1 / len(shown)))
 
 
-def shrink_reports(reports: Reports) -> Matrix:
+def shrink_reports(reports: Reports) -> Floats:
     """Move reports so that they have the records' mean and covariance, in raw units.
 
     Parameters
@@ -63,8 +63,8 @@ def shrink_reports(reports: Reports) -> Matrix:
 
 
 def shrink_to_covariance(
-    values: Matrix, noise: float, moved: Matrix | None = None
-) -> tuple[Matrix, Matrix]:
+    values: Floats, noise: float, moved: Floats | None = None
+) -> tuple[Floats, Floats]:
     """Move reports to the records' covariance, and return both, in scaled units.
 
     The result has the mean of the reports and the records' covariance.
@@ -97,7 +97,7 @@ def shrink_to_covariance(
     return shrunk, np.asarray((axes * of_records) @ axes.T)
 
 
-def debiased_covariance(reports: object) -> Matrix:
+def debiased_covariance(reports: object) -> Floats:
     r"""Estimate the covariance of the records, in raw units, from their reports.
 
     It is post-processing, so it costs nothing. A coordinate of the noise has variance :math:`(d +
@@ -126,7 +126,7 @@ def debiased_covariance(reports: object) -> Matrix:
     return np.asarray((axes * lengths) @ axes.T * np.outer(units, units))
 
 
-def covariance(points: Matrix) -> Matrix:
+def covariance(points: Floats) -> Floats:
     """Return the covariance of the columns; zeros for a single row."""
     centred = points - points.mean(axis=0)
     return np.asarray(centred.T @ centred / max(1, len(points) - 1))

@@ -3,9 +3,9 @@
 import numpy as np
 from sklearn.cluster import KMeans
 
+from shoal.arrays import Floats
 from shoal.cluster.kmeans.weighted import weighted_kmeans
-from shoal.cluster.local.methods.result import LearningResult, Progress, Row
-from shoal.domain.box import Matrix
+from shoal.cluster.local.methods.result import LearningResult, Progress
 from shoal.mechanisms.local.laplace.prior import thinned
 from shoal.mechanisms.local.reports import Reports
 from shoal.randomness import Randomness
@@ -16,7 +16,7 @@ _MANY, _SOME = 100_000, 20_000  # points from which restarts use a sample, and i
 
 
 def learn(
-    reports: Reports, n_clusters: int, rng: Randomness, units: Row, progress: Progress = None
+    reports: Reports, n_clusters: int, rng: Randomness, units: Floats, progress: Progress = None
 ) -> LearningResult:
     """Find the centres of the reports themselves, noise included.
 
@@ -34,8 +34,8 @@ def learn(
 
 
 def centers_of(
-    points: Matrix, weights: Row, k: int, rng: Randomness, units: Row, runs: int = 10
-) -> Matrix:
+    points: Floats, weights: Floats, k: int, rng: Randomness, units: Floats, runs: int = 10
+) -> Floats:
     """Return the best centres of several runs of weighted k-means, in raw units.
 
     With fewer different points than clusters some centres coincide.
@@ -60,7 +60,9 @@ def centers_of(
     return np.asarray(centers * units + middle)
 
 
-def _best_of_restarts(points: Matrix, weights: Row, k: int, rng: Randomness, runs: int) -> Matrix:
+def _best_of_restarts(
+    points: Floats, weights: Floats, k: int, rng: Randomness, runs: int
+) -> Floats:
     """Restart on a sample of very many points, then run once on all from the best centres."""
     if len(points) <= _MANY:
         model = weighted_kmeans(points, weights, k, rng.seed(), runs)

@@ -2,9 +2,10 @@
 
 import numpy as np
 
+from shoal.arrays import Floats
 from shoal.cluster.local.methods.em import density_of
 from shoal.cluster.local.methods.plain_kmeans import centers_of
-from shoal.cluster.local.methods.result import LearningResult, Progress, Row, nearest
+from shoal.cluster.local.methods.result import LearningResult, Progress, nearest
 from shoal.mechanisms.local.laplace.prior import thinned
 from shoal.mechanisms.local.reports import Reports
 from shoal.randomness import Randomness
@@ -13,7 +14,7 @@ __all__ = ["learn"]
 
 
 def learn(
-    reports: Reports, n_clusters: int, rng: Randomness, units: Row, progress: Progress = None
+    reports: Reports, n_clusters: int, rng: Randomness, units: Floats, progress: Progress = None
 ) -> LearningResult:
     """Estimate each record by its posterior mean under EM's density, and cluster the estimates.
 

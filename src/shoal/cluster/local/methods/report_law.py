@@ -6,10 +6,9 @@ from typing import Any
 
 import numpy as np
 
+from shoal.arrays import Floats
 from shoal.cluster.local.inputs import box_of
-from shoal.cluster.local.methods.result import Row
 from shoal.domain import Box
-from shoal.domain.box import Matrix
 from shoal.errors import NotAReport, setting
 from shoal.mechanisms import NDLaplace, Piecewise, SquareWave
 from shoal.mechanisms.local.laplace.prior import Law
@@ -40,7 +39,7 @@ class SlidingLaw:
     slope: float
     ratio: float
 
-    def log_density(self, values: Matrix, atoms: Matrix) -> Matrix:
+    def log_density(self, values: Floats, atoms: Floats) -> Floats:
         """Return the log density of each report (rows) at each atom (columns), up to a constant."""
         at, middles = self.box.scale(values, -1, 1), self.slope * self.box.scale(atoms, -1, 1)
         inside = np.abs(at - middles.T) <= self.half_width
@@ -67,7 +66,7 @@ def law_of(reports: Reports) -> Law:
     )
 
 
-def span_of(reports: Reports) -> tuple[Row, Row]:
+def span_of(reports: Reports) -> tuple[Floats, Floats]:
     """Return where records may lie: the public box, or else the extent of the reports.
 
     Returns
@@ -82,7 +81,7 @@ def span_of(reports: Reports) -> tuple[Row, Row]:
     return reports.values.min(axis=0), reports.values.max(axis=0)
 
 
-def step_of(reports: Reports, span: Row) -> Row:
+def step_of(reports: Reports, span: Floats) -> Floats:
     """Return the step of a lattice fine enough for these reports: half the scale of their noise."""
     d = span.size
     least = span / _NODES[d]

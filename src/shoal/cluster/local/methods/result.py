@@ -4,9 +4,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
-from shoal.domain.box import Matrix
+from shoal.arrays import Floats, Integers
 from shoal.mechanisms.local.laplace.prior import thinned
 from shoal.mechanisms.local.reports import Reports
 from shoal.randomness import Randomness
@@ -15,13 +14,11 @@ __all__ = [
     "Learn",
     "LearningResult",
     "Progress",
-    "Row",
     "increasing_progress",
     "nearest",
     "thinned",
 ]
 
-Row = NDArray[np.float64]
 _BLOCK = 2**15  # so that ten million reports need little extra memory
 
 
@@ -50,17 +47,17 @@ class LearningResult:
     True
     """
 
-    centers: Matrix
-    points: Matrix
-    weights: Row
-    labels: NDArray[np.int64] | None = None
+    centers: Floats
+    points: Floats
+    weights: Floats
+    labels: Integers | None = None
     counted: bool = False
 
 
 # learn(reports, n_clusters, rng, units, progress): ``units`` is how much of each column, in raw
 # units, counts as one unit of distance; ``progress`` hears which share of the work is done.
 Progress = Callable[[float], None] | None
-Learn = Callable[[Reports, int, Randomness, Row, Progress], LearningResult]
+Learn = Callable[[Reports, int, Randomness, Floats, Progress], LearningResult]
 
 
 def increasing_progress(progress: Progress) -> Callable[[float], None]:
@@ -93,7 +90,7 @@ def increasing_progress(progress: Progress) -> Callable[[float], None]:
     return tell
 
 
-def nearest(points: Matrix, centers: Matrix, units: Row) -> NDArray[np.int64]:
+def nearest(points: Floats, centers: Floats, units: Floats) -> Integers:
     """Return the number of the nearest centre of each point.
 
     Parameters

@@ -15,8 +15,8 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from shoal.arrays import Floats
 from shoal.domain import Box
-from shoal.domain.box import Matrix
 from shoal.errors import (
     InvalidBudget,
     InvalidDomain,
@@ -60,8 +60,8 @@ class Estimate:
         Of each; infinite for a single report.
     """
 
-    value: NDArray[np.float64]
-    standard_error: NDArray[np.float64]
+    value: Floats
+    standard_error: Floats
 
 
 class Bounded(ABC):
@@ -121,7 +121,7 @@ class Bounded(ABC):
         spread = values.std(axis=0, ddof=1) if n > 1 else np.full(values.shape[1], np.inf)
         return Estimate(values.mean(axis=0), spread / np.sqrt(n))
 
-    def variance(self, x: ArrayLike) -> Matrix:
+    def variance(self, x: ArrayLike) -> Floats:
         """Return the variance of each row's report, column by column."""
         rows = self._rows(x)
         box = self._box(rows.shape[1])
@@ -130,17 +130,17 @@ class Bounded(ABC):
         return variances[0] if np.ndim(x) == 1 else variances
 
     @abstractmethod
-    def _draw(self, steps: Steps, rng: np.random.Generator) -> Matrix:
+    def _draw(self, steps: Steps, rng: np.random.Generator) -> Floats:
         """Draw reports on the scale where the box is [-1, 1]^d, from rows in whole steps.
 
         Both have one line a column: then every operation runs along memory.
         """
 
     @abstractmethod
-    def _scaled_variance(self, x: Matrix) -> Matrix:
+    def _scaled_variance(self, x: Floats) -> Floats:
         """Return the variance of each column's report, for rows in [-1, 1]^d."""
 
-    def _rows(self, value: ArrayLike) -> Matrix:
+    def _rows(self, value: ArrayLike) -> Floats:
         """Return checked float64 rows."""
         return records_of(value, self._box(_column_count(value)), clip=self.clip)
 
@@ -189,28 +189,28 @@ def own_reports(reports: object, mechanism: object) -> Reports:
     return raw
 
 
-def steps_of(rows: Matrix, box: Box) -> Steps:
+def steps_of(rows: Floats, box: Box) -> Steps:
     """Return rows as whole steps, 0 at the low end of the box and 2**20 at its high end.
 
     Returns
     -------
         An array with a line for each column.
     """
-    places: Matrix = rows.T - box.low[:, None]
+    places: Floats = rows.T - box.low[:, None]
     places /= (box.high - box.low)[:, None]
     # In place, and transposed: columns then lie in one piece of memory.
     places *= STEPS
     return np.rint(places, out=places).astype(np.int32)
 
 
-def _in_raw_units(values: Matrix, box: Box) -> Matrix:
+def _in_raw_units(values: Floats, box: Box) -> Floats:
     """Convert reports from [-1, 1]^d to the units of the box, one line a row."""
     values *= ((box.high - box.low) / 2)[:, None]
     values += (box.high / 2 + box.low / 2)[:, None]
     return values.T
 
 
-def scaled_of(steps: Steps) -> Matrix:
+def scaled_of(steps: Steps) -> Floats:
     """Return the numbers in [-1, 1] that these steps stand for.
 
     Parameters

@@ -6,7 +6,7 @@ from typing import Protocol
 
 import numpy as np
 
-from shoal.domain.box import Matrix
+from shoal.arrays import Floats
 from shoal.mechanisms.exact.coins import random_subsets
 from shoal.mechanisms.local.bounded.base import Bounded, Steps
 
@@ -16,10 +16,10 @@ __all__ = ["ColumnLaw", "Sampled"]
 class ColumnLaw(Protocol):
     """How one number in [-1, 1] is randomised, without bias."""
 
-    def draw(self, steps: Steps, rng: np.random.Generator) -> Matrix:
+    def draw(self, steps: Steps, rng: np.random.Generator) -> Floats:
         """Draw reports on the scale of [-1, 1]."""
 
-    def variance(self, x: Matrix) -> Matrix:
+    def variance(self, x: Floats) -> Floats:
         """Return the variance of the report of each value.
 
         Parameters
@@ -41,7 +41,7 @@ class Sampled(Bounded):
     def _law(self, epsilon: Fraction) -> ColumnLaw:
         """Return the law of one column at this budget."""
 
-    def _draw(self, steps: Steps, rng: np.random.Generator) -> Matrix:
+    def _draw(self, steps: Steps, rng: np.random.Generator) -> Floats:
         d, n = steps.shape
         k = self.columns_reported(d)
         law = self._law(self.exact_epsilon / k)  # [P2]
@@ -53,9 +53,9 @@ class Sampled(Bounded):
         np.put_along_axis(values, chosen, drawn * (d / k), axis=0)  # [P3]
         return values
 
-    def _scaled_variance(self, x: Matrix) -> Matrix:
+    def _scaled_variance(self, x: Floats) -> Floats:
         d = x.shape[1]
         k = self.columns_reported(d)
         law = self._law(self.exact_epsilon / k)
-        scaled: Matrix = (law.variance(x) + x**2) * (d / k)
+        scaled: Floats = (law.variance(x) + x**2) * (d / k)
         return scaled - x**2

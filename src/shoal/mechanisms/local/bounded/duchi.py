@@ -8,8 +8,8 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
+from shoal.arrays import Floats
 from shoal.domain import Box
-from shoal.domain.box import Matrix
 from shoal.mechanisms.exact.coins import Bits, Coin, fair_bits
 from shoal.mechanisms.local.bounded.base import STEPS, Bounded, Steps
 from shoal.privacy.exact import Number
@@ -59,14 +59,14 @@ class Duchi(Bounded):
     domain: Box | None = None
     clip: bool = False
 
-    def _draw(self, steps: Steps, rng: np.random.Generator) -> Matrix:
+    def _draw(self, steps: Steps, rng: np.random.Generator) -> Floats:
         law = duchi_law(self.exact_epsilon)
         corner = rounded_to_signs(steps, rng)
         agree = law.agreements(steps.shape, rng)
         size = law.size(len(steps))
         return np.where(corner == agree, size, -size)  # [P4]
 
-    def _scaled_variance(self, x: Matrix) -> Matrix:
+    def _scaled_variance(self, x: Floats) -> Floats:
         return duchi_law(self.exact_epsilon).size(x.shape[1]) ** 2 - x**2
 
 

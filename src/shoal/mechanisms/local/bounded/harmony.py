@@ -7,8 +7,8 @@ from functools import lru_cache
 
 import numpy as np
 
+from shoal.arrays import Floats
 from shoal.domain import Box
-from shoal.domain.box import Matrix
 from shoal.mechanisms.exact.coins import Coin, random_subsets
 from shoal.mechanisms.local.bounded.base import Bounded, Steps
 from shoal.mechanisms.local.bounded.duchi import rounded_to_signs
@@ -57,7 +57,7 @@ class Harmony(Bounded):
     domain: Box | None = None
     clip: bool = False
 
-    def _draw(self, steps: Steps, rng: np.random.Generator) -> Matrix:
+    def _draw(self, steps: Steps, rng: np.random.Generator) -> Floats:
         d, n = steps.shape
         column = random_subsets(n, d, 1, rng)  # [P2] the row is not asked
         values = np.zeros((d, n))
@@ -65,7 +65,7 @@ class Harmony(Bounded):
         np.put_along_axis(values, column, d * signs, axis=0)
         return values
 
-    def _scaled_variance(self, x: Matrix) -> Matrix:
+    def _scaled_variance(self, x: Floats) -> Floats:
         largest = float(x.shape[1] * one_sign(self.exact_epsilon).size ** 2)
         return largest - x**2
 
@@ -77,13 +77,13 @@ class OneSign:
         self.size = 1 / math.tanh(epsilon / 2)  # C1
         self._truth_coin = Coin(epsilon, lambda E: E / (E + 1))
 
-    def draw(self, steps: Steps, rng: np.random.Generator) -> Matrix:
+    def draw(self, steps: Steps, rng: np.random.Generator) -> Floats:
         """Draw reports on the scale of [-1, 1]."""
         positive = rounded_to_signs(steps, rng)
         truthful = self._truth_coin.flip(steps.size, rng).reshape(steps.shape)  # [P1]
         return np.where(positive == truthful, self.size, -self.size)
 
-    def variance(self, x: Matrix) -> Matrix:
+    def variance(self, x: Floats) -> Floats:
         """Return the variance of the report of each value.
 
         Parameters

@@ -7,8 +7,8 @@ from functools import lru_cache
 
 import numpy as np
 
+from shoal.arrays import Floats
 from shoal.domain import Box
-from shoal.domain.box import Matrix
 from shoal.mechanisms.exact.coins import Coin
 from shoal.mechanisms.local.bounded.base import Steps
 from shoal.mechanisms.local.bounded.column_sampling import ColumnLaw, Sampled
@@ -77,12 +77,12 @@ class HybridLaw:
         self._chance = -math.expm1(-epsilon / 2)
         self._coin = Coin(epsilon / 2, lambda z: 1 - 1 / z)
 
-    def draw(self, steps: Steps, rng: np.random.Generator) -> Matrix:
+    def draw(self, steps: Steps, rng: np.random.Generator) -> Floats:
         """Draw reports on the scale of [-1, 1]."""
         smooth = self._coin.flip(steps.size, rng).reshape(steps.shape)  # [P1]
         return np.where(smooth, self._piecewise.draw(steps, rng), self._sign.draw(steps, rng))
 
-    def variance(self, x: Matrix) -> Matrix:
+    def variance(self, x: Floats) -> Floats:
         """Return the weighted mean of both variances: both laws are unbiased.
 
         Parameters

@@ -7,8 +7,8 @@ from functools import lru_cache
 
 import numpy as np
 
+from shoal.arrays import Floats
 from shoal.domain import Box
-from shoal.domain.box import Matrix
 from shoal.mechanisms.local.bounded.base import STEPS, Steps
 from shoal.mechanisms.local.bounded.column_sampling import Sampled
 from shoal.mechanisms.local.bounded.sliding_window import SlidingWindow
@@ -75,14 +75,14 @@ class PiecewiseLaw:
         self._window = SlidingWindow(epsilon, width)
         self._unit = (self._ratio * width + STEPS) / (width * math.expm1(epsilon)) * (2 / STEPS)
 
-    def draw(self, steps: Steps, rng: np.random.Generator) -> Matrix:
+    def draw(self, steps: Steps, rng: np.random.Generator) -> Floats:
         """Draw reports on the scale of [-1, 1]."""
         values = self._window.draw(steps, rng).astype(np.float64)  # [P2]
         values -= (self._window.places - 1) / 2
         values *= self._unit  # [P3] chosen so that the mean is the value
         return values
 
-    def variance(self, x: Matrix) -> Matrix:
+    def variance(self, x: Floats) -> Floats:
         """Return the exact variance; about x^2/(z-1) + (z+3)/(3 (z-1)^2), within 2**-19.
 
         Parameters

@@ -7,17 +7,15 @@ from fractions import Fraction
 from functools import lru_cache
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from shoal.arrays import Floats
 from shoal.domain import Box
-from shoal.domain.box import Matrix
 from shoal.errors import InvalidDomain, OutsideDomain, setting, value_text
 from shoal.mechanisms.local.bounded.base import STEPS, Bounded, Steps, positive_number, scaled_of
 from shoal.privacy.exact import Number
 
 __all__ = ["PrivUnit"]
-
-Vector = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
@@ -86,7 +84,7 @@ class PrivUnit(Bounded):
             return math.sqrt(d)
         return 1.0 if self.domain is None else float(self.radius)
 
-    def _rows(self, value: ArrayLike) -> Matrix:
+    def _rows(self, value: ArrayLike) -> Floats:
         rows = super()._rows(value)
         d = rows.shape[1]
         scaled = self._box(d).scale(rows, -1, 1)
@@ -104,7 +102,7 @@ class PrivUnit(Bounded):
         scaled *= (radius / np.maximum(length, radius))[:, None]
         return self._box(d).clip(self._box(d).unscale(scaled, -1, 1))
 
-    def _draw(self, steps: Steps, rng: np.random.Generator) -> Matrix:
+    def _draw(self, steps: Steps, rng: np.random.Generator) -> Floats:
         d, n = steps.shape
         lean, radius = _lean(self.exact_epsilon), self._scaled_radius(d)
         direction, length = _directions(scaled_of(steps))  # [P1]
@@ -116,7 +114,7 @@ class PrivUnit(Bounded):
         places = np.rint(noise * (STEPS / math.sqrt(d)))  # [P5] a whole number of public steps
         return places * (radius * math.sqrt(d) / lean.threshold / STEPS)  # [P4]
 
-    def _scaled_variance(self, x: Matrix) -> Matrix:
+    def _scaled_variance(self, x: Floats) -> Floats:
         radius = self._scaled_radius(x.shape[1])
         direction, _ = _directions(x.T)
         noise = 1 / _lean(self.exact_epsilon).threshold ** 2
@@ -131,7 +129,7 @@ class _Lean:
         tail = _tail(self.threshold)
         self.past = tail / (tail + math.exp(-epsilon) * (1 - tail))
 
-    def draw(self, n: int, rng: np.random.Generator) -> Vector:
+    def draw(self, n: int, rng: np.random.Generator) -> Floats:
         """Draw the component along the row's direction."""
         past = rng.random(n) < self.past
         drawn = np.empty(n)
@@ -140,19 +138,19 @@ class _Lean:
         drawn[~past] = _draw_until(n - count, lambda m: self._try_below(m, rng))
         return drawn
 
-    def _try_past(self, n: int, rng: np.random.Generator) -> Vector:
+    def _try_past(self, n: int, rng: np.random.Generator) -> Floats:
         """Draw Gaussians past the threshold by rejection from exponentials (Robert 1995)."""
         rate = (self.threshold + math.sqrt(self.threshold**2 + 4)) / 2
         tries = self.threshold + rng.standard_exponential(n) / rate
         return tries[rng.standard_exponential(n) > (tries - rate) ** 2 / 2]
 
-    def _try_below(self, n: int, rng: np.random.Generator) -> Vector:
+    def _try_below(self, n: int, rng: np.random.Generator) -> Floats:
         """Draw Gaussians below the threshold by rejection."""
         tries = rng.standard_normal(n)
         return tries[tries < self.threshold]
 
 
-def _draw_until(n: int, attempt: Callable[[int], Vector]) -> Vector:
+def _draw_until(n: int, attempt: Callable[[int], Floats]) -> Floats:
     """Repeat an attempt until it has returned ``n`` values."""
     parts, missing = [np.empty(0)], n
     while missing > 0:
@@ -162,7 +160,7 @@ def _draw_until(n: int, attempt: Callable[[int], Vector]) -> Vector:
     return np.concatenate(parts)
 
 
-def _directions(x: Matrix) -> tuple[Matrix, Vector]:
+def _directions(x: Floats) -> tuple[Floats, Floats]:
     """Return unit vectors and lengths of columns; a zero column takes the first axis."""
     length = np.sqrt(np.einsum("ij,ij->j", x, x))
     direction = x / np.where(length > 0, length, 1.0)

@@ -8,8 +8,8 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
+from shoal.arrays import Floats
 from shoal.domain import Box
-from shoal.domain.box import Matrix
 from shoal.errors import DimensionMismatch
 from shoal.mechanisms.local.bounded.base import STEPS, Bounded, Estimate, Steps, own_reports
 from shoal.mechanisms.local.bounded.sliding_window import SlidingWindow
@@ -18,7 +18,6 @@ from shoal.privacy.exact import Number
 
 __all__ = ["Distribution", "SquareWave"]
 
-Vector = NDArray[np.float64]
 _BINS = 256  # as Li et al. have them
 _MOST_ROUNDS = 10_000  # a bound that likelihoods stop long before
 
@@ -35,8 +34,8 @@ class Distribution:
         From 0 up, summing to 1.
     """
 
-    centers: Vector
-    shares: Vector
+    centers: Floats
+    shares: Floats
 
     @property
     def mean(self) -> float:
@@ -147,13 +146,13 @@ class SquareWave(Bounded):
     def _box(self, d: int) -> Box:
         return Box.unit(1) if self.domain is None else self.domain
 
-    def _draw(self, steps: Steps, rng: np.random.Generator) -> Matrix:
+    def _draw(self, steps: Steps, rng: np.random.Generator) -> Floats:
         window = self._window
         middle = (window.width - 1) / 2  # [P2] the window is centred on the value
         places = window.draw(steps, rng).astype(np.float64) - middle  # [P1]
         return places * (2 / STEPS) - 1
 
-    def _scaled_variance(self, x: Matrix) -> Matrix:
+    def _scaled_variance(self, x: Floats) -> Floats:
         """Return the variance about the mean report, which is not the value."""
         width, places = self._window.width, self._window.places
         offset = x * STEPS / 2  # of the window from the middle of all places
@@ -162,7 +161,7 @@ class SquareWave(Bounded):
         square = self._slope * inside + (1 - self._slope) * anywhere
         return (square - (self._slope * offset) ** 2) * (2 / STEPS) ** 2
 
-    def _transfer(self, centers: Vector) -> Matrix:
+    def _transfer(self, centers: Floats) -> Floats:
         """Return the probability of each output bin (line) for each input centre (column)."""
         b, ratio = self.half_width, math.exp(self.exact_epsilon)
         edges = np.linspace(-b, 1 + b, _BINS + 1)[:, None]
@@ -184,8 +183,8 @@ def _half_width(epsilon: float) -> float:
 
 
 def _expectation_maximisation(
-    counts: NDArray[np.intp], transfer: Matrix, smooth: bool, enough: float
-) -> Vector:
+    counts: NDArray[np.intp], transfer: Floats, smooth: bool, enough: float
+) -> Floats:
     """Return the shares that make these counts likely, starting from equal ones."""
     shares = np.full(transfer.shape[1], 1 / transfer.shape[1])
     before = -math.inf
@@ -201,7 +200,7 @@ def _expectation_maximisation(
     return shares
 
 
-def _smoothed(shares: Vector) -> Vector:
+def _smoothed(shares: Floats) -> Floats:
     """Average each bin with its neighbours: weights (1, 2, 1)/4, (2, 1)/3 at the ends."""
     inner = (shares[:-2] + 2 * shares[1:-1] + shares[2:]) / 4
     ends = (2 * shares[0] + shares[1]) / 3, (2 * shares[-1] + shares[-2]) / 3

@@ -6,10 +6,9 @@ from fractions import Fraction
 from functools import lru_cache
 
 import numpy as np
-from numpy.typing import NDArray
 
+from shoal.arrays import Floats, Integers
 from shoal.domain import Box
-from shoal.domain.box import Matrix
 from shoal.errors import DimensionMismatch, InvalidDomain, setting
 from shoal.mechanisms.exact.coins import Coin, fair_bits
 from shoal.mechanisms.exact.discrete_laplace import geometric_law
@@ -86,12 +85,12 @@ class Staircase(Bounded):
         half = 1.0 if self.width is None else float(self.width) / 2
         return Box(x0=(-half, half)) if self.domain is None else self.domain
 
-    def _draw(self, steps: Steps, rng: np.random.Generator) -> Matrix:
+    def _draw(self, steps: Steps, rng: np.random.Generator) -> Floats:
         noise = _law(self.exact_epsilon).draw(steps.size, rng).reshape(steps.shape)
         halves = 2 * steps + noise  # [P4] whole numbers: half steps
         return halves.astype(np.float64) * (1 / STEPS) - 1
 
-    def _scaled_variance(self, x: Matrix) -> Matrix:
+    def _scaled_variance(self, x: Floats) -> Floats:
         return np.full(x.shape, _law(self.exact_epsilon).variance)
 
 
@@ -105,7 +104,7 @@ class _StaircaseLaw:
         self._before = Coin(epsilon, lambda E: tread * E / (tread * E + STEPS - tread))
         self._epsilon = float(epsilon)
 
-    def draw(self, n: int, rng: np.random.Generator) -> NDArray[np.int64]:
+    def draw(self, n: int, rng: np.random.Generator) -> Integers:
         """Return ``n`` draws."""
         size = self._flights.one_sided(n, rng) * STEPS  # [P2]
         before = rng.integers(0, self._tread, size=n)

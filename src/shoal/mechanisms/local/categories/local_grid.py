@@ -7,8 +7,9 @@ from fractions import Fraction
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from shoal.arrays import Floats, Integers
 from shoal.domain import Box, Grid
 from shoal.errors import InvalidDomain, InvalidSetting, setting, value_text
 from shoal.mechanisms.local.bounded.base import Estimate, local_budget, own_reports
@@ -218,7 +219,7 @@ class LocalGrid:
         own = own_reports(reports, self)
         return self.counts_from_tally(self.oracle.tally(own.values))
 
-    def counts_from_tally(self, tally: NDArray[np.int64]) -> Estimate:
+    def counts_from_tally(self, tally: Integers) -> Estimate:
         """Estimate cell counts as ``counts`` does, from counts of reported numbers.
 
         Parameters
@@ -239,7 +240,7 @@ class LocalGrid:
         """
         return math.sqrt(self.oracle.variance() * n)
 
-    def chances(self, shares: NDArray[np.float64]) -> NDArray[np.float64]:
+    def chances(self, shares: Floats) -> Floats:
         """Return the probability of every report for people spread over the cells so.
 
         Parameters
@@ -253,7 +254,7 @@ class LocalGrid:
         ratio = math.exp(self.exact_epsilon)
         return np.asarray((shares.sum() + (ratio - 1) * shares) / (ratio + oracle.size - 1))
 
-    def _grid_and_rows(self, value: Any) -> tuple["LocalGrid", NDArray[np.float64]]:
+    def _grid_and_rows(self, value: Any) -> tuple["LocalGrid", Floats]:
         rows = records_of(value, self.domain, clip=True)
         if isinstance(self.cells, str) and len(rows) == 1:
             raise InvalidSetting(

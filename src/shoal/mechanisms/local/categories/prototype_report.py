@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from shoal.domain.box import Matrix, as_matrix
+from shoal.arrays import Floats, Integers
+from shoal.domain.box import as_matrix
 from shoal.errors import InvalidSetting
 from shoal.mechanisms.local.bounded.base import STEPS, Estimate, local_budget, own_reports
 from shoal.mechanisms.local.categories.local_grid import Oracle, cell_oracle
@@ -18,7 +19,6 @@ from shoal.privacy.exact import Number
 
 __all__ = ["MISMATCH", "PrototypeReport"]
 
-Integers = NDArray[np.int64]
 MISMATCH = 0.5  # what another category costs, as in the cost of mixed tables
 _BLOCK = 2**15  # records whose costs to all prototypes are looked at together
 
@@ -150,7 +150,7 @@ class PrototypeReport:
         shares = oracle.frequencies(Reports(codes, oracle)).value.reshape(shape)
         return Estimate(shares, np.full(shape, math.sqrt(oracle.variance() / codes.size)))
 
-    def _clipped(self, records: Matrix) -> Matrix:
+    def _clipped(self, records: Floats) -> Floats:
         """Return records inside what is public; what is missing counts as the middle."""
         p, clean = self._n_numbers, np.nan_to_num(records, nan=0.0, posinf=1.0, neginf=-1.0)
         most = np.array(self.sizes[p:], dtype=np.float64) - 1
@@ -159,7 +159,7 @@ class PrototypeReport:
         return clean
 
     def _answers(
-        self, question: int, records: Matrix, nearest: Integers, rng: np.random.Generator
+        self, question: int, records: Floats, nearest: Integers, rng: np.random.Generator
     ) -> Integers:
         """Return the code of each record's answer."""
         sizes = self.answer_sizes(question)
@@ -183,7 +183,7 @@ class PrototypeReport:
         sides = rng.integers(0, STEPS, size=len(values)) < steps
         return np.asarray(sides, dtype=np.int64)
 
-    def _nearest(self, records: Matrix) -> Integers:
+    def _nearest(self, records: Floats) -> Integers:
         """Return the prototype of the least cost, of two as cheap the first."""
         nearest = np.zeros(len(records), dtype=np.int64)
         if len(self.prototypes) < 2:
@@ -193,7 +193,7 @@ class PrototypeReport:
             nearest[part] = np.argmin(self._costs(records[part]), axis=1)
         return nearest
 
-    def _costs(self, records: Matrix) -> Matrix:
+    def _costs(self, records: Floats) -> Floats:
         p, weights = self._n_numbers, np.array(self.weights)
         costs = [
             np.square(records[:, :p] - line[:p]) @ weights[:p]

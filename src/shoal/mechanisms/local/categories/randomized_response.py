@@ -7,9 +7,10 @@ from functools import lru_cache
 
 import numpy as np
 
+from shoal.arrays import Floats, Integers
 from shoal.domain import Categories
 from shoal.mechanisms.exact.coins import Coin
-from shoal.mechanisms.local.categories.base import Coded, Codes, Vector
+from shoal.mechanisms.local.categories.base import Coded
 from shoal.privacy.exact import Number
 
 __all__ = ["RandomizedResponse"]
@@ -56,7 +57,7 @@ class RandomizedResponse(Coded):
         ratio = math.exp(self.exact_epsilon)
         return ratio / (ratio + self.size - 1), 1 / (ratio + self.size - 1)
 
-    def _draw(self, codes: Codes, rng: np.random.Generator) -> Codes:
+    def _draw(self, codes: Integers, rng: np.random.Generator) -> Integers:
         keep = _truth_coin(self.exact_epsilon, self.size).flip(codes.size, rng)  # [P1]
         other = rng.integers(0, self.size - 1, size=codes.size)  # [P2]
         other += other >= codes
@@ -67,7 +68,7 @@ class RandomizedResponse(Coded):
         """How many different reports there are."""
         return self.size
 
-    def _shares_from_tally(self, counts: Codes) -> Vector:
+    def _shares_from_tally(self, counts: Integers) -> Floats:
         return np.asarray(counts / counts.sum())
 
 

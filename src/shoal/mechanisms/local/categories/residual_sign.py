@@ -5,10 +5,11 @@ from dataclasses import KW_ONLY, dataclass
 from fractions import Fraction
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from shoal.arrays import Floats, Integers
 from shoal.domain import Box
-from shoal.domain.box import Matrix, as_matrix
+from shoal.domain.box import as_matrix
 from shoal.errors import InvalidDomain, InvalidSetting, setting, value_text
 from shoal.mechanisms.local.bounded.base import (
     STEPS,
@@ -115,7 +116,7 @@ class ResidualSign:
         codes = self.oracle.release(2 * nearest + sides, rng).values  # [P4]
         return Reports.drawn(np.column_stack([columns, codes]), self, rng)
 
-    def shifts(self, reports: Reports) -> Matrix:
+    def shifts(self, reports: Reports) -> Floats:
         """Estimate how far the mean of each centre's rows lies from it, in raw units.
 
         0 where a centre has no more rows than noise alone would show.
@@ -135,7 +136,7 @@ class ResidualSign:
         error = math.sqrt(2 * self.oracle.variance() / codes.size)
         return Estimate(shares[::2] + shares[1::2], np.full(len(self.centers), error))
 
-    def _column_shifts(self, codes: NDArray[np.int64]) -> NDArray[np.float64]:
+    def _column_shifts(self, codes: Integers) -> Floats:
         """Estimate the shift of each centre along one column, in scaled units."""
         if not codes.size:
             return np.zeros(len(self.centers))
@@ -148,10 +149,10 @@ class ResidualSign:
         return np.where(sizes > noise, np.clip(moves, -self.reach, self.reach), 0.0)
 
     @property
-    def _scaled(self) -> Matrix:
+    def _scaled(self) -> Floats:
         return self.domain.scale(np.array(self.centers), -1, 1)
 
-    def _nearest(self, rows: Matrix) -> NDArray[np.int64]:
+    def _nearest(self, rows: Floats) -> Integers:
         centers, nearest = self._scaled, np.empty(len(rows), dtype=np.int64)
         # |x - c|^2 less |x|^2, halved: the same order, without the distances themselves.
         halves = (centers**2).sum(axis=1) / 2

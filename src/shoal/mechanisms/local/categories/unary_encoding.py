@@ -9,9 +9,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from shoal.arrays import Floats, Integers
 from shoal.domain import Categories
 from shoal.mechanisms.exact.coins import Coin, fair_bits
-from shoal.mechanisms.local.categories.base import Categorical, Codes, Vector
+from shoal.mechanisms.local.categories.base import Categorical
 from shoal.mechanisms.local.categories.randomized_response import RandomizedResponse
 from shoal.privacy.exact import Number
 
@@ -60,7 +61,7 @@ class UnaryEncoding(Categorical):
     def _chances(self) -> tuple[float, float]:
         return 0.5, 1 / (math.exp(self.exact_epsilon) + 1)
 
-    def _draw(self, codes: Codes, rng: np.random.Generator) -> NDArray[np.uint8]:
+    def _draw(self, codes: Integers, rng: np.random.Generator) -> NDArray[np.uint8]:
         bits = np.empty((codes.size, self.size), dtype=np.uint8)
         step = max(1, _BLOCK // self.size)
         for start in range(0, codes.size, step):
@@ -71,7 +72,7 @@ class UnaryEncoding(Categorical):
         bits[np.arange(codes.size), codes] = fair_bits((1, codes.size), rng)[0]  # [P1]
         return bits
 
-    def _shares(self, values: NDArray[Any]) -> tuple[Vector, int]:
+    def _shares(self, values: NDArray[Any]) -> tuple[Floats, int]:
         lines = values.reshape(-1, self.size)
         return lines.mean(axis=0), len(lines)
 

@@ -8,8 +8,9 @@ from typing import Any, ClassVar, Self, cast
 import numpy as np
 from numpy.typing import ArrayLike
 
+from shoal.arrays import Floats
 from shoal.domain import Box
-from shoal.domain.box import Matrix, as_matrix
+from shoal.domain.box import as_matrix
 from shoal.errors import (
     DimensionMismatch,
     InvalidBudget,
@@ -152,7 +153,7 @@ class NDLaplace:
         """
         return radius_quantile(self._known_d(), p) / self.rate
 
-    def log_density(self, values: ArrayLike, atoms: ArrayLike) -> Matrix:
+    def log_density(self, values: ArrayLike, atoms: ArrayLike) -> Floats:
         """Return the log-density of each report (lines) for a record at each atom (columns).
 
         Parameters
@@ -179,7 +180,7 @@ class NDLaplace:
         self.records(value)
 
     def release(
-        self, value: ArrayLike, rng: np.random.Generator, *, out: Matrix | None = None
+        self, value: ArrayLike, rng: np.random.Generator, *, out: Floats | None = None
     ) -> Reports:
         """Return reports of a table, one a row, or of a single record.
 
@@ -210,7 +211,7 @@ class NDLaplace:
         """Epsilon per step of the lattice (per unit without one), rounded down."""
         return _float_not_above(exact_budget(self.epsilon) * Fraction(self.step or 1))
 
-    def records(self, value: ArrayLike) -> Matrix:
+    def records(self, value: ArrayLike) -> Floats:
         """Return checked float64 rows, moved into the box if ``clip``.
 
         Parameters
@@ -229,7 +230,7 @@ class NDLaplace:
             self._refuse_far(rows)
         return rows
 
-    def _refuse_far(self, rows: Matrix) -> None:
+    def _refuse_far(self, rows: Floats) -> None:
         """Refuse records beyond the reach of the lattice, where there is no domain."""
         reach = FARTHEST * cast("float", self.step) * self.space.units(rows.shape[1])
         if not len(rows) or np.all(np.abs(extremes(rows)) <= reach):
@@ -241,7 +242,7 @@ class NDLaplace:
             "Give a domain, or use a coarser unit: " + setting("scale") + ".",
         )
 
-    def _perturb(self, values: Matrix, rng: np.random.Generator) -> None:
+    def _perturb(self, values: Floats, rng: np.random.Generator) -> None:
         """Replace rows by reports, in place, a block at a time."""
         n, d = values.shape
         size = min(n, max(1, _BLOCK // d))
@@ -342,7 +343,7 @@ class SphericalLaplace(NDLaplace):
     _fixed_d: ClassVar[int | None] = 3
 
 
-def fill_with_noise(out: Matrix, rate: float, rng: np.random.Generator) -> None:
+def fill_with_noise(out: Floats, rate: float, rng: np.random.Generator) -> None:
     """Fill an array with noise of density proportional to e^(-rate ||u||), a vector each row."""
     n, d = out.shape
     radius = rng.standard_gamma((d + 1) / 2, size=n)  # [P2]
@@ -364,7 +365,7 @@ def lattice_slack(step_cost: Fraction, d: int, reach: float) -> Fraction:
     return Fraction(root if root * root >= square else root + 1, 10**9)
 
 
-def to_places(rows: Matrix, origin: Matrix, cell: Matrix) -> None:
+def to_places(rows: Floats, origin: Floats, cell: Floats) -> None:
     """Convert rows, in place, to whole numbers of steps from the origin.
 
     Parameters
@@ -377,7 +378,7 @@ def to_places(rows: Matrix, origin: Matrix, cell: Matrix) -> None:
     np.rint(rows, out=rows)
 
 
-def _add_on_lattice(rows: Matrix, noise: Matrix, origins: Matrix, cells: Matrix) -> None:
+def _add_on_lattice(rows: Floats, noise: Floats, origins: Floats, cells: Floats) -> None:
     """Turn rows into reports, in place: record and noise are rounded apart, then added."""
     to_places(rows, origins, cells)  # [P3] k, of the record alone
     np.rint(noise, out=noise)  # [P3] K, of the noise alone
@@ -386,7 +387,7 @@ def _add_on_lattice(rows: Matrix, noise: Matrix, origins: Matrix, cells: Matrix)
     rows += origins
 
 
-def _copied_into(rows: Matrix, out: Matrix | None) -> Matrix:
+def _copied_into(rows: Floats, out: Floats | None) -> Floats:
     """Copy the rows into ``out``, or into a new array."""
     if out is None:
         return np.array(rows, order="C")

@@ -24,7 +24,7 @@ from itertools import product
 import numpy as np
 from numpy.typing import NDArray
 
-from shoal.domain.box import Matrix
+from shoal.arrays import Floats, Integers
 from shoal.mechanisms.local.laplace.nd_laplace import NDLaplace
 
 __all__ = ["NoiseLattice", "in_noise_units", "lattice_for", "scaled_blocks"]
@@ -36,8 +36,6 @@ _ROUNDS = 100
 _BLOCK_REPORTS = 2**18  # so that ten million reports need little extra memory
 _FINE = 0.25  # of 1 / epsilon, the step at which counting hardly blurs
 
-Field = NDArray[np.float64]
-Row = NDArray[np.float64]
 Progress = Callable[[float], None] | None
 
 
@@ -45,18 +43,18 @@ Progress = Callable[[float], None] | None
 class NoiseLattice:
     """Nodes over a box, and a margin beyond it where reports may fall, in units of 1/epsilon."""
 
-    low: Row
-    step: Row
+    low: Floats
+    step: Floats
     nodes: tuple[int, ...]
     margin: tuple[int, ...]
 
-    def atoms(self) -> Matrix:
+    def atoms(self) -> Floats:
         """Return the nodes in the box, one a row."""
         every = zip(self.low, self.step, self.nodes, strict=True)
         axes = [low + h * np.arange(m) for low, h, m in every]
         return np.stack(np.meshgrid(*axes, indexing="ij"), axis=-1).reshape(-1, len(axes))
 
-    def counts(self, blocks: Iterable[Matrix]) -> Field:
+    def counts(self, blocks: Iterable[Floats]) -> Floats:
         """Count reports on the nodes; each is shared among the nodes around it.
 
         Parameters
@@ -72,11 +70,11 @@ class NoiseLattice:
 
     def likeliest(
         self,
-        counts: Field,
+        counts: Floats,
         rounds: int = _ROUNDS,
         progress: Progress = None,
         start: float = 0.0,
-    ) -> Field:
+    ) -> Floats:
         """Estimate the weights of the nodes in the box by EM from uniform ones.
 
         Parameters
@@ -94,13 +92,13 @@ class NoiseLattice:
                 progress(start + (1 - start) * (done + 1) / rounds)
         return weights
 
-    def spread(self, weights: Field) -> Field:
+    def spread(self, weights: Floats) -> Floats:
         """Return how reports of records with these weights are distributed over the lattice."""
         padded = np.zeros(self._shape)
         padded[self._box] = weights
         return self._convolve(padded)[self._all]
 
-    def likeliest_part(self, blocks: Iterable[Matrix], parts: list[Field]) -> NDArray[np.int64]:
+    def likeliest_part(self, blocks: Iterable[Floats], parts: list[Floats]) -> Integers:
         """Return, for each report, the part of the weights it most likely came from.
 
         Parameters
@@ -117,7 +115,7 @@ class NoiseLattice:
         places = (np.rint(self._places(values)).astype(np.int64) for values in blocks)
         return np.concatenate([best[tuple(near.T)] for near in places])
 
-    def posterior_means(self, blocks: Iterable[Matrix], weights: Field) -> Matrix:
+    def posterior_means(self, blocks: Iterable[Floats], weights: Floats) -> Floats:
         """Return, for each report, the mean of the record behind it, in units of 1/epsilon.
 
         Computed for reports on the nodes, and between these by the nodes around.
@@ -136,14 +134,14 @@ class NoiseLattice:
         flat = means.reshape(-1, len(axes))
         return np.concatenate([self._between(flat, values) for values in blocks])
 
-    def _between(self, at_nodes: Matrix, values: Matrix) -> Matrix:
+    def _between(self, at_nodes: Floats, values: Floats) -> Floats:
         """Return what holds at each report, from what holds at the nodes around it."""
         return sum(
             (share[:, None] * at_nodes[keys] for keys, share in self._corners(values)),
             np.zeros((len(values), at_nodes.shape[1])),
         )
 
-    def _corners(self, values: Matrix) -> Iterator[tuple[NDArray[np.int64], Row]]:
+    def _corners(self, values: Floats) -> Iterator[tuple[Integers, Floats]]:
         """Yield the nodes around each report, one corner after the other, and their shares."""
         places = self._places(values)
         base = np.minimum(np.floor(places).astype(np.int64), np.array(self.whole) - 2)
@@ -165,7 +163,7 @@ class NoiseLattice:
     def _box(self) -> tuple[slice, ...]:
         return tuple(slice(g, g + m) for g, m in zip(self.margin, self.nodes, strict=True))
 
-    def _places(self, values: Matrix) -> Matrix:
+    def _places(self, values: Floats) -> Floats:
         """Return places in steps from the outermost node; reports beyond are moved to the edge."""
         middle = (np.array(self.whole) - 1) / 2
         gaps = (values - self.low) / self.step + self.margin - middle
@@ -192,19 +190,19 @@ class NoiseLattice:
         squares = sum(np.square(each) for each in np.meshgrid(*axes, indexing="ij", sparse=True))
         return np.asarray(rfftn(np.exp(-np.sqrt(squares))))
 
-    def _convolve(self, field: Field) -> Field:
+    def _convolve(self, field: Floats) -> Floats:
         from scipy.fft import irfftn, rfftn
 
         return np.asarray(irfftn(rfftn(field) * self._kernel, s=self._shape))
 
-    def _convolve_back(self, ratio: Field) -> Field:
+    def _convolve_back(self, ratio: Floats) -> Floats:
         padded = np.zeros(self._shape)
         padded[self._all] = ratio
         return self._convolve(padded)[self._box]
 
 
 def lattice_for(
-    low: Row, high: Row, step: Row, values: Matrix, coarsest: float = _FINE
+    low: Floats, high: Floats, step: Floats, values: Floats, coarsest: float = _FINE
 ) -> NoiseLattice | None:
     """Return a lattice over the box and as far as reports go, or ``None`` if it is too large.
 
@@ -237,7 +235,7 @@ def lattice_for(
     )
 
 
-def in_noise_units(mechanism: NDLaplace, values: Matrix) -> Matrix:
+def in_noise_units(mechanism: NDLaplace, values: Floats) -> Floats:
     """Scale values to units of 1/epsilon, in which the noise does not depend on epsilon.
 
     Parameters
@@ -248,7 +246,7 @@ def in_noise_units(mechanism: NDLaplace, values: Matrix) -> Matrix:
     return mechanism.space.scaled(values) * mechanism.rate
 
 
-def scaled_blocks(mechanism: NDLaplace, values: Matrix) -> Iterator[Matrix]:
+def scaled_blocks(mechanism: NDLaplace, values: Floats) -> Iterator[Floats]:
     """Yield blocks of reports in units of 1/epsilon, so that many need little extra memory.
 
     Parameters

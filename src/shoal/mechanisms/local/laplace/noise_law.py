@@ -5,22 +5,22 @@ from itertools import count
 
 import numpy as np
 
-from shoal.domain.box import Matrix
+from shoal.arrays import Floats
 from shoal.errors import InvalidSetting
 
 __all__ = ["distances", "log_density", "radius_quantile"]
 
 
-def distances(values: Matrix, atoms: Matrix) -> Matrix:
+def distances(values: Floats, atoms: Floats) -> Floats:
     """Return the distance from each value (lines) to each atom (columns)."""
     squares = np.zeros((len(values), len(atoms)))
     for ours, theirs in zip(values.T, atoms.T, strict=True):
-        gap: Matrix = np.subtract.outer(ours, theirs)
+        gap: Floats = np.subtract.outer(ours, theirs)
         squares += np.square(gap, out=gap)
     return np.sqrt(squares, out=squares)
 
 
-def log_density(values: Matrix, atoms: Matrix) -> Matrix:
+def log_density(values: Floats, atoms: Floats) -> Floats:
     """Return the log-density of each value (lines) as noise around each atom (columns)."""
     d = values.shape[1]
     sphere = math.log(2) + d / 2 * math.log(math.pi) - math.lgamma(d / 2)  # log of its area

@@ -7,8 +7,8 @@ from typing import TypeGuard
 import numpy as np
 from numpy.typing import ArrayLike
 
+from shoal.arrays import Floats
 from shoal.domain import Box
-from shoal.domain.box import Matrix
 from shoal.errors import InvalidDomain, InvalidSetting, quantity, setting
 from shoal.mechanisms.local.laplace.nd_laplace import NDLaplace
 from shoal.mechanisms.local.laplace.noise_law import distances
@@ -84,7 +84,7 @@ class BayesRemap:
             best[start : start + size] = self._best(mechanism, posterior, prior)
         return remapped(reports, best, self)  # [P2]
 
-    def _best(self, mechanism: NDLaplace, posterior: Matrix, prior: Prior) -> Matrix:
+    def _best(self, mechanism: NDLaplace, posterior: Floats, prior: Prior) -> Floats:
         """Return the best guess under the loss for each line of the posterior."""
         if self.loss == "squared":
             return posterior @ prior.atoms
@@ -210,7 +210,7 @@ def with_learnt_prior(remap: Remap, reports: Reports) -> Remap:
     return remap
 
 
-def _posterior(mechanism: NDLaplace, values: Matrix, prior: Prior) -> Matrix:
+def _posterior(mechanism: NDLaplace, values: Floats, prior: Prior) -> Floats:
     """Return how likely each atom (columns) is the record behind each report (lines)."""
     logs = mechanism.log_density(values, prior.atoms)
     logs += np.log(prior.weights)
@@ -220,7 +220,7 @@ def _posterior(mechanism: NDLaplace, values: Matrix, prior: Prior) -> Matrix:
     return logs
 
 
-def _geometric_medians(posterior: Matrix, atoms: Matrix) -> Matrix:
+def _geometric_medians(posterior: Floats, atoms: Floats) -> Floats:
     """Return the points of least expected distance, by Weiszfeld's steps from the means."""
     medians = posterior @ atoms
     moving = np.arange(len(medians))
@@ -234,7 +234,7 @@ def _geometric_medians(posterior: Matrix, atoms: Matrix) -> Matrix:
     return medians
 
 
-def remapped(reports: Reports, values: Matrix, remap: Remap) -> Reports:
+def remapped(reports: Reports, values: Floats, remap: Remap) -> Reports:
     """Return the same reports with new values, the remap recorded."""
     done = remap if reports.remap is None else Then(reports.remap, remap)
     return Reports(values, reports.mechanism, done, reports.simulation)

@@ -6,10 +6,10 @@ from fractions import Fraction
 from typing import cast
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from shoal.arrays import Floats
 from shoal.domain import Box
-from shoal.domain.box import Matrix
 from shoal.errors import InvalidDomain, InvalidSetting, setting
 from shoal.mechanisms.local.laplace.nd_laplace import NDLaplace, fill_with_noise, to_places
 from shoal.mechanisms.local.records import domain_required
@@ -114,7 +114,7 @@ class Restrict:
 
 
 def _redraw_until_inside(
-    places: Matrix, top: NDArray[np.float64], rate: float, rng: np.random.Generator
+    places: Floats, top: Floats, rate: float, rng: np.random.Generator
 ) -> None:
     """Add noise to each row, drawn again until the sum lies in 0 .. top."""
     waiting = np.arange(len(places))
@@ -153,7 +153,7 @@ def _checked_acceptance(drawn: NDLaplace, box: Box) -> float:
     return acceptance
 
 
-def _corner_acceptance(sides: NDArray[np.float64], rate: float) -> float:
+def _corner_acceptance(sides: Floats, rate: float) -> float:
     """Compute E prod (Phi(w a) - 1/2), a = rate / sqrt(2V), V ~ Gamma((d+1)/2).
 
     In y = log v the integrand is smooth and falls off exponentially at both ends, where the
