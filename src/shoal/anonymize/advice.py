@@ -14,8 +14,6 @@ from shoal.anonymize.problem import KEPT_CUT, Outcome, Problem
 from shoal.anonymize.search.top_down import specialise
 from shoal.errors import ShoalError, quantity
 
-__all__ = ["Advice", "advise"]
-
 _MOST_CELLS = 5e5  # lines times QIDs up to which other settings are tried: about a second
 _FAR_LESS, _AT_LEAST = 0.75, 0.05  # another loss is worth a word below this share, and by this much
 _MORE_SUPPRESSION = 0.05

@@ -13,16 +13,6 @@ from numpy.typing import NDArray
 from shoal.anonymize.problem import Metrics, Problem
 from shoal.arrays import Integers
 
-__all__ = [
-    "Classes",
-    "RowLookup",
-    "count_distinct_people",
-    "count_people",
-    "count_rows",
-    "measure_release",
-    "number_classes",
-]
-
 _RADIX = 2**62
 
 _TABLE = 2**22  # up to this many keys a table of places is faster than a search

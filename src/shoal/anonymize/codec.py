@@ -23,19 +23,6 @@ from shoal.domain import Taxonomy
 from shoal.domain.value_text import normalise_column, normalise_text, value_to_text
 from shoal.errors import InvalidPolicy
 
-__all__ = [
-    "NOTHING",
-    "Codec",
-    "DistinctValues",
-    "SensitiveValues",
-    "Shown",
-    "find_distinct",
-    "find_nulls",
-    "number_values",
-    "published_cells",
-    "published_names",
-]
-
 Codes = NDArray[np.int32]
 NOTHING = -2  # a null that is no leaf; a value that no hierarchy has is NO_LEAF
 

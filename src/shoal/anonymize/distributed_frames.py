@@ -10,8 +10,6 @@ if TYPE_CHECKING:
     from shoal.anonymize.release.result import Pages, RunResult
     from shoal.anonymize.search.portfolio import Progress
 
-__all__ = ["find_outcome_on_frame", "release_frame", "run_on_frame"]
-
 
 def find_outcome_on_frame(
     policy: "Policy", table: Any, cut: Any, progress: "Progress | None"

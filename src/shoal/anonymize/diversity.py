@@ -21,14 +21,6 @@ from shoal.anonymize.tree import Tree
 from shoal.arrays import Floats, Integers
 from shoal.domain import Taxonomy
 
-__all__ = [
-    "ClassRules",
-    "LineCounter",
-    "is_diverse",
-    "measure_closeness",
-    "measure_diversity",
-]
-
 Lines = NDArray[np.integer]
 
 Mask = NDArray[np.bool_]

@@ -24,8 +24,6 @@ from shoal.errors import AlreadyExists, InvalidSetting, StartFails, TooFewRows
 from shoal.files import atomic_file
 from shoal.files.scratch import private_file
 
-__all__ = ["Trial", "TrialFile", "TrialSetting", "explore", "policy_with", "settings_of"]
-
 FORMAT = "shoal.explore/1"
 Recoding = Literal["global", "local"]
 

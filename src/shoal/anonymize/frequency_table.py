@@ -36,20 +36,6 @@ from shoal.errors import (
     quantity,
 )
 
-__all__ = [
-    "ColumnCells",
-    "FrequencyTable",
-    "check_table",
-    "codec_of",
-    "columns_to_count",
-    "columns_with_rules",
-    "count_cells",
-    "count_combinations",
-    "frequency_of",
-    "problem_of_remote_lines",
-    "stated_costs",
-]
-
 _TARGET = "<target>"
 
 

@@ -20,8 +20,6 @@ from shoal.anonymize.tree import Tree
 from shoal.engine.duckdb import COUNTED
 from shoal.errors import InvalidPolicy
 
-__all__ = ["LabelFinder"]
-
 _CHUNK_CELLS = 2**22  # comparisons held at a time
 
 

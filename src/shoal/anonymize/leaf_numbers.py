@@ -15,8 +15,6 @@ from shoal.anonymize.hierarchies import NO_LEAF, Hierarchy
 from shoal.anonymize.hierarchies.build import build_hierarchy, needs_rows
 from shoal.anonymize.policy import Policy
 
-__all__ = ["CellReplacement", "interval_replacements", "replace_by_lower_bounds"]
-
 CellReplacement = Callable[[Any], Any]
 
 _NO_NUMBER = "no number"  # stands for any cell without a leaf, and has none itself

@@ -18,8 +18,6 @@ from numpy.typing import ArrayLike, NDArray
 
 from shoal.anonymize.risk.uniqueness import estimate_uniques, unique_share
 
-__all__ = ["AverageRisk", "DeltaPresence", "KMap", "Uniqueness", "least_sample_size"]
-
 Mask = NDArray[np.bool_]
 
 _ROUNDING = 1e-9

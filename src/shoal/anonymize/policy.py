@@ -38,23 +38,6 @@ from shoal.documents import read_yaml
 from shoal.errors import InvalidDomain, InvalidPolicy, InvalidSetting
 from shoal.privacy import KAnonymity, KMap
 
-__all__ = [
-    "AnyPolicy",
-    "Attribute",
-    "BinarySpec",
-    "DateSpec",
-    "FileSpec",
-    "FrequencySpec",
-    "IntervalSpec",
-    "OrderSpec",
-    "Policy",
-    "PrefixSpec",
-    "TreeSpec",
-    "guarantee_of",
-    "policy_of",
-    "read_policy",
-]
-
 
 class FileSpec(PolicyPart):
     """A hierarchy in a file.

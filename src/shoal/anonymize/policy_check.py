@@ -11,7 +11,6 @@ from shoal.domain.value_text import normalise_text, value_to_text
 if TYPE_CHECKING:
     from shoal.anonymize.policy import Attribute, Policy
 
-__all__ = ["check_consistency", "describe_problem", "nearest_spelling", "parse_day_domain"]
 
 _KEYS: dict[str, tuple[str, ...]] = {
     "": ("version", "input", "attributes", "privacy", "search", "output"),

@@ -4,20 +4,6 @@ from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, StrictInt, StrictStr
 
-__all__ = [
-    "KMapRule",
-    "LRule",
-    "Name",
-    "Number",
-    "PolicyPart",
-    "PopulationSpec",
-    "Positive",
-    "PresenceRule",
-    "TRule",
-    "TransformSpec",
-    "UniquenessRule",
-]
-
 Name = Annotated[StrictStr, Field(min_length=1)]
 Number = Annotated[float, Field(strict=True, allow_inf_nan=False)]
 Positive = Annotated[float, Field(strict=True, gt=0, allow_inf_nan=False)]

@@ -6,8 +6,6 @@ from typing import Any
 
 from shoal.anonymize.policy import Policy
 
-__all__ = ["policy_json_schema"]
-
 _DIALECT = "https://json-schema.org/draft/2020-12/schema"
 _HEADING = re.compile(r"\n\s*\w[\w ]*\n\s*-{3,}\n")
 

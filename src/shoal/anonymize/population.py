@@ -22,21 +22,6 @@ from shoal.arrays import Integers
 from shoal.engine.duckdb import COUNTED
 from shoal.errors import InvalidPolicy, quantity
 
-__all__ = [
-    "ClassModel",
-    "Models",
-    "PopulationLines",
-    "class_labels",
-    "code_population",
-    "count_all_people",
-    "count_covered",
-    "models_of",
-    "read_population",
-    "trim_population",
-    "with_population",
-    "without_population",
-]
-
 ClassModel = KMap | DeltaPresence
 Whole = TypeVar("Whole", bound=np.integer[Any])
 _CHUNK_CELLS = 2**22  # comparisons held at a time

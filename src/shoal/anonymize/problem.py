@@ -21,17 +21,6 @@ from shoal.domain import Taxonomy
 if TYPE_CHECKING:
     from shoal.anonymize.models import DeltaPresence, KMap
 
-__all__ = [
-    "KEPT_CUT",
-    "Closeness",
-    "Cut",
-    "Diversity",
-    "Metrics",
-    "Outcome",
-    "Problem",
-    "SensitiveColumn",
-    "problem_of",
-]
 
 KEPT_CUT = "kept cut"  # the method of an outcome that was not searched for
 

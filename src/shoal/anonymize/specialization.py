@@ -40,8 +40,6 @@ from shoal.errors import InvalidPolicy, InvalidSetting
 from shoal.estimator import NotebookDisplay
 from shoal.files.scratch import scratch
 
-__all__ = ["OutputSettings", "SearchSettings", "TopDownSpecialization"]
-
 Columns = Mapping[str, Any] | Iterable[str]
 
 

@@ -26,19 +26,6 @@ from shoal.engine.duckdb import COUNTED, OWNER, plain_names, query_columns, quer
 from shoal.engine.entry import by_engine
 from shoal.engine.table import FrameTable
 
-__all__ = [
-    "COUNTED",
-    "OWNER",
-    "AnyTable",
-    "PackedTexts",
-    "Table",
-    "TableWithOwners",
-    "TooManyTexts",
-    "sizes_sql",
-    "table_of",
-    "text_batches",
-]
-
 _MOST_TEXTS = 4096  # distinct texts of a column that is packed
 _WORD = 62  # bits of an integer that columns are packed into
 

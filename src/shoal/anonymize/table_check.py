@@ -23,9 +23,6 @@ from shoal.data.column_names import (
 from shoal.engine.duckdb import OWNER
 from shoal.errors import EntityMissing, InvalidPolicy, LooksIdentifying, quantity
 
-__all__ = ["check_columns", "check_countable", "check_names", "check_people", "check_tokens",
-           "find_identifying_columns"]  # fmt: skip
-
 _FREE_TEXT_WORDS = 4  # as many words in most cells make free text
 _COLUMNS_IN_A_QUERY = 20  # see _figures_of_columns
 _RARE = 0.1  # largest share of rows that a column published as it is may identify

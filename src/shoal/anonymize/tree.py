@@ -13,14 +13,6 @@ from numpy.typing import ArrayLike, NDArray
 from shoal.arrays import Floats, Integers
 from shoal.domain import Taxonomy
 
-__all__ = [
-    "Places",
-    "Tree",
-    "leaf_count_costs",
-    "level_costs",
-    "width_costs",
-]
-
 Places = NDArray[np.int32]
 
 

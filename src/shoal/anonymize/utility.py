@@ -20,16 +20,6 @@ from shoal.anonymize.table import Table
 from shoal.arrays import Floats, Integers
 from shoal.errors import InvalidSetting
 
-__all__ = [
-    "Association",
-    "ClassificationReport",
-    "ColumnChange",
-    "ModelScore",
-    "associations",
-    "classification_report",
-    "column_changes",
-]
-
 _MOST_ROWS = 20_000  # rows that models are trained and tested on
 _MOST_VALUES = 200  # values of a feature that are told apart; the others are one
 _FOLDS = 3

@@ -16,13 +16,6 @@ from shoal.errors import InvalidSetting
 from shoal.privacy import Guarantee
 from shoal.randomness import Randomness, Seed
 
-__all__ = [
-    "INSTRUMENTS",
-    "Case",
-    "Cases",
-    "Twin",
-]
-
 
 @dataclass(frozen=True, eq=False)
 class Case:

@@ -22,8 +22,6 @@ from shoal.mechanisms import (
 from shoal.mechanisms.local.bounded.base import Bounded
 from shoal.mechanisms.local.categories.base import Categorical
 
-__all__ = ["Batched", "Failure", "Progress", "draw_outputs", "halve_progress", "has_own_randomness"]
-
 Call = Callable[[Any, Any], Any]
 Draw = Callable[[Any, int, np.random.Generator], Any]
 Progress = Callable[[str, float], None]

@@ -18,8 +18,6 @@ from shoal.privacy import Guarantee
 from shoal.privacy.guarantees import guarantee_of
 from shoal.randomness import Seed
 
-__all__ = ["Finding", "LowerBound", "Measured", "finding_of", "seed_of", "verdict_of"]
-
 
 def verdict_of(value: float, claim: float | None, faults: tuple[str, ...] = ()) -> str:
     """Return the verdict: a violation proves a fault, the others prove nothing.

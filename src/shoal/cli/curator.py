@@ -19,8 +19,6 @@ if TYPE_CHECKING:
     from shoal.engine import Rows
     from shoal.privacy import Result
 
-__all__ = ["changed_row_texts", "check_curator_page", "print_for_curator", "write_curator_page"]
-
 
 def changed_row_texts(rows: "Rows") -> list[str]:
     """Return sentences about rows that were left out or moved; none if there are none."""

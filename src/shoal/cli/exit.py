@@ -15,8 +15,6 @@ from shoal.cli.start import STOPPED, TERMINATED
 from shoal.errors import CannotWrite, ShoalError
 from shoal.figures.text import replace_controls
 
-__all__ = ["flush_output", "report_error"]
-
 A_BUG = 70
 NOBODY_READS = 141  # 128 + SIGPIPE, by the convention of shells
 PACKAGE = Path(__file__).parents[1]

@@ -11,8 +11,6 @@ from dataclasses import dataclass, field
 
 from shoal.errors import NotFinite, NoValue, SettingPart, ShoalError, TooLarge
 
-__all__ = ["Flags", "Hints"]
-
 Hints = Mapping[type[ShoalError] | tuple[type[ShoalError], str], str]
 
 _NAMES = {"n_clusters": "-k", "random_state": "--seed"}

@@ -40,8 +40,6 @@ from shoal.cli.verbs.report import report
 from shoal.cli.verbs.reproduce import reproduce
 from shoal.cli.verbs.version import version
 
-__all__ = ["app"]
-
 _YES = ("1", "true", "t", "yes", "y", "on")  # what typer reads as true
 
 

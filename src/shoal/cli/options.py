@@ -7,41 +7,6 @@ import typer
 
 from shoal.cli.inputs.clustering import METHODS
 
-__all__ = [
-    "Cells",
-    "Choose",
-    "Columns",
-    "Curator",
-    "Delta",
-    "Domain",
-    "Drop",
-    "Engine",
-    "Entity",
-    "Epsilon",
-    "Folder",
-    "Groups",
-    "Json",
-    "LedgerFile",
-    "Level",
-    "Master",
-    "MaxRows",
-    "MethodName",
-    "Names",
-    "Neighbours",
-    "Numbers",
-    "Overwrite",
-    "PublicNumber",
-    "PublicRows",
-    "Publisher",
-    "Quiet",
-    "Seed",
-    "Selector",
-    "Table",
-    "Title",
-    "Variant",
-    "Wavelet",
-]
-
 _SPARK_PANEL = "Where rows are read"
 _WAVE_PANEL = "For --method wave"
 

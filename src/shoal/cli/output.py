@@ -27,20 +27,6 @@ if TYPE_CHECKING:
 
     Part = Line | Table | RenderableType
 
-__all__ = [
-    "Output",
-    "Progress",
-    "cannot_write_error",
-    "check_page",
-    "console",
-    "discard_buffer",
-    "ledger_line",
-    "render_text",
-    "renderable",
-    "show_verdicts",
-    "write_page",
-    "write_text",
-]
 
 LABEL_WIDTH = 10
 _FIRST_STEP = "Starting"  # shown until the first step has a name

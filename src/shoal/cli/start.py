@@ -8,8 +8,6 @@ import signal
 import sys
 from types import FrameType
 
-__all__ = ["STOPPED", "TERMINATED", "main"]
-
 STOPPED = 130  # 128 + SIGINT, by the convention of shells
 TERMINATED = 143  # 128 + SIGTERM
 

@@ -9,8 +9,6 @@ from sklearn.base import clone
 from shoal.cluster.totals import ignore_no_groups_warning
 from shoal.estimator import entity_and_limit
 
-__all__ = ["without_data"]
-
 
 def without_data(model: Any, *, random_state: int = 0) -> Any:
     """Fit the same method as if all people lay in the middle of the box.

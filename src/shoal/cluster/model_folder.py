@@ -22,16 +22,6 @@ from shoal.errors import AlreadyExists, UnreadableModel, quantity
 from shoal.privacy import guarantee_of
 from shoal.synopsis.folder import digest_of, read_part, write_part
 
-__all__ = [
-    "MODELS",
-    "Savable",
-    "check_replaceable",
-    "listed_files",
-    "load_model",
-    "save_model",
-    "write_model",
-]
-
 SCHEMA = "shoal.model/1"
 MODEL = "model.json"
 MODELS = dict.fromkeys(

@@ -6,8 +6,6 @@ from functools import lru_cache
 from statistics import NormalDist
 from typing import Self
 
-__all__ = ["NoiseSum"]
-
 _ALL_BUT_NORMAL = 1e6  # as many Laplace noises add up to a normal one, to six digits
 _HALVINGS = 60  # of the bisection: to the last bit of a float
 _LEAST_LOG = -25.0  # log probability below which Chernoff's bound is used instead

@@ -2,8 +2,6 @@
 
 from sklearn.base import BaseEstimator
 
-__all__ = ["Options"]
-
 
 class Options(BaseEstimator):  # type: ignore[misc]
     """Base of grouped settings, which scikit-learn reads and sets like those of an estimator.

@@ -17,8 +17,6 @@ from shoal.engine import rows_of
 from shoal.engine.entry import frame_table
 from shoal.evaluate.agreement import agreement_of_counts
 
-__all__ = ["inertia", "label_agreement", "normalised_inertia"]
-
 # Squared distances are summed in whole steps, this many in the square of the box's diagonal: a few
 # billion rows then fit in 63 bits, and the sum does not depend on the order of rows.
 _STEPS = 2**30

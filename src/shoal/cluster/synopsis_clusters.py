@@ -25,8 +25,6 @@ from shoal.privacy.exact import whole_number
 from shoal.synopsis.base import Synopsis
 from shoal.synopsis.mixed import MixedSynopsis
 
-__all__ = ["SynopsisClusters", "cluster_synopsis"]
-
 # Affinity propagation compares all pairs some two hundred times: 1,000 cells take a few seconds.
 # DBSCAN looks at neighbours alone.
 _MOST_COMPARED, _MOST_CELLS = 1_000, 20_000

@@ -18,18 +18,6 @@ from shoal.cluster.noise_sum import NoiseSum
 from shoal.errors import NoGroupsTold
 from shoal.synopsis.weights import weights_of
 
-__all__ = [
-    "CHANCE",
-    "NOBODY_TOLD",
-    "NO_GROUP_TOLD",
-    "GroupCounts",
-    "Totals",
-    "combine_counts",
-    "ignore_no_groups_warning",
-    "warn_if_no_groups_told",
-    "whole_shares",
-]
-
 NOBODY_TOLD = (
     "No groups can be told from noise: the counts are within what noise alone gives for an "
     "empty table. The budget is spent, and the release stands. Check whether rows were left "

@@ -23,15 +23,6 @@ from shoal.privacy import Ledger, PureDP
 from shoal.privacy.exact import Number, exact_budget
 from shoal.randomness import Randomness, Seed
 
-__all__ = [
-    "Aggregator",
-    "combine_openings",
-    "count_deviation",
-    "noisy_sum",
-    "words_of_seed",
-    "words_of_share",
-]
-
 WordVector = NDArray[np.uint64]
 
 

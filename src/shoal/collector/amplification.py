@@ -19,8 +19,6 @@ from shoal.mechanisms.local.categories.local_hash import LocalHash
 from shoal.mechanisms.local.categories.residual_sign import ResidualSign
 from shoal.privacy import ApproxDP
 
-__all__ = ["shuffled", "shuffled_delta", "shuffled_epsilon"]
-
 # Paid for float arithmetic: chances of millions of people are right to about 1e-8 of themselves.
 _RELATIVE, _ROUNDING = 1e-6, 1e-12
 _SPREAD = 7.6  # deviations around the mean that are looked at; the rest is paid for whole

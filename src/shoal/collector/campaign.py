@@ -21,17 +21,6 @@ from shoal.mechanisms import LocalGrid, RandomizedResponse
 from shoal.mechanisms.local.categories.local_hash import LocalHash
 from shoal.mechanisms.local.categories.residual_sign import ResidualSign
 
-__all__ = [
-    "Campaign",
-    "check_document",
-    "make_key",
-    "mechanism_of",
-    "oracle_fields",
-    "question_of",
-    "read_key",
-    "sign_document",
-]
-
 Document = dict[str, Any]
 TEXTS = ("name", "purpose", "operator", "contact")
 _ALLOWS_ALL = client.Limits("20", "20", "two_aggregators")

@@ -18,8 +18,6 @@ from shoal.mechanisms import LocalGrid
 from shoal.mechanisms.local.categories.local_grid import cell_oracle
 from shoal.privacy.exact import whole_number
 
-__all__ = ["draft_campaign", "first_question"]
-
 Document = dict[str, Any]
 _DEFAULTS = {
     "rounds": "auto",

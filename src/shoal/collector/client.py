@@ -25,8 +25,6 @@ from fractions import Fraction
 from functools import lru_cache
 from typing import Any, NamedTuple
 
-__all__ = ["Client", "Limits", "Notebook", "Refused", "WordStream", "draw", "label", "split"]
-
 Document = dict[str, Any]
 MOST_CODES = 2**24  # different reports of one question: the server counts each
 PRIMES = (2, 3, 5, 7, 11, 13, 17, 19, 23, 29, 31, 37, 41, 43, 47, 53, 59, 61, 97, 127)

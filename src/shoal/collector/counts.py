@@ -14,8 +14,6 @@ from shoal.cluster.local.methods.group_posterior import likely_groups
 from shoal.domain import Box
 from shoal.randomness import Randomness
 
-__all__ = ["CappedCounts", "cap_counts", "centers_of_counts", "scatter_of_centers"]
-
 _RUNS = 10
 _TIMES, _DEVIATIONS = 3, 4  # measured in docs/collector-accuracy.md
 

@@ -8,8 +8,6 @@ from typing import Any, ClassVar
 from shoal.collector.storage import Store, Unavailable
 from shoal.errors import CannotWrite, InvalidSetting, NotInstalled
 
-__all__ = ["PostgresStore", "SqliteStore", "open_store"]
-
 
 class SqliteStore(Store):
     """A campaign in one SQLite file, with a write-ahead log that is flushed at every commit."""

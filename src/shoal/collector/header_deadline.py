@@ -10,8 +10,6 @@ from typing import Any
 import h11
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
-__all__ = ["HEADER_SECONDS", "DeadlineProtocol"]
-
 HEADER_SECONDS = 10.0
 
 

@@ -20,21 +20,6 @@ from shoal.errors import InvalidSetting, TooFewRows
 from shoal.mechanisms import Reports
 from shoal.randomness import Randomness
 
-__all__ = [
-    "advance",
-    "alarms",
-    "capped_centers",
-    "center_errors",
-    "export_reports",
-    "model_document",
-    "prepare_release",
-    "promise_text",
-    "reports_of",
-    "rounds_of",
-    "shares_of",
-    "sums_promise",
-]
-
 
 def reports_of(campaign: Campaign, store: Store, number: int = 0) -> Reports:
     """Return the reports of a round, in the order of their codes: nobody's place is kept."""

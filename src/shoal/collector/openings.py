@@ -32,15 +32,6 @@ from shoal.privacy import Ledger, PureDP
 from shoal.privacy.exact import exact_budget
 from shoal.randomness import Randomness, Seed
 
-__all__ = [
-    "OpenedCounts",
-    "add_openings",
-    "centers_of_openings",
-    "list_people",
-    "open_sums",
-    "place_of_key",
-]
-
 Envelope = dict[str, Any]
 _HEAD = {"format", "type", "campaign", "aggregator"}
 _NAMES = {"people": _HEAD | {"people"}, "opening": _HEAD | {"people", "digest", "sums"}}

@@ -29,7 +29,6 @@ if TYPE_CHECKING:
     from fastapi import FastAPI, Request
     from fastapi.responses import JSONResponse
 
-__all__ = ["configure", "create_app", "serve"]
 
 VERSIONS = [1]
 _BODY_SECONDS = 10
@@ -108,6 +107,7 @@ class Gate:
         self.app, self.service = app, service
 
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
+        """Answer one request."""
         if scope["type"] != "http":
             await self.app(scope, receive, send)
             return

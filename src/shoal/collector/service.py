@@ -25,7 +25,6 @@ from shoal.collector.wire import Batch, ShareBatch, WireError, who_of
 if TYPE_CHECKING:
     from fastapi import Request
 
-__all__ = ["STATUS_TEXTS", "Limiter", "Service", "Writer", "address_of"]
 
 MOST_WAITING = 20_000  # reports in the queue; more are told to come back
 _GATHER_SECONDS = 0.02

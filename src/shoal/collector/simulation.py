@@ -11,8 +11,6 @@ import numpy as np
 from shoal.arrays import Integers
 from shoal.mechanisms import RandomizedResponse
 
-__all__ = ["simulate_sums"]
-
 
 def simulate_sums(oracle: Any, counts: Integers, rng: np.random.Generator) -> Integers:
     """Return how often each code would be reported by people with these codes.

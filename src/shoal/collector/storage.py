@@ -24,8 +24,6 @@ from numpy.typing import NDArray
 from shoal.collector.client import LABEL_ROUND, canonical
 from shoal.errors import InvalidSetting
 
-__all__ = ["Accepted", "Arrival", "Store", "Unavailable"]
-
 VERSION = 2
 _SHARES = "CREATE TABLE share (who {bytes} PRIMARY KEY, content {bytes} NOT NULL) {lean}"
 _MIGRATIONS = {1: _SHARES}  # from a version to the next

@@ -10,7 +10,6 @@ from shoal.collector.campaign import Campaign
 if TYPE_CHECKING:
     from fastapi import FastAPI
 
-__all__ = ["HEADERS", "add_pages"]
 
 HEADERS = {
     "Content-Security-Policy": "default-src 'none'; script-src 'self'; style-src 'self'; "

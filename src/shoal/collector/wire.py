@@ -7,18 +7,6 @@ from typing import Any, NamedTuple
 
 from shoal.documents import parse_json
 
-__all__ = [
-    "BINARY",
-    "JSON",
-    "SHARES",
-    "Batch",
-    "ShareBatch",
-    "WireError",
-    "parse_batch",
-    "parse_shares",
-    "who_of",
-]
-
 BINARY = "application/vnd.shoal.reports"
 JSON = "application/json"
 SHARES = "application/vnd.shoal.shares"

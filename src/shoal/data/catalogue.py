@@ -19,15 +19,6 @@ from shoal.data.known_files import FILES, DataFile
 from shoal.data.source import hide_row_text
 from shoal.errors import DatasetUnavailable
 
-__all__ = [
-    "BUNDLED",
-    "dataset_names",
-    "has_checksum",
-    "known_file",
-    "load",
-    "parse_number_columns",
-]
-
 BUNDLED = ("breast_cancer", "diabetes", "digits", "iris", "wine")
 
 

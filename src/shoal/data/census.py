@@ -11,8 +11,6 @@ from shoal.arrays import Integers
 from shoal.data.generate import check_count, draw_indices
 from shoal.randomness import Randomness
 
-__all__ = ["adults", "adults_hierarchies"]
-
 # The values of Adult's columns, by share, each with its path to the root but for "*".
 _RACES = {"White": 0.855, "Black": 0.095, "Asian-Pac-Islander": 0.031, "Amer-Indian-Eskimo": 0.011}
 _RACES["Other"] = 0.008

@@ -12,15 +12,6 @@ from collections.abc import Sequence
 
 from shoal.errors import UnknownColumn, UnreadableTable, quantity
 
-__all__ = [
-    "check_header",
-    "closest_name",
-    "column_positions",
-    "join_names",
-    "missing_columns_error",
-    "missing_header_error",
-]
-
 _LONGEST_NAME = 200  # characters; questions of a survey are names too
 _ALLOWED_SLIPS = {5: 1, 9: 2}  # from so many letters, so many may differ
 _SEE_FIRST_LINE = "Check its first line (head -1); it is not shown here, as it may be a person's."

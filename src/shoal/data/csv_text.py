@@ -6,8 +6,6 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-__all__ = ["CSVText"]
-
 _NEEDS_QUOTES = r'[",\r\n]|^\s|\s$'
 
 

@@ -17,15 +17,6 @@ from shoal.domain import Categories
 from shoal.domain.value_text import MISSING, normalise_column
 from shoal.errors import InvalidSetting, NotNumeric, UnknownCategory
 
-__all__ = [
-    "encode_codes",
-    "encode_numbers",
-    "encode_owners",
-    "floats_of",
-    "is_missing",
-    "odd_cell_kinds",
-]
-
 _NO_OWNER_TYPES = (
     pa.types.is_floating,
     pa.types.is_nested,

@@ -17,8 +17,6 @@ import pyarrow.parquet as pq
 from shoal.data.source import BATCH_ROWS, Source, check_names, find_columns, hide_row_text
 from shoal.errors import UnknownColumn, UnreadableTable
 
-__all__ = ["CSVSource", "ParquetSource", "files_at", "source_of_path"]
-
 _TEXT_SUFFIXES = (".csv", ".csv.gz", ".tsv", ".tsv.gz")
 _PARQUET_SUFFIXES = (".parquet", ".pq")
 _SPREADSHEETS = (".xlsx", ".xlsm", ".xls", ".ods", ".numbers")

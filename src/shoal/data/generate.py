@@ -10,8 +10,6 @@ from shoal.domain import Schema
 from shoal.errors import InvalidSetting, setting, value_text
 from shoal.randomness import Randomness
 
-__all__ = ["blobs", "check_count", "draw_indices", "shapes", "students", "students_schema"]
-
 Shape = Literal["moons", "rings", "spirals", "lattice"]
 
 _SEXES = ("F", "M")

@@ -7,8 +7,6 @@ shoal was tested with. For the others ``changes`` says what was done to them by 
 from pathlib import PurePosixPath
 from typing import NamedTuple
 
-__all__ = ["FILES", "DataFile"]
-
 _UCI = "https://archive.ics.uci.edu/dataset/"
 _SHAPES = "https://github.com/gagolews/clustering-data-v1"
 _ARX = "https://github.com/arx-deidentifier/arx"

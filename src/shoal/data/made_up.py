@@ -9,8 +9,6 @@ import pyarrow as pa
 from shoal.data.generate import draw_indices, students, students_schema
 from shoal.domain import Schema
 
-__all__ = ["MADE_UP", "MadeUp", "school", "trips", "visits"]
-
 _CATEGORIES = {
     "stage": ("primary", "secondary", "vocational"),
     "lives_in": ("capital", "other towns", "villages"),

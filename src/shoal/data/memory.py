@@ -13,15 +13,6 @@ from shoal.data.column_names import join_names
 from shoal.data.source import BATCH_ROWS, check_names, find_columns, hide_row_text
 from shoal.errors import DimensionMismatch, NotNumeric, UnreadableTable
 
-__all__ = [
-    "ArraySource",
-    "ArrowSource",
-    "DatasetSource",
-    "FrameSource",
-    "ReaderSource",
-    "RelationSource",
-]
-
 _ROWS_IN_CACHE = 1_024  # of an array, while they are turned into columns
 
 

@@ -8,8 +8,6 @@ import pyarrow.compute as pc
 from shoal.data.csv_text import CSVText
 from shoal.data.source import Source
 
-__all__ = ["NUMBER_STYLES", "NumberStyle", "is_written_so", "to_plain_numbers", "write_plain_table"]
-
 NumberStyle = Literal["1.234,5", "1,234.5"]
 NUMBER_STYLES: tuple[NumberStyle, ...] = ("1.234,5", "1,234.5")
 _BLANKS = "' \u00a0\u202f"  # between thousands in either style

@@ -19,8 +19,6 @@ from shoal.data.source import BATCH_ROWS, Source, check_names, find_columns
 from shoal.errors import ShoalError, UnreadableTable
 from shoal.files.scratch import private_file, scratch
 
-__all__ = ["PlanSource", "is_file_scan", "lazy_source"]
-
 # How DuckDB writes a relation that reads files and does nothing else; arguments without brackets of
 # their own, so that no function is called among them.
 _FILE_SCAN = re.compile(

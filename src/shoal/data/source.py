@@ -12,8 +12,6 @@ import pyarrow as pa
 from shoal.data.column_names import join_names, missing_columns_error
 from shoal.errors import DimensionMismatch, DuplicateColumn, UnreadableTable
 
-__all__ = ["BATCH_ROWS", "Source", "check_names", "find_columns", "hide_row_text"]
-
 BATCH_ROWS = 262_144  # 2 MiB a column of numbers
 _FAILED_READS = (pa.ArrowException, OSError, EOFError, UnicodeError, csv.Error, zlib.error)
 

@@ -21,8 +21,6 @@ from shoal.data.source import Source
 from shoal.domain.value_text import column_to_text
 from shoal.errors import DimensionMismatch, NotNumeric, UnreadableTable
 
-__all__ = ["Source", "source_of"]
-
 
 def source_of(X: Any, names: Sequence[str] | None = None) -> Source:
     """Return a table of any kind as a source; no row is read yet.

@@ -12,8 +12,6 @@ from shoal.data.csv_text import CSVText
 from shoal.errors import CannotWrite, UnreadableTable
 from shoal.files import atomic_file
 
-__all__ = ["write_table"]
-
 
 def write_table(
     table: pa.Table | pa.RecordBatchReader | Iterable[pa.RecordBatch],

@@ -11,8 +11,6 @@ from numpy.typing import ArrayLike, NDArray
 from shoal.arrays import Floats
 from shoal.errors import DimensionMismatch, InvalidDomain, NotNumeric, UnknownColumn
 
-__all__ = ["Box", "as_matrix"]
-
 EARTH_RADIUS_KM = 6371.0088  # mean radius, IUGG
 
 

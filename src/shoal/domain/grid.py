@@ -12,8 +12,6 @@ from shoal.arrays import Floats, Integers
 from shoal.domain.box import Box, as_matrix
 from shoal.errors import InvalidDomain, NotFinite, TooLarge, quantity, setting, value_text
 
-__all__ = ["MAX_CELLS", "Grid", "Partition", "SparseCounts"]
-
 MAX_CELLS = 2**62  # so that keys, and twice a key, fit 64 bits
 _MOST_IN_MEMORY = 2**26  # cells: 512 MiB for one number each
 

@@ -16,11 +16,6 @@ from shoal.domain.box import Box
 from shoal.domain.categories import Categories
 from shoal.errors import InvalidDomain, UnknownBounds, quantity
 
-__all__ = [
-    "Schema",
-    "schema_problems",
-]
-
 _KEYS = ("version", "columns", "entity", "max_rows_per_person", "geo")
 _COLUMN_KEYS = ("low", "high", "values", "levels", "other", "missing", "weight", "label", "unit")
 _GEO_KEYS = ("latitude", "longitude")

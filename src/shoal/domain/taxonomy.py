@@ -10,8 +10,6 @@ from shoal.domain.categories import Categories, Codes
 from shoal.domain.value_text import value_to_text
 from shoal.errors import InvalidDomain
 
-__all__ = ["Node", "Taxonomy"]
-
 
 @dataclass(frozen=True)
 class Node:

@@ -13,15 +13,6 @@ from typing import Any
 
 import numpy as np
 
-__all__ = [
-    "MISSING",
-    "column_to_text",
-    "is_value",
-    "normalise_column",
-    "normalise_text",
-    "value_to_text",
-]
-
 _BLANKS = " \t\n\v\f\r"
 # What spreadsheets and statistics programs write where nothing is.
 MISSING = (

@@ -12,8 +12,6 @@ from shoal.domain.box import Box
 from shoal.domain.grid import Partition
 from shoal.errors import InvalidDomain, TooLarge, quantity, setting
 
-__all__ = ["MOST_AXES", "View", "ViewedCells"]
-
 # With lengths on this lattice and so many columns, the sums of a projection are exact: see apply.
 MOST_AXES = 256
 _STEPS_PER_UNIT = 2.0**23

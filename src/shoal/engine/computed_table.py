@@ -19,8 +19,6 @@ from shoal.errors import DuplicateColumn, InvalidSetting
 from shoal.files.scratch import scratch
 from shoal.randomness import NoiseStream
 
-__all__ = ["LocalMapped", "apply_kernel", "check_names", "columns_of", "shuffle_lines"]
-
 
 @dataclass(frozen=True, eq=False)
 class LocalMapped:

@@ -8,8 +8,6 @@ from shoal.arrays import Integers
 from shoal.domain import Partition, SparseCounts
 from shoal.engine.rows import Block
 
-__all__ = ["CellKeys", "SparseTotal"]
-
 _MOST_WAITING_KEYS = 2**21  # keys gathered before they are sorted together: 16 MiB
 
 

@@ -22,20 +22,6 @@ from shoal.engine.screen import Screen
 from shoal.errors import CannotWrite
 from shoal.files.scratch import private_file, scratch
 
-__all__ = [
-    "COUNTED",
-    "OWNER",
-    "coded_batch",
-    "coded_schema",
-    "group_sizes",
-    "plain_names",
-    "query_columns",
-    "query_stream",
-    "query_to_file",
-    "with_labels",
-    "with_plain_names",
-]
-
 OWNER = "owner"
 COUNTED = "count(*) AS n FROM rows"  # where rows come with their number, this is a sum of it
 

@@ -14,14 +14,6 @@ from shoal.errors import InvalidDomain, InvalidSetting, setting, value_text
 if TYPE_CHECKING:
     from shoal.engine.spark.table import SparkTable
 
-__all__ = [
-    "by_engine",
-    "frame_table",
-    "is_rows",
-    "is_spark_frame",
-    "rows_of",
-    "unbounded_box",
-]
 
 T = TypeVar("T")
 _FAR = 1e300  # beyond any number that occurs, while differences do not overflow

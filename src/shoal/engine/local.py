@@ -35,8 +35,6 @@ from shoal.engine.screen import Screen, ScreenedBatch
 from shoal.errors import UnreadableTable
 from shoal.files.scratch import scratch
 
-__all__ = ["BLOCK_ROWS", "LocalRows", "map_ahead"]
-
 BLOCK_ROWS = 65_536  # four columns of so many rows, 2 MiB, fit in a core's cache
 _MOST_ENCODED = 2**27  # bytes of a table in memory that are kept once more, encoded
 Item = TypeVar("Item")

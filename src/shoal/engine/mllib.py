@@ -2,8 +2,6 @@
 
 from shoal.arrays import Floats
 
-__all__ = ["check_session", "mllib_centers"]
-
 
 def check_session() -> None:
     """Check that a Spark session runs here.

@@ -25,14 +25,6 @@ from shoal.engine.rows import Block, Tally
 from shoal.engine.screen import ScreenedBatch
 from shoal.files.scratch import private_file
 
-__all__ = [
-    "LimitedRows",
-    "limit_rows_per_person",
-    "owned_rows",
-    "owned_rows_schema",
-    "place_in_run",
-]
-
 _BATCH_ROWS = 65_536  # rows numbered at a time
 
 

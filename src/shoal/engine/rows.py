@@ -16,22 +16,6 @@ from shoal.domain import Box, Partition, Schema, SparseCounts
 from shoal.errors import InvalidSetting, setting
 from shoal.randomness import NoiseStream
 
-__all__ = [
-    "Block",
-    "Columns",
-    "Drawing",
-    "Kernel",
-    "Mapped",
-    "Mapper",
-    "Rows",
-    "Tally",
-    "Terms",
-    "add_checked",
-    "integers_of",
-    "kernel_at",
-    "thread_count",
-]
-
 
 @dataclass(frozen=True, eq=False)
 class Block:

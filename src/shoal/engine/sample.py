@@ -5,8 +5,6 @@ import numpy as np
 from shoal.arrays import Floats
 from shoal.errors import InvalidSetting, setting
 
-__all__ = ["Sample"]
-
 
 class Sample:
     """A sample: every row draws a number, and the ``n`` rows with the smallest stay in order.

@@ -28,8 +28,6 @@ from shoal.errors import (
     setting,
 )
 
-__all__ = ["MAX_DENSE_CELLS", "Screen", "ScreenedBatch", "Tally"]
-
 MAX_DENSE_CELLS = 2**24  # 128 MiB of counts
 
 

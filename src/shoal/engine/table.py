@@ -14,8 +14,6 @@ from shoal.domain import Box, Schema
 from shoal.engine.rows import Rows, Terms
 from shoal.engine.screen import Screen
 
-__all__ = ["BlockTask", "FrameTable", "OutputPlace", "Table"]
-
 # Makes batches of the blocks of a partition; it travels to the workers.
 BlockTask = Callable[[Iterable[pa.RecordBatch]], Iterator[pa.RecordBatch]]
 

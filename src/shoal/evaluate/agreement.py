@@ -29,19 +29,6 @@ from shoal.arrays import Floats, Integers
 from shoal.errors import DimensionMismatch, InvalidSetting
 from shoal.evaluate.checks import check_two_labellings
 
-__all__ = [
-    "agreement_of_counts",
-    "ami",
-    "ari",
-    "cell_dissimilarity",
-    "cluster_dissimilarity",
-    "fowlkes_mallows",
-    "mi",
-    "mirkin",
-    "nmi",
-    "rand_index",
-]
-
 Normalise = Literal["true", "both"]
 
 

@@ -16,16 +16,6 @@ from shoal.arrays import Floats, Integers
 from shoal.errors import TooFewRows
 from shoal.evaluate.checks import check_points, check_same_length, check_two_point_sets
 
-__all__ = [
-    "CenterErrors",
-    "center_errors",
-    "centroid_index",
-    "inertia",
-    "mean_displacement",
-    "normalised_inertia",
-    "plain_centers",
-]
-
 _BLOCK = 65_536  # rows whose distances are computed at a time
 _RUNS = 10  # of plain k-means
 

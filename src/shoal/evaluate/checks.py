@@ -7,14 +7,6 @@ from shoal.arrays import Floats, Integers
 from shoal.domain.box import as_matrix
 from shoal.errors import DimensionMismatch, NotFinite, NotNumeric
 
-__all__ = [
-    "check_labels",
-    "check_points",
-    "check_same_length",
-    "check_two_labellings",
-    "check_two_point_sets",
-]
-
 
 def check_labels(labels: ArrayLike) -> Integers:
     """Return labels as a flat array of whole numbers.

@@ -11,8 +11,6 @@ from shoal.arrays import Floats, Integers
 from shoal.errors import DimensionMismatch
 from shoal.evaluate.checks import check_labels, check_points, check_same_length
 
-__all__ = ["gower_distances", "gower_silhouette", "mixed_cost"]
-
 _MOST_ROWS = 2_000  # all pairs are compared
 
 

@@ -5,8 +5,6 @@ import pyarrow as pa
 from shoal.errors import InvalidSetting
 from shoal.figures import ScoreMarks, score_marks
 
-__all__ = ["score_picture"]
-
 _TITLES = {
     "ami": "AMI",
     "ari": "ARI",

@@ -20,18 +20,6 @@ from shoal.evaluate.centers import center_errors, centroid_index, normalised_ine
 from shoal.evaluate.checks import check_labels, check_points, check_same_length
 from shoal.evaluate.separation import calinski_harabasz, davies_bouldin, silhouette
 
-__all__ = [
-    "NO_BETTER",
-    "SCHEMA",
-    "Clustering",
-    "Comparison",
-    "Score",
-    "ScoredRows",
-    "agreement_scores",
-    "controls_of",
-    "score",
-]
-
 
 @dataclass(frozen=True, eq=False)
 class Clustering:

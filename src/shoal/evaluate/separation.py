@@ -15,8 +15,6 @@ from sklearn.metrics import calinski_harabasz_score, davies_bouldin_score, silho
 from shoal.arrays import Floats, Integers
 from shoal.evaluate.checks import check_labels, check_points, check_same_length
 
-__all__ = ["calinski_harabasz", "davies_bouldin", "silhouette"]
-
 _MOST_ROWS = 20_000  # all pairs are compared, so more would take minutes
 
 

@@ -3,8 +3,6 @@
 from shoal.audit.twins import twins
 from shoal.experiments.cells import Row
 
-__all__ = ["audits"]
-
 
 def audits(twin: str, draws: int) -> list[Row]:
     """Audit a broken form: what it loses at least, where so much is claimed.

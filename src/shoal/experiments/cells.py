@@ -16,8 +16,6 @@ from typing import Any
 from shoal.errors import AlreadyExists, InvalidSetting
 from shoal.files.locks import file_lock
 
-__all__ = ["Cell", "CellFile", "Row"]
-
 Row = dict[str, Any]
 NAME = "cells.jsonl"
 

@@ -16,7 +16,6 @@ from shoal.files import atomic_file
 if TYPE_CHECKING:
     from shoal.report import Reproduction
 
-__all__ = ["Document", "Outcome", "reproduce"]
 
 PAGE = "report.html"
 

@@ -13,8 +13,6 @@ from shoal.experiments.tables import NOT_RUN, lead_of, table_of
 from shoal.report import Claim, Exhibit, Reproduction
 from shoal.report.reproduction import CANNOT_TEST, DOES_NOT_HOLD, HOLDS
 
-__all__ = ["DOCUMENT", "METHODS", "Method"]
-
 
 @dataclass(frozen=True)
 class Method:

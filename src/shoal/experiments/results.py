@@ -7,8 +7,6 @@ from typing import Any
 
 from shoal.experiments.cells import Row
 
-__all__ = ["Mean", "Results", "mean_of"]
-
 
 @dataclass(frozen=True)
 class Mean:

@@ -11,8 +11,6 @@ from multiprocessing.connection import wait as wait_for_any
 
 from shoal.experiments.cells import Cell, CellFile, Row
 
-__all__ = ["Progress", "run_cells", "time_left_text"]
-
 Run = Callable[[Cell], list[Row]]
 Progress = Callable[[str, float], None]
 _ONE_THREAD = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")

@@ -10,8 +10,6 @@ from shoal.experiments.results import Mean
 from shoal.report import Claim
 from shoal.report.reproduction import CANNOT_TEST, DOES_NOT_HOLD, HOLDS
 
-__all__ = ["NOT_RUN", "clear_errors", "lead_of", "table_of", "verdict_on"]
-
 NOT_RUN = "The part was not run, or its table is not here."
 
 

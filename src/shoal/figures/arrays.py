@@ -8,8 +8,6 @@ from numpy.typing import ArrayLike, NDArray
 from shoal.arrays import Floats, Integers
 from shoal.errors import DimensionMismatch, InvalidDomain, NotFinite, NotNumeric
 
-__all__ = ["box_corners", "check_counts", "check_points"]
-
 _LARGEST = 2**62  # beyond, sums of counts would not fit
 
 

@@ -10,8 +10,6 @@ from typing import Any, ClassVar
 
 from shoal.errors import InvalidSetting, MissingPart
 
-__all__ = ["Figure", "import_plotly"]
-
 
 @dataclass(frozen=True)
 class Figure(ABC):

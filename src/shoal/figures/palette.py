@@ -7,8 +7,6 @@ see fewer hues; and meaning never hangs on colour alone: marks carry a shape and
 
 import re
 
-__all__ = ["PALETTE", "SHADES", "css_variables", "inline_light_colours"]
-
 PALETTE: dict[str, tuple[str, str]] = {
     # role: (light, dark)
     "page": ("#F6F8F8", "#10191F"),

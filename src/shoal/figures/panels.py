@@ -17,17 +17,6 @@ from shoal.figures.figure import Figure, import_plotly
 from shoal.figures.svg import Svg
 from shoal.figures.text import shorten
 
-__all__ = [
-    "HEIGHT",
-    "WIDTH",
-    "Panel",
-    "Panels",
-    "check_panels",
-    "panel_numbers",
-    "typical_error",
-    "typical_errors",
-]
-
 WIDTH, HEIGHT = 250, 196
 TOP = 34
 

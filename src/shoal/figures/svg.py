@@ -13,8 +13,6 @@ from math import ceil, floor, log10
 from shoal.figures.palette import inline_light_colours
 from shoal.figures.text import replace_controls
 
-__all__ = ["Svg", "figure_style", "mark_svg", "nice_ticks", "px"]
-
 _MARKS = (  # disc, square, triangle, diamond, pentagon, star; about 25 wide, centred on 0 0
     "M-12 0a12 12 0 1 0 24 0a12 12 0 1 0 -24 0z",
     "M-10.8 -10.8h21.6v21.6h-21.6z",

@@ -8,16 +8,6 @@ import unicodedata
 from collections.abc import Sequence
 from math import floor, log10
 
-__all__ = [
-    "count_decimals",
-    "format_number",
-    "format_ticks",
-    "letters_wide",
-    "replace_controls",
-    "shorten",
-    "shorten_to_width",
-]
-
 _WIDE, _NARROW = set("mwMWGOQ@%"), set("ijlIft.,:;'|!()[]- ")
 _CONTROL_CATEGORIES = {"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"}
 _ALLOWED_CONTROLS = {

@@ -16,17 +16,6 @@ from pathlib import Path
 from shoal.errors import AlreadyExists, CannotWrite, ShoalError, setting
 from shoal.files.record import Busy, Finished, Identity, Record, Stage, record_of
 
-__all__ = [
-    "FileSet",
-    "atomic_file",
-    "atomic_folder",
-    "file_set",
-    "flush",
-    "named_failure",
-    "undo_killed_run",
-    "write_error",
-]
-
 
 @contextmanager
 def atomic_file(path: str | Path, overwrite: bool = False) -> Iterator[Path]:

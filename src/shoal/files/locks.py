@@ -6,8 +6,6 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-__all__ = ["file_lock", "is_still", "take_lock", "wait_for_lock"]
-
 
 @contextmanager
 def file_lock(path: Path) -> Iterator[bool]:

@@ -18,8 +18,6 @@ from typing import Any
 
 from shoal.files.locks import is_still, take_lock
 
-__all__ = ["Busy", "Finished", "Identity", "Record", "Stage", "record_of"]
-
 _MAGIC = b"shoal files 1\n"
 _FLAGS = os.O_RDWR | os.O_CREAT | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_NOFOLLOW", 0)
 

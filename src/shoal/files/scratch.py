@@ -23,8 +23,6 @@ from typing import IO
 
 from shoal.files.locks import is_still, take_lock, wait_for_lock
 
-__all__ = ["nameless_file", "private_file", "scratch", "sweep_scratch"]
-
 _MARKER, _LOCK, _RUN = "marker", "lock", "run-"
 _MAGIC = b"shoal scratch 1: rows of unfinished work; shoal removes what is left here\n"
 _TRIES = 100  # another process may remove the empty place each time

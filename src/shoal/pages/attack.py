@@ -10,7 +10,6 @@ if TYPE_CHECKING:
     from shoal.audit import AttributeInference, Linkage, MembershipInference
     from shoal.report import Verdicts
 
-__all__ = ["linkage_page", "membership_page", "too_few_records"]
 
 FOR_YOU = "Computed from the rows, for you who hold them. Do not pass these numbers on."
 SAYS_NOT = "An attack that finds little proves little: a better one may find more."

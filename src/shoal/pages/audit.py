@@ -12,7 +12,6 @@ if TYPE_CHECKING:
     from shoal.audit import Case, Finding
     from shoal.report import Detail, Verdicts
 
-__all__ = ["Audit", "case_list", "page"]
 
 COLUMNS = ("Audited", "Verdict", "Claimed", "Found", "Could show", "Draws")
 READING = (

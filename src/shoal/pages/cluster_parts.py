@@ -17,19 +17,6 @@ if TYPE_CHECKING:
     from shoal.domain import Box
     from shoal.privacy import Guarantee, Result
 
-__all__ = [
-    "ROW_IS_PERSON",
-    "count_text",
-    "estimator_code",
-    "exact_promise_lines",
-    "has_no_entity",
-    "learner_code",
-    "no_group_text",
-    "promise_values",
-    "release_settings",
-    "unit_of",
-    "without_values",
-]
 
 ROW_IS_PERSON = (
     "One row is taken as one person. For someone with several rows the limit is weaker: it counts "

@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from shoal.audit import MembershipInference
     from shoal.figures import Figure
 
-__all__ = ["MAP", "Demo", "Trial", "page"]
 
 MAP = ("sessions_per_week", "minutes_per_session")
 AXES = ("Sessions a week", "Minutes a session")

@@ -14,7 +14,6 @@ if TYPE_CHECKING:
 
     from shoal.report import Verdicts
 
-__all__ = ["Evaluation", "page"]
 
 SCORE_NAMES = {
     "ami": "AMI",

@@ -13,7 +13,6 @@ if TYPE_CHECKING:
     from shoal.anonymize.explore import Trial
     from shoal.figures import Figure
 
-__all__ = ["page", "policy_lines"]
 
 COLUMNS = (
     "k", "May be left out", "Recoding", "Loss", "Left out", "Groups", "Smallest",

@@ -10,7 +10,6 @@ from shoal.pages.page import CountReason
 if TYPE_CHECKING:
     from shoal.cluster.choose.cost_curve import CostCurve
 
-__all__ = ["count_reason"]
 
 ACROSS = "Number of groups"
 UPWARDS = "Differences left"

@@ -8,20 +8,6 @@ from typing import Any, NamedTuple
 from shoal.errors import InvalidSetting, setting
 from shoal.pages.page import name_list
 
-__all__ = [
-    "Card",
-    "CardRow",
-    "ColumnText",
-    "Groups",
-    "amount_text",
-    "column_texts",
-    "distinct_titles",
-    "interval_text",
-    "replace_titles",
-    "times_text",
-    "title_columns",
-]
-
 CARD_ROWS = 5
 UNSTABLE_ROWS = 4
 RULE_NOTE = "Titles are put together by rule from what stands out most; nobody chose them."

@@ -47,7 +47,6 @@ if TYPE_CHECKING:
     from shoal.figures import CellMap
     from shoal.privacy import Guarantee
 
-__all__ = ["MAP_PARTS", "KMeansGroups", "code", "column_pairs", "maps", "page"]
 
 # Below this strength no method does well: docs/decisions/private-kmeans.md.
 WEAK_STRENGTH = 4

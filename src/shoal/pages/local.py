@@ -47,7 +47,6 @@ if TYPE_CHECKING:
     from shoal.figures import CellMap
     from shoal.privacy import Guarantee
 
-__all__ = ["LocalGroups", "groups_of", "maps", "page"]
 
 EVIDENCE = (
     "proofs beside the code: shoal/cluster/local/estimator.proof.md and that of the mechanism"

@@ -17,8 +17,6 @@ from shoal.pages.groups import (
     times_text,
 )
 
-__all__ = ["NumericProfiles"]
-
 TITLE_PARTS = 3
 _DIFFERENT = 0.05  # of a column's range: a smaller difference names no group
 

@@ -16,21 +16,6 @@ if TYPE_CHECKING:
     from shoal.privacy import Guarantee, Result
     from shoal.report import Verdicts
 
-__all__ = [
-    "CountReason",
-    "Extra",
-    "Fact",
-    "Line",
-    "Page",
-    "Summary",
-    "Table",
-    "VerdictPage",
-    "bounds_text",
-    "labelled_lines",
-    "name_list",
-    "promise_lines",
-]
-
 
 class Fact(NamedTuple):
     """A large number on a page, with its name and a short explanation."""

@@ -12,7 +12,6 @@ if TYPE_CHECKING:
     from shoal.planning import Band, Curve, Flattery, Plan
     from shoal.report import Verdicts
 
-__all__ = ["flattery_text", "page", "percent_range"]
 
 _NAMES = {"central": "Central", "local": "Local"}
 _ESTIMATORS = {

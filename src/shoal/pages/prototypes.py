@@ -38,7 +38,6 @@ from shoal.privacy.exact import exact_text
 if TYPE_CHECKING:
     from shoal.cluster.prototypes.profiles import Difference, Profiles
 
-__all__ = ["page"]
 
 EVIDENCE = "proofs beside the code: shoal/cluster/prototypes/estimator.proof.md and those it names"
 WEAK = (

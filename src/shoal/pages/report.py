@@ -19,8 +19,6 @@ from shoal.report.findings import findings
 from shoal.report.render import texts
 from shoal.report.verdicts import Verdicts, verdict_page
 
-__all__ = ["build_page", "load_subject", "page_findings", "report"]
-
 # The module that builds the page of each class; a class of the user's own has the page of its base.
 BUILDERS = {
     "LocalClusterer": "shoal.pages.local",

@@ -11,7 +11,6 @@ if TYPE_CHECKING:
     from shoal.domain import Box, Schema
     from shoal.privacy import Guarantee
 
-__all__ = ["coarse_note", "report_lines", "sidecar"]
 
 MANY_FOR_ROUNDS = 7  # columns: docs/methods/local-grid.md
 COARSE_GRID = (

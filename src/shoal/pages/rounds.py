@@ -22,7 +22,6 @@ if TYPE_CHECKING:
 
     from shoal.cluster.local.rounds_model import RoundsModel
 
-__all__ = ["page"]
 
 EVIDENCE = "proofs beside the code: shoal/cluster/local/transcript.proof.md and those it names"
 NOT_TRIED = (

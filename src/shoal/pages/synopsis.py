@@ -15,8 +15,6 @@ from shoal.pages.cluster_parts import (
 from shoal.pages.page import Fact, Line, Page, name_list
 from shoal.privacy import Result
 
-__all__ = ["page"]
-
 EVIDENCE = "proofs beside the code, in shoal/synopsis"
 
 

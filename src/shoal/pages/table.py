@@ -39,15 +39,6 @@ if TYPE_CHECKING:
     from shoal.anonymize.risk.reidentification import Population
     from shoal.figures import Figure
 
-__all__ = [
-    "TableContext",
-    "advice_lines",
-    "advice_texts",
-    "check_summary",
-    "page",
-    "page_files",
-    "rare_lines",
-]
 
 EVIDENCE = "counted again in the file as written; run.proof.md and those it names"
 _RELEASES = {

@@ -12,7 +12,6 @@ if TYPE_CHECKING:
     from shoal.anonymize.policy import Policy
     from shoal.anonymize.release.result import RunResult
 
-__all__ = ["IS_NOT", "column_texts", "explanation_lines", "role_texts"]
 
 IS_NOT = (
     "k-anonymity is not differential privacy. It limits one thing: how well someone who knows "

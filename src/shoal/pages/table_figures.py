@@ -13,7 +13,6 @@ if TYPE_CHECKING:
     from shoal.anonymize.release.result import RunResult
     from shoal.figures import Figure
 
-__all__ = ["hierarchy_figures", "risk_histogram"]
 
 _MOST_ICICLES = 12
 

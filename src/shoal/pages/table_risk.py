@@ -20,15 +20,6 @@ if TYPE_CHECKING:
     from shoal.anonymize.risk.recount import AchievedPrivacy
     from shoal.anonymize.risk.reidentification import Population, Risk
 
-__all__ = [
-    "chance_text",
-    "model_texts",
-    "risk_lines",
-    "special_table",
-    "special_text",
-    "unique_lines",
-    "wp216_lines",
-]
 
 _MOST_COMBINATIONS = 10
 

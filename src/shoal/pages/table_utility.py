@@ -14,7 +14,6 @@ if TYPE_CHECKING:
     from shoal.anonymize.utility import ClassificationReport, ColumnChange
     from shoal.figures import Figure
 
-__all__ = ["association_table", "change_figures", "classification_summary"]
 
 _MOST_FIGURES = 6  # columns whose distribution is drawn, the most changed first
 _MOST_BARS = 12  # values of a column that are drawn; longer lists are merged

@@ -45,7 +45,6 @@ if TYPE_CHECKING:
     from shoal.figures import CellMap, ClusterMap
     from shoal.privacy import Guarantee
 
-__all__ = ["WaveGroups", "code", "densities", "maps", "page"]
 
 CHOSEN = (
     "Cells were chosen by their noisy counts, so row counts tend to be too high, most of "

@@ -11,7 +11,6 @@ from shoal.report.amounts import belief, in_100
 if TYPE_CHECKING:
     from shoal.planning import Plan
 
-__all__ = ["budgets_table", "what_if_plan", "what_if_table", "what_if_values"]
 
 _TIMES = (0.25, 1.0, 4.0)  # budgets that are tried, over that of the release
 _READING = (

@@ -8,8 +8,6 @@ from shoal.engine.table import FrameTable
 from shoal.errors import ConflictingSettings, DimensionMismatch, UnknownBounds, setting
 from shoal.perturb.shape import Category, Cell, Mixture, Names, Numbers, Shape
 
-__all__ = ["check_for_frame", "rows_of_frame"]
-
 
 def rows_of_frame(table: FrameTable, shape: Shape) -> Rows:
     """Return the rows of a frame in the columns that are reported; no row is read yet."""

@@ -25,8 +25,6 @@ from shoal.errors import CannotWrite
 from shoal.files import write_error
 from shoal.files.locks import file_lock
 
-__all__ = ["Draft", "draft_of"]
-
 Columns = Sequence[NDArray[Any]]
 _RUN_FILE = "run.json"
 _BLOCK_FILES = "block-*.arrow"

@@ -14,8 +14,6 @@ from shoal.engine.rows import Mapped
 from shoal.mechanisms.local.laplace.remaps import with_learnt_prior
 from shoal.mechanisms.local.reports import Remap, Reports
 
-__all__ = ["SAMPLE", "LearntRemap"]
-
 SAMPLE = 200_000  # reports that a prior is learnt from: docs/decisions/remaps.md
 
 

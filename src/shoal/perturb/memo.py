@@ -18,8 +18,6 @@ from shoal.errors import CannotWrite, InvalidSetting
 from shoal.privacy.ledger_page import process_lock
 from shoal.privacy.sqlite_file import SqliteFile
 
-__all__ = ["Memo", "Notes"]
-
 _APPLICATION = 0x73_68_6F_6D  # "shom", in the file's header
 _SCHEMA = (
     "CREATE TABLE secret (key BLOB NOT NULL)",

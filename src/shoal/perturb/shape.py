@@ -22,8 +22,6 @@ from shoal.mechanisms import LocalGrid, Mixed, RandomizedResponse, UnaryEncoding
 from shoal.mechanisms.local.bounded.hybrid import Hybrid
 from shoal.perturb.tables import columns_of, numbers_of
 
-__all__ = ["Category", "Cell", "Mixture", "Names", "Numbers", "Shape", "shape_of"]
-
 Names = tuple[str, ...]
 
 

@@ -23,13 +23,6 @@ from shoal.perturb.shape import Mixture, Names, Numbers, Shape, shape_of
 from shoal.privacy import Guarantee
 from shoal.randomness import NoiseStream, Randomness, TaskNoise
 
-__all__ = [
-    "Drawn",
-    "Streamed",
-    "check_remap",
-    "reports_name",
-]
-
 
 @dataclass(frozen=True)
 class Streamed:

@@ -13,16 +13,6 @@ from shoal.data import encode, source_of
 from shoal.domain.box import as_matrix
 from shoal.errors import DimensionMismatch, EntityMissing, InvalidSetting, NotNumeric
 
-__all__ = [
-    "check_token",
-    "columns_of",
-    "frame_like",
-    "frame_of",
-    "names_of",
-    "numbers_of",
-    "tokens_of",
-]
-
 
 def names_of(X: Any) -> tuple[str, ...] | None:
     """Return the columns of a data frame; ``None`` for anything else, taken as an array."""

@@ -32,8 +32,6 @@ from shoal.privacy import Budget, Guarantee, Ledger, Unprotected
 from shoal.privacy.ledger_page import Page
 from shoal.randomness import Randomness, Seed
 
-__all__ = ["Perturb"]
-
 
 class Perturb(NotebookDisplay, OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]
     """Report every row of a table through a local mechanism.

@@ -9,8 +9,6 @@ import numpy as np
 
 from shoal.arrays import Floats
 
-__all__ = ["Band", "Curve", "Ends", "Range", "curve_of", "falling"]
-
 Errors = Sequence[Floats]
 _Given = TypeVar("_Given")
 _Made = TypeVar("_Made")

@@ -11,9 +11,6 @@ import numpy as np
 from shoal.arrays import Floats
 from shoal.errors import InvalidSetting
 
-__all__ = ["SHAPES", "MadeUp", "draw_table", "place_centers", "rows_about", "spacing_of"]
-
-
 # Standard deviation of a group over the distance to the next: docs/decisions/plan.md.
 _SPREADS: dict[str, float] = {"clear": 0.1, "near": 0.2, "touching": 0.35}
 _CLOUD = "no gaps"

@@ -15,8 +15,6 @@ from shoal.planning.trial import Trial, central_errors, local_errors, rows_to_ma
 from shoal.privacy.exact import whole_number
 from shoal.randomness import Randomness
 
-__all__ = ["EPSILONS", "LOCAL_COLUMNS", "Plan", "check_number", "check_trust", "curves_of", "plan"]
-
 Progress = Callable[[str, float], None]
 EPSILONS: dict[str, tuple[float, ...]] = {
     "central": (0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0),

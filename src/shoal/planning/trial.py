@@ -10,9 +10,6 @@ import numpy as np
 from shoal.arrays import Floats
 from shoal.domain import Box
 
-__all__ = ["Trial", "center_errors", "central_errors", "local_errors", "rows_to_make"]
-
-
 # Never more rows than this are made up; beyond, the budget is raised so that the noise relative
 # to the number of rows stays what it is: docs/decisions/plan.md.
 _MOST_ROWS, _FEWER_ROWS = 20_000, 8_000

@@ -11,8 +11,6 @@ from shoal.planning.public_facts import Plan, Progress, check_trust, check_withi
 from shoal.planning.trial import Trial, rows_to_make
 from shoal.randomness import Randomness
 
-__all__ = ["FLATTERY", "Flattery", "what_if"]
-
 _TABLES = 4
 
 

@@ -5,8 +5,6 @@ from fractions import Fraction
 
 from shoal.errors import InvalidBudget, setting, value_text
 
-__all__ = ["Number", "exact", "exact_budget", "exact_text", "whole_number"]
-
 Number = float | int | str | Fraction
 
 

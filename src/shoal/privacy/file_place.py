@@ -14,17 +14,6 @@ from pathlib import Path
 
 from shoal.errors import ShoalError
 
-__all__ = [
-    "TEMPORARY_SUFFIX",
-    "Place",
-    "Refusal",
-    "check_folder",
-    "check_place",
-    "check_unmoved",
-    "file_system",
-    "place_of",
-]
-
 Refusal = Callable[[str, str], ShoalError]
 """Makes the error from what came and the next step."""
 

@@ -17,18 +17,6 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = [
-    "JournalStore",
-    "Record",
-    "Run",
-    "StoredRun",
-    "arrays_of",
-    "output_of",
-    "pack_arrays",
-    "unpack_arrays",
-    "work_digest",
-]  # fmt: skip
-
 Arrays = Sequence[NDArray[Any]]
 
 

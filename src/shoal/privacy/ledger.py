@@ -28,7 +28,6 @@ from shoal.privacy.store import Entry, FileStore, Limits, MemoryStore, Store
 if TYPE_CHECKING:
     import pyarrow as pa
 
-__all__ = ["Ledger"]
 
 Limit = Budget | Sequence[Budget] | None
 

@@ -24,8 +24,6 @@ from shoal.errors import (
 from shoal.privacy.guarantees import ApproxDP, Budget, Guarantee, PureDP, Unprotected
 from shoal.privacy.journal import Record, Run, arrays_of, output_of, pack_arrays, unpack_arrays
 
-__all__ = ["Mechanism", "Page", "process_lock"]
-
 Cost = Callable[[], Guarantee | None]
 Value = TypeVar("Value", contravariant=True)
 Output = TypeVar("Output", covariant=True)
@@ -298,6 +296,7 @@ class Parts:
         self._received: dict[str, Fraction] = {}
 
     def __call__(self, name: object) -> "Part":
+        """Return the part of this name."""
         # By type and text: 1 and "1" are two parts, and a part named twice is one.
         return Part(self, f"{type(name).__name__} {name!r}")  # alike in print is the same part
 

@@ -5,8 +5,6 @@ from collections.abc import Iterable, Mapping
 from importlib import import_module
 from typing import Any
 
-__all__ = ["promise_sentences", "summary_html"]
-
 _LONGEST = 120  # letters of a value that are shown
 
 

@@ -7,8 +7,6 @@ from typing import Any
 from shoal.privacy.guarantees import Guarantee
 from shoal.privacy.notebook import promise_sentences, summary_html
 
-__all__ = ["Leaf", "Protected", "Public", "Released", "Result"]
-
 
 @dataclass(frozen=True)
 class Leaf:

@@ -24,8 +24,6 @@ from shoal.privacy.file_place import (
 )
 from shoal.privacy.ledger_page import process_lock
 
-__all__ = ["SqliteFile"]
-
 # A transaction takes milliseconds: who waits this long has met a process that hangs.
 TIMEOUT_SECONDS = 60
 _TRIES = 3

@@ -28,8 +28,6 @@ from shoal.privacy.guarantees import Budget, Guarantee, guarantee_of
 from shoal.privacy.journal import Record, Run, StoredRun
 from shoal.privacy.sqlite_file import SqliteFile
 
-__all__ = ["Entry", "FileStore", "Limits", "MemoryStore", "Store"]
-
 Limits = tuple[Budget, ...]
 
 

@@ -15,26 +15,6 @@ from typing import NamedTuple
 
 from shoal.privacy import ApproxDP, Budget
 
-__all__ = [
-    "Belief",
-    "advantage",
-    "amount",
-    "at_most",
-    "belief",
-    "by_factor",
-    "decimal",
-    "hundredths",
-    "in_100",
-    "large_budget_note",
-    "odds",
-    "odds_move",
-    "one_in",
-    "remaining",
-    "round_down",
-    "round_up",
-    "small_belief_note",
-]
-
 _DIGITS = 50  # of every sum, far beyond the three that are shown
 _LARGEST_EPSILON = 150  # e^150: every chance above is 1 to fifty digits, and prints as "over 99"
 

@@ -46,8 +46,6 @@ from shoal.report.amounts import (
 from shoal.report.guarantee_text import Promise
 from shoal.report.promise import SIMULATION, in_all, promise
 
-__all__ = ["findings", "made_with"]
-
 NOT_STATED = "not stated"
 _BELIEFS = (1, 10, 50, 90)  # in 100: from a faint suspicion to near certainty
 

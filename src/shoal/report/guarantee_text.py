@@ -29,21 +29,6 @@ from shoal.report.amounts import (
     one_in,
 )
 
-__all__ = [
-    "GROUPS",
-    "HOLDER_KEEPS_ROWS",
-    "LATER",
-    "OTHERS",
-    "REPORTED",
-    "TABLE_TERMS",
-    "Promise",
-    "k_anonymity_promise",
-    "k_map_promise",
-    "local_promise",
-    "metric_promise",
-    "table_promise",
-]
-
 GROUPS = (
     "Facts about groups stay visible. What is common among many may be true of you too, whether or "
     "not you took part."

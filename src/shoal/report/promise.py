@@ -29,8 +29,6 @@ from shoal.report.guarantee_text import (
     table_promise,
 )
 
-__all__ = ["SIMULATION", "Promise", "in_all", "promise"]
-
 SIMULATION = (
     "Simulation. The noise can be repeated by anyone who has the seed, so nothing here is "
     "protected."

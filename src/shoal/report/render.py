@@ -16,8 +16,6 @@ from shoal.figures.svg import figure_style, mark_svg
 from shoal.figures.text import replace_controls, shorten
 from shoal.files import atomic_file
 
-__all__ = ["page_of", "render", "texts", "write"]
-
 
 def render(findings: Mapping[str, Any]) -> str:
     """Return the HTML page of these findings.

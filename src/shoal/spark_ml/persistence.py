@@ -26,8 +26,6 @@ from shoal.privacy.exact import exact_budget, exact_text
 from shoal.synopsis import AdaptiveGrid, PrivTree, Synopsis, UniformGrid
 from shoal.synopsis.folder import read_box, read_part, write_part
 
-__all__ = ["from_json", "ledger_of", "load_cut", "save_cut", "to_json"]
-
 _CUT, _SCHEMA = "cut.json", "shoal.cut/1"
 _REMAPS: dict[str, Callable[..., Any]] = {"BayesRemap": bayes_remap, "Clamp": clamp, "Snap": snap}
 _PARTS: dict[str, Callable[[Any], Any]] = {

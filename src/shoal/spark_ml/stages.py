@@ -39,18 +39,6 @@ from shoal.errors import AlreadyExists, InvalidSetting, UnreadableModel
 from shoal.files.scratch import scratch
 from shoal.spark_ml.persistence import from_json, ledger_of, load_cut, save_cut, to_json
 
-__all__ = [
-    "Perturb",
-    "PrivateKMeans",
-    "PrivateKMeansModel",
-    "PrivateKPrototypes",
-    "PrivateKPrototypesModel",
-    "TopDownSpecialization",
-    "TopDownSpecializationModel",
-    "WaveCluster",
-    "WaveClusterModel",
-]
-
 HOLDER = {"shoal": {"for": "the holder of the rows alone", "publishable": False}}
 _FOLDER = "shoal"
 

@@ -21,12 +21,6 @@ from shoal.randomness import Seed
 from shoal.synopsis.uniform_grid import MAX_CELLS_DENSE, AskedCells, GridSynopsis
 from shoal.synopsis.weights import Negative
 
-__all__ = [
-    "AdaptiveGrid",
-    "SplitGrid",
-    "total_parts",
-]
-
 
 @dataclass(frozen=True, init=False, eq=False)
 class SplitGrid:

@@ -29,12 +29,6 @@ from shoal.synopsis.folder import CELLS, DOCUMENT, SCHEMA, load_synopsis, read_b
 from shoal.synopsis.range_count import RangeCount, count_range, range_of
 from shoal.synopsis.weights import Negative, weights_of
 
-__all__ = [
-    "Synopsis",
-    "check_max_cells",
-    "picture_of",
-]
-
 _MOST_DENSE_CELLS = 2**24  # the most cells the engine counts in one array
 
 _MOST_TILES = 10_000  # as separate shapes; a picture of more is drawn as a raster

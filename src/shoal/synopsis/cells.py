@@ -12,8 +12,6 @@ from shoal.arrays import Floats, Integers
 from shoal.domain import Partition
 from shoal.errors import UnreadableTable
 
-__all__ = ["AllCells", "Bounded", "Cells", "Estimates", "RegionSums"]
-
 
 class Bounded(Partition, Protocol):
     """A partition whose cells are boxes."""

@@ -17,16 +17,6 @@ from shoal.documents import parse_json
 from shoal.domain import Box
 from shoal.errors import AlreadyExists, UnreadableModel
 
-__all__ = [
-    "digest_of",
-    "load_synopsis",
-    "read_box",
-    "read_part",
-    "save_synopsis",
-    "synopsis_of",
-    "write_part",
-]
-
 SCHEMA = "shoal.synopsis/1"
 CELLS, DOCUMENT = "cells.parquet", "synopsis.json"
 KINDS = ("AdaptiveGrid", "PrivTree", "UniformGrid")
@@ -38,7 +28,9 @@ _OTHER_FOLDER = "Name the folder that `save` wrote."
 class Parts(Protocol):
     """Something that can be saved: its ``parts`` are tables or plain values by file name."""
 
-    def parts(self) -> dict[str, Any]: ...
+    def parts(self) -> dict[str, Any]:
+        """Return what to write, by file name."""
+        ...
 
 
 def save_synopsis(synopsis: Parts, folder: str | Path, overwrite: bool = False) -> Path:

@@ -26,13 +26,6 @@ from shoal.randomness import Seed
 from shoal.synopsis.base import Synopsis, check_max_cells
 from shoal.synopsis.weights import Negative, check_negative
 
-__all__ = [
-    "HALVINGS",
-    "Leaves",
-    "OpenNodes",
-    "PrivTree",
-]
-
 TREE_SHARE = Fraction(3, 5)  # of the budget: docs/decisions/synopses.md
 _DEPTHS_A_PASS = 8  # depths counted in one pass, while the tree is not too wide
 _MOST_CELLS_A_PASS = 2**22  # 32 MiB of counts

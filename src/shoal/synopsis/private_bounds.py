@@ -15,8 +15,6 @@ from shoal.mechanisms import Geometric
 from shoal.privacy import Ledger, PureDP
 from shoal.randomness import Seed
 
-__all__ = ["PowerCounts", "PrivateBounds", "power_edges", "widest_box"]
-
 _EXPONENTS = range(-20, 63)  # from a millionth to 4.6e18; public, whatever the rows hold
 _NEAR_ZERO = 1 / 16  # an end this near to 0, as a share of the other end, becomes 0
 _FALSE_BUCKETS = 0.05  # empty buckets, of all columns, that are taken for occupied, on average

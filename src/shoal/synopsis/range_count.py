@@ -12,8 +12,6 @@ from shoal.domain import Box
 from shoal.errors import InvalidSetting, UnknownColumn
 from shoal.synopsis.cells import Cells, Estimates
 
-__all__ = ["RATE", "RangeCount", "count_range", "range_of"]
-
 RATE = 0.9
 _DEVIATIONS = 1.6449  # a normal deviate lies within so many in nine of ten draws
 # Of the square of what a cut cell may hold on the wrong side, each cell by itself, and of what all

@@ -17,15 +17,6 @@ from shoal.randomness import Seed
 from shoal.synopsis.base import Synopsis, check_max_cells
 from shoal.synopsis.weights import Negative, check_negative
 
-__all__ = [
-    "MAX_CELLS_DENSE",
-    "AskedCells",
-    "GridSynopsis",
-    "UniformGrid",
-    "grid_name",
-    "most_an_axis",
-]
-
 AskedCells = int | Sequence[int] | NDArray[np.integer] | Literal["auto"]
 MAX_CELLS_DENSE = 2_000_000  # docs/decisions/synopses.md
 _MOST_NAMED_AXES = 3  # an entry of the ledger stays one line

@@ -12,8 +12,6 @@ from numpy.typing import ArrayLike
 from shoal.arrays import Floats
 from shoal.errors import InvalidSetting
 
-__all__ = ["Negative", "weights_of"]
-
 Negative = Literal["norm-cut", "norm-sub", "threshold", "zero"]
 
 

@@ -139,9 +139,9 @@ def test_a_twin_draws_one_output_or_many(name):
 
 def test_every_flawed_mechanism_is_reached_by_a_twin():
     reasons = {twin.mechanism.reason for twin in FORMS.values()}
-    assert {
-        getattr(flawed_mechanisms, name).reason for name in flawed_mechanisms.__all__
-    } <= reasons
+    flawed = {kind.reason for name, kind in vars(flawed_mechanisms).items() if name[:6] == "Flawed"}
+    assert len(flawed) > 5
+    assert flawed <= reasons
 
 
 def test_twins_are_looked_up_like_any_mapping():

@@ -34,8 +34,6 @@ from shoal.arrays import Integers
 from shoal.domain.value_text import value_to_text
 from shoal.errors import BadInput
 
-__all__ = ["HeldCells", "build_hierarchy", "needs_rows"]
-
 
 def needs_rows(of: Attribute) -> bool:
     """Return whether a column's hierarchy can only be built from its values."""

@@ -21,18 +21,6 @@ from shoal.domain.value_text import value_to_text
 from shoal.errors import BadInput, HierarchyInvalid, InvalidDomain, quantity
 from shoal.files import atomic_file
 
-__all__ = [
-    "MEND",
-    "Format",
-    "describe_labels",
-    "find_label_problems",
-    "hierarchy_from_paths",
-    "hierarchy_from_tree",
-    "raise_findings",
-    "read_hierarchy",
-    "write_arx",
-]
-
 Format = Literal["arx", "nested", "child-parent"]
 
 MEND = "Correct the hierarchy: every leaf needs exactly one path up to a single root."

@@ -18,23 +18,6 @@ from shoal.data.encode import floats_of
 from shoal.domain import Node, Taxonomy
 from shoal.domain.value_text import normalise_column, normalise_text
 
-__all__ = [
-    "NO_LEAF",
-    "NULL",
-    "Codes",
-    "DateLeaves",
-    "Hierarchy",
-    "Labels",
-    "LeafIntervals",
-    "NumberLeaves",
-    "TextLeaves",
-    "as_text",
-    "grow_taxonomy",
-    "mask_text",
-    "parse_days",
-    "parse_numbers",
-]
-
 NULL = "<null>"
 NO_LEAF = -1
 Labels = NDArray[np.object_]

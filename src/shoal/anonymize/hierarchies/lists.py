@@ -10,8 +10,6 @@ from shoal.anonymize.hierarchies.files import hierarchy_from_paths
 from shoal.anonymize.hierarchies.hierarchy import Hierarchy
 from shoal.domain.value_text import normalise_text, value_to_text
 
-__all__ = ["build_by_frequency", "build_ordered"]
-
 
 def build_ordered(values: Sequence[Any], fanout: int = 2) -> Hierarchy:
     """Merge neighbours of an ordered list, ``fanout`` at a time, level by level.

@@ -27,16 +27,6 @@ from shoal.anonymize.hierarchies.hierarchy import (
 from shoal.arrays import Floats, Integers
 from shoal.errors import HierarchyInvalid, InvalidPolicy
 
-__all__ = [
-    "PERIODS",
-    "HeldNumbers",
-    "build_halves",
-    "build_intervals",
-    "build_periods",
-    "build_prefixes",
-    "label_intervals",
-]
-
 _MOST_LEAVES = 200_000
 _DIGITS = 12  # decimals to which bounds are rounded, so that three tenths are 0.3
 _CELLS = 1_000  # most cells of the lattice on which splits are learnt; public, like the domain

@@ -18,18 +18,6 @@ from shoal.anonymize.local_recoding.units import Units
 from shoal.anonymize.tree import Places, Tree
 from shoal.arrays import Floats, Integers
 
-__all__ = [
-    "LADDERS",
-    "CutOfMaps",
-    "FreeUnits",
-    "FullCells",
-    "GeneralizationMaps",
-    "choose_number_of_paths",
-    "group_by_cheapest_cell",
-    "maps_by_level",
-    "maps_by_rarity",
-]
-
 CutOfMaps = tuple[int, ...]
 
 _RUNGS = 8  # maps of a ladder by rarity: docs/decisions/anonymize-search.md

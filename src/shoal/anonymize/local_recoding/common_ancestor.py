@@ -8,8 +8,6 @@ from numpy.typing import NDArray
 from shoal.anonymize.tree import Tree
 from shoal.arrays import Floats
 
-__all__ = ["AncestorPenalties"]
-
 Penalties = NDArray[np.float32]
 
 _WHOLE = 2**22  # pairs up to which all penalties are precomputed

@@ -9,9 +9,6 @@ from shoal.anonymize.classes import number_classes
 from shoal.anonymize.local_recoding.units import Units
 from shoal.arrays import Floats, Integers
 
-__all__ = ["Grouping"]
-
-
 _CELLS, _BLOCK = 1e7, 64  # most join costs held at a time, and fewest units
 _CHUNK = 2**16  # costs added up at a time, so that they stay in the cache
 

@@ -8,8 +8,6 @@ from numpy.typing import NDArray
 from shoal.anonymize.local_recoding.grouping import Grouping
 from shoal.arrays import Floats, Integers
 
-__all__ = ["improve_grouping"]
-
 Codes = NDArray[np.int32]
 
 _PASSES = 12

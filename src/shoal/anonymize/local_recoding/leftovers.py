@@ -8,9 +8,6 @@ from shoal.anonymize.local_recoding.units import Units
 from shoal.arrays import Integers
 from shoal.errors import StartFails, quantity
 
-__all__ = ["most_general_classes", "place_leftovers"]
-
-
 _TRIES = 24  # classes that a left-over unit tries to join, the cheapest first
 
 

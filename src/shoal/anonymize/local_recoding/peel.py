@@ -9,9 +9,6 @@ from shoal.anonymize.local_recoding.leftovers import most_general_classes
 from shoal.anonymize.local_recoding.units import Units, sum_by_group
 from shoal.arrays import Floats, Integers
 
-__all__ = ["split_classes"]
-
-
 _NO_NODES = np.empty((0, 0), dtype=np.int32)
 _DENSE = 16  # possible keys per unit up to which marking them is faster than sorting
 

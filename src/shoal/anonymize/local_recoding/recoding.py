@@ -28,8 +28,6 @@ from shoal.anonymize.local_recoding.units import Units
 from shoal.anonymize.problem import Outcome, Problem
 from shoal.errors import InvalidSetting, NotKAnonymous, TooFewRows, quantity
 
-__all__ = ["How", "Progress", "estimate_loss", "recode"]
-
 How = Literal["auto", "cheapest-cell", "roll-up", "peel"]
 Progress = Callable[[str, float], None]
 

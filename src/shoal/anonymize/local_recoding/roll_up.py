@@ -9,9 +9,6 @@ from shoal.anonymize.local_recoding.units import Units, sum_by_group
 from shoal.anonymize.tree import Tree
 from shoal.arrays import Floats, Integers
 
-__all__ = ["roll_up"]
-
-
 # Powers of how full cells become, and of what that loses: docs/decisions/anonymize-search.md.
 _FILL, _THRIFT = 3, 1.2
 

@@ -18,8 +18,6 @@ from shoal.anonymize.problem import Problem
 from shoal.anonymize.tree import Places, Tree
 from shoal.arrays import Floats, Integers
 
-__all__ = ["Units", "lowest_common_node", "sum_by_group"]
-
 Mask = NDArray[np.bool_]
 
 

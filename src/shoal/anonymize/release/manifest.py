@@ -27,19 +27,6 @@ from shoal.anonymize.tree import Tree
 from shoal.documents import parse_json
 from shoal.errors import InvalidPolicy, quantity
 
-__all__ = [
-    "FORMAT",
-    "AnyManifest",
-    "cut_of",
-    "find_label_places",
-    "manifest_of",
-    "missing_cut_error",
-    "policy_hash",
-    "public_cut",
-    "read_manifest",
-    "write_mapping",
-]
-
 FORMAT = "shoal.anonymize/1"
 LATER_KEYS = {
     "population", "k_map", "presence", "average_risk", "uniqueness", "publish", "transform",

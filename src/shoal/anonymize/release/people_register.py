@@ -39,18 +39,6 @@ from shoal.files import FileSet, named_failure
 from shoal.files.locks import take_lock
 from shoal.files.scratch import private_file
 
-__all__ = [
-    "Basis",
-    "KnownPeople",
-    "Register",
-    "find_people",
-    "missing_statement_error",
-    "people_of_run",
-    "read_register",
-    "stage_register",
-    "write_register",
-]
-
 Basis = Literal["first", "compared", "stated", "compared and stated"]
 
 _FORMAT = "shoal.people/1"

@@ -10,8 +10,6 @@ import pyarrow as pa
 from shoal.anonymize.policy import Attribute, Policy
 from shoal.errors import KeyMissing
 
-__all__ = ["keys_of", "pseudonyms"]
-
 _LEAST_BYTES = 32
 
 

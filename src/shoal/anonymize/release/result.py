@@ -17,16 +17,6 @@ from shoal.anonymize.release.writer import Release, format_of
 from shoal.anonymize.risk.recount import AchievedPrivacy
 from shoal.errors import AlreadyExists, CannotWrite, InvalidPolicy, setting
 
-__all__ = [
-    "Pages",
-    "Paths",
-    "RunResult",
-    "WrittenRelease",
-    "check_paths",
-    "paths_of",
-    "people_path",
-]
-
 
 @dataclass(frozen=True)
 class Paths:

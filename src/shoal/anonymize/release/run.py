@@ -20,7 +20,6 @@ from shoal.anonymize.release.manifest import (
 from shoal.anonymize.release.people_register import KnownPeople, people_of_run, stage_register
 from shoal.anonymize.release.result import (
     Pages,
-    Paths,
     RunResult,
     WrittenRelease,
     check_paths,
@@ -35,16 +34,6 @@ from shoal.errors import InvalidPolicy
 from shoal.files import file_set, named_failure, undo_killed_run
 from shoal.files.scratch import private_file, scratch
 from shoal.randomness import Randomness
-
-__all__ = [
-    "Pages",
-    "Paths",
-    "RunResult",
-    "WrittenRelease",
-    "paths_of",
-    "run_policy",
-    "write_and_recount",
-]
 
 
 def run_policy(

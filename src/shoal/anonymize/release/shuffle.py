@@ -11,8 +11,6 @@ import pyarrow as pa
 from shoal.files.scratch import private_file, scratch
 from shoal.randomness import NoiseStream
 
-__all__ = ["shuffle_rows"]
-
 _PILE_BYTES = 64 << 20
 _MOST_PILES = 256
 _BATCH_ROWS = 1 << 18

@@ -22,14 +22,6 @@ from shoal.anonymize.policy_rules import TransformSpec
 from shoal.arrays import Floats
 from shoal.errors import InvalidPolicy, quantity
 
-__all__ = [
-    "ReleaseSummary",
-    "cell_changes",
-    "change_numbers",
-    "needs_summary",
-    "summarise_release",
-]
-
 CellChange = Callable[[Any], Any]
 Finder = Callable[[pa.RecordBatch], NDArray[np.int32]]
 

@@ -37,20 +37,6 @@ from shoal.engine.local import map_ahead
 from shoal.errors import CannotWrite
 from shoal.randomness import NoiseStream
 
-__all__ = [
-    "CLASS",
-    "Release",
-    "ReleaseColumns",
-    "ReleasePart",
-    "ReleasePlan",
-    "RowMarker",
-    "format_of",
-    "parts_of",
-    "refuse_unwritable",
-    "release_of",
-    "write_release",
-]
-
 CLASS = "class"
 _BATCH_ROWS = 1 << 18
 _FORMATS = (".parquet", ".csv", ".csv.gz")

@@ -24,7 +24,6 @@ from shoal.errors import InvalidPolicy
 if TYPE_CHECKING:
     from shoal.anonymize.risk.recount import Queryable
 
-__all__ = ["broken_models", "find_places", "measure_models"]
 
 _ROUNDING = 1e-9
 _NO_CELL = "\0null"  # no published text

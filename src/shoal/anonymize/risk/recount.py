@@ -29,17 +29,6 @@ from shoal.data.column_names import missing_columns_error
 from shoal.engine.duckdb import COUNTED, OWNER, plain_names, query_stream
 from shoal.errors import NotKAnonymous, quantity
 
-__all__ = [
-    "AchievedPrivacy",
-    "CombinationCounts",
-    "Queryable",
-    "cache_columns",
-    "count_class_sizes",
-    "largest_value_share",
-    "recount",
-    "refuse_broken",
-]
-
 _SUMMED = "CAST(sum(n) AS BIGINT) AS n FROM rows"
 
 _ROUNDING = 1e-9  # ln 3 of three equal shares, or a distance of 0.3, is off by rounding

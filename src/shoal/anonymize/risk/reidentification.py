@@ -19,16 +19,6 @@ from shoal.anonymize.release.writer import Release
 from shoal.anonymize.table import table_of
 from shoal.arrays import Integers
 
-__all__ = [
-    "Population",
-    "Risk",
-    "SuppressedValue",
-    "leaf_class_sizes",
-    "leaf_entropy",
-    "population_of",
-    "suppressed_values",
-]  # fmt: skip
-
 
 @dataclass(frozen=True, eq=False)
 class Population:

@@ -20,8 +20,6 @@ from numpy.typing import NDArray
 from shoal.anonymize.classes import count_people, number_classes
 from shoal.anonymize.problem import Problem
 
-__all__ = ["SpecialCombination", "SpecialUniques", "find_special_uniques"]
-
 _DENSE = 2**22  # up to this many combinations a table of all is faster than sorting
 _WORK = 1.5e7  # lines times combinations of columns that are counted: about a second
 

@@ -22,16 +22,6 @@ from numpy.typing import ArrayLike
 from shoal.arrays import Floats, Integers
 from shoal.errors import InvalidSetting
 
-__all__ = [
-    "PopulationUniques",
-    "estimate_uniques",
-    "pitman_share",
-    "snb_share",
-    "unique_share",
-    "zayatz_share",
-]
-
-
 _SMALL_SAMPLE = 0.1  # up to this sampling fraction Dankar's rule believes Pitman
 
 

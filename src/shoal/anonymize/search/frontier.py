@@ -16,20 +16,6 @@ from numpy.typing import NDArray
 from shoal.anonymize.search.greedy import SharedCounts
 from shoal.arrays import Floats, Integers
 
-__all__ = [
-    "NONE",
-    "ClassParts",
-    "ClassSlices",
-    "Frontier",
-    "SharedCounts",
-    "divide_classes",
-    "entropy_gain",
-    "slice_positions",
-    "smallest_class_after",
-    "sort_by_cell",
-]
-
-
 _RADIX = 2**16
 
 NONE = np.iinfo(np.int64).max  # the smallest size where there are no classes

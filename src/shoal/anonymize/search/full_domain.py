@@ -15,9 +15,6 @@ from shoal.anonymize.problem import Cut, Problem
 from shoal.anonymize.search.greedy import SharedCounts
 from shoal.arrays import Floats, Integers
 
-__all__ = ["affordable_counts", "level_maps", "search_full_domain"]
-
-
 # Most combinations of levels, and most lines times QIDs times cuts to count. Tables on which fewer
 # than so many cuts could be counted are not searched: docs/decisions/anonymize-search.md.
 _MOST_CUTS = 200_000

@@ -22,28 +22,6 @@ from shoal.anonymize.problem import Cut, Problem
 from shoal.arrays import Floats, Integers
 from shoal.errors import InvalidSetting
 
-__all__ = [
-    "ASK_FOR_BITS",
-    "ASK_FOR_SIZES",
-    "PORTFOLIO",
-    "SCORES",
-    "Candidates",
-    "GreedySearch",
-    "LossUnit",
-    "NodeGains",
-    "Nodes",
-    "ScoreName",
-    "SharedCounts",
-    "SplitEffects",
-    "SplitGains",
-    "best_candidate",
-    "cut_after",
-    "find_violations",
-    "ncp_gains",
-    "resolve_score",
-    "score_candidates",
-]
-
 ScoreName = Literal["leteo", "ncp", "sq", "ncp-rows", "ncp-bits", "label-gain"]
 LossUnit = Literal["rows", "k", "bits"]
 SCORES: tuple[ScoreName, ...] = get_args(ScoreName)

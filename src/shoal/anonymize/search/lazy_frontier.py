@@ -18,8 +18,6 @@ from shoal.anonymize.search.top_down import TopDownRun
 from shoal.anonymize.tree import Tree
 from shoal.arrays import Integers
 
-__all__ = ["specialise_remotely"]
-
 _NODES = (64, 16, 0)  # most nodes at which a QID is merged, tried in this order
 
 Mask = NDArray[np.bool_]

@@ -28,8 +28,6 @@ from shoal.anonymize.problem import Outcome, Problem
 from shoal.anonymize.search.greedy import find_violations
 from shoal.errors import StartFails
 
-__all__ = ["keep_models", "search_with_models"]
-
 Search = Callable[[Problem], Outcome]
 
 _REFINEMENTS = 3  # how often the gap between a k that fails and one that does is halved

@@ -32,8 +32,6 @@ from shoal.anonymize.search.top_down import TopDownRun
 from shoal.errors import InvalidSetting, StartFails, quantity
 from shoal.randomness import Randomness
 
-__all__ = ["Objective", "Progress", "apply_cut", "find_outcome", "run_search", "search_portfolio"]
-
 Objective = Literal["ncp", "dm", "aecs", "entropy"]
 Progress = Callable[[str, float], None]
 

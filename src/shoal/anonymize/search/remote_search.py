@@ -29,16 +29,6 @@ from shoal.anonymize.search.top_down import refuse_start, refuse_too_few
 from shoal.anonymize.tree import Tree
 from shoal.arrays import Floats, Integers
 
-__all__ = [
-    "ChildCounts",
-    "CountChildren",
-    "MergeLines",
-    "MergedLines",
-    "RemoteFrontier",
-    "RemoteLines",
-    "RemoteSearch",
-]
-
 Codes = NDArray[np.int32]
 
 Mask = NDArray[np.bool_]

@@ -35,16 +35,6 @@ from shoal.anonymize.search.greedy import (
 from shoal.arrays import Integers
 from shoal.errors import StartFails, TooFewRows, quantity
 
-__all__ = [
-    "MAY_MISS",
-    "TopDownRun",
-    "invalid_start_error",
-    "refuse_start",
-    "refuse_too_few",
-    "specialise",
-    "suppress_until_valid",
-]
-
 MAY_MISS = (
     "A split that breaks t, entropy or recursive l now is never tried again, though further "
     "splits might satisfy it again: the published table keeps the rules, but a finer one "

@@ -12,8 +12,6 @@ from shoal.engine.duckdb import OWNER
 from shoal.engine.spark.schema import quote_name
 from shoal.engine.spark.table import SparkTable
 
-__all__ = ["SPARK_OWNER", "released_frame", "sort_by_content"]
-
 SPARK_OWNER = "_shoal_owner"
 _ORDER = "_shoal_order"
 _TIMES = "_shoal_times"

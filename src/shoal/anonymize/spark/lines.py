@@ -20,8 +20,6 @@ from shoal.arrays import Integers
 from shoal.engine.spark.failures import translate_errors
 from shoal.engine.spark.table import MapBatches
 
-__all__ = ["SparkLines", "code_combinations", "count_rows"]
-
 
 class SparkLines:
     """Lines kept by Spark: columns q0, q1, ... of leaf codes, and ``n``, their rows.

@@ -32,8 +32,6 @@ from shoal.errors import AlreadyExists, CannotWrite, InvalidPolicy, setting
 from shoal.files import file_set
 from shoal.files.scratch import scratch
 
-__all__ = ["SparkRun", "release_on_spark"]
-
 # As in RFC 4180; blanks belong to their cells.
 _CSV = {
     "header": True,

@@ -25,8 +25,6 @@ from shoal.anonymize.spark.lines import SparkLines, code_combinations, count_row
 from shoal.engine.spark.table import PersistedFrame, SparkTable, persist, too_many_error
 from shoal.errors import InvalidPolicy
 
-__all__ = ["MERGED", "Study", "find_outcome_on_spark", "refuse_here_only"]
-
 Study = tuple[FrequencyTable, Outcome]
 MERGED = (
     "The table has more combinations than the driver may hold: a single search was run, "

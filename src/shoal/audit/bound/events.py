@@ -20,16 +20,6 @@ from shoal.audit.bound.statistics import Score, Statistic, candidate_statistics,
 from shoal.errors import InvalidSetting, TooFewRows, value_text
 from shoal.privacy.exact import whole_number
 
-__all__ = [
-    "Outcome",
-    "best_events",
-    "ceiling_of",
-    "certified_epsilon",
-    "check_draws",
-    "check_levels",
-    "outcome_of",
-]
-
 _QUANTILES = (0.3, 0.5, 0.7, 0.8, 0.9, 0.95, 0.98, 0.99, 0.995, 0.998)
 _FEW = 256  # up to as many different numbers, all are tried as thresholds
 

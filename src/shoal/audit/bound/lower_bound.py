@@ -34,8 +34,6 @@ from shoal.errors import DimensionMismatch, InvalidSetting
 from shoal.privacy import Guarantee
 from shoal.randomness import Randomness, Seed
 
-__all__ = ["LowerBound", "lower_bound", "lower_bound_of"]
-
 Event = Callable[[Any], Any]
 _SERIAL = "outputs depend on earlier ones: nothing is certified"
 

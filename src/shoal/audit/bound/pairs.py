@@ -9,16 +9,6 @@ from shoal.arrays import Floats
 from shoal.errors import BadInput, InvalidSetting, setting
 from shoal.privacy import ApproxDP, Guarantee, LocalDP, MetricDP, PureDP, Unprotected
 
-__all__ = [
-    "check_pair",
-    "check_row_pair",
-    "delta_of",
-    "describe_pair",
-    "epsilon_of",
-    "epsilon_of_pair",
-    "pair_distances",
-]
-
 _NORMS = {"euclidean": 2, "manhattan": 1, "chebyshev": np.inf}
 _LONGEST = 60  # characters of an input in a description
 

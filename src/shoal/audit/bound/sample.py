@@ -16,8 +16,6 @@ from numpy.typing import NDArray
 from shoal.audit.draws import Failure
 from shoal.errors import DimensionMismatch, InvalidSetting
 
-__all__ = ["Sample", "samples_of"]
-
 Values = NDArray[np.generic]
 Kinds = NDArray[np.intp]
 _FARTHEST = 1e300  # stands in for infinity, so that trees can sort it

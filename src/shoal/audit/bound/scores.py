@@ -36,8 +36,6 @@ from shoal.mechanisms import (
     UnaryEncoding,
 )
 
-__all__ = ["exact_score", "log_likelihood"]
-
 _PIECEWISE_FROM = 0.6094  # below, Hybrid reports signs only
 
 

@@ -23,8 +23,6 @@ from shoal.arrays import Floats
 from shoal.audit.bound.sample import Sample
 from shoal.errors import InvalidSetting
 
-__all__ = ["Statistic", "candidate_statistics", "has_few_values", "has_low_bits"]
-
 Codes = NDArray[np.intp]
 Score = Callable[[Any], Any]
 _MOST_VALUES = 65_536

@@ -33,15 +33,6 @@ from shoal.privacy.ledger_page import Page
 from shoal.randomness import Randomness
 from shoal.synopsis import AdaptiveGrid, MixedSynopsis, PrivTree, UniformGrid
 
-__all__ = [
-    "LINE",
-    "PAIRS",
-    "ArrayRows",
-    "FittedNumbers",
-    "GateNumbers",
-    "make_cases",
-]
-
 LINE = Box(x=(-1, 1))
 PLANE = Box(x=(-1, 1), y=(-1, 1))
 FOUR = Box.of(["a", "b", "c", "d"], [-1] * 4, [1] * 4)

@@ -2,8 +2,6 @@
 
 from shoal.audit.case import Case, Cases
 
-__all__ = ["estimators"]
-
 
 def _made() -> dict[str, Case]:
     from shoal.audit.cases.estimator_cases import (

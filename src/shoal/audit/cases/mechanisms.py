@@ -53,13 +53,6 @@ from shoal.mechanisms.local.categories.residual_sign import ResidualSign
 from shoal.mechanisms.local.reports import Remap
 from shoal.privacy import ApproxDP, PureDP
 
-__all__ = [
-    "case_with_exact_score",
-    "choice_cases",
-    "count_cases",
-    "mechanisms",
-]
-
 Record = list[float]
 
 _ONE = PureDP(Fraction(1))

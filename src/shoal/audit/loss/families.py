@@ -18,8 +18,6 @@ from shoal.domain import Box, Schema
 from shoal.privacy import ApproxDP, PureDP
 from shoal.synopsis import AdaptiveGrid, MixedSynopsis, PrivateBounds, PrivTree, UniformGrid
 
-__all__ = ["FamilyLoss", "families", "replay_family"]
-
 PLANE = Box(x=(-1, 1), y=(-1, 1))
 FOUR = Box.unit(4)
 EIGHT = Box.unit(8)

@@ -8,8 +8,6 @@ import pyarrow as pa
 
 from shoal.domain import Schema
 
-__all__ = ["mixed_pairs"]
-
 Row = dict[str, Any]
 _SIZES = (0, 1, 12, 60, 200)
 _PLACES = (

@@ -18,8 +18,6 @@ from shoal.synopsis.mixed.columns import LATTICE
 from shoal.synopsis.mixed.estimator import MixedEstimator, read_counts
 from shoal.synopsis.mixed.pair_counts import ExactCounts
 
-__all__ = ["SCHEMA", "mixed_twins"]
-
 SCHEMA = Schema.of(
     {
         "version": 1,

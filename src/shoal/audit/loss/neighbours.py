@@ -17,8 +17,6 @@ from shoal.audit.loss.replay import Replayed, replay
 from shoal.domain import Box, Schema
 from shoal.estimator import entity_and_limit, numeric_box
 
-__all__ = ["Pair", "neighbour_pairs", "search_worst_row"]
-
 Place = Callable[[Box, Floats, np.random.Generator], Floats]
 _SIZES = (0, 1, 12, 60, 200)
 _EDGES = (2, 3, 4, 5, 8, 10, 16)  # cells along an axis whose edges a row is put on

@@ -11,8 +11,6 @@ from sklearn.base import BaseEstimator
 
 from shoal.privacy import Guarantee
 
-__all__ = ["canonical", "different_names", "published"]
-
 Names = Mapping[str, Any]
 # Simulated from the other attributes alone, with a seed made of them: equal where these are.
 _DERIVED = frozenset({"intervals_"})

@@ -20,8 +20,6 @@ from shoal.mechanisms.central.tree_splits import TreeCounts
 from shoal.privacy import Guarantee, Ledger
 from shoal.privacy.ledger_page import Page, Part, Parts
 
-__all__ = ["Branch", "ForcingLedger", "RecordingLedger", "Release", "StepLoss"]
-
 
 class Branch(Exception):
     """Raised to end a fit that leaves the recorded path: its next step depends on the rows."""

@@ -25,8 +25,6 @@ from shoal.errors import InvalidSetting
 from shoal.privacy import ApproxDP, Guarantee, PureDP, Unprotected
 from shoal.randomness import Randomness
 
-__all__ = ["Pass", "Replayed", "replay"]
-
 # What floats may be off by: log-ratios are sums of a few hundred terms.
 _ROUNDING = 1e-9
 _KEY = "replay"  # picks a person's rows, the same ones on both tables

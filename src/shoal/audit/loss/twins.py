@@ -20,8 +20,6 @@ from shoal.mechanisms import Gaussian, Geometric, KNorm
 from shoal.privacy import ApproxDP, Ledger, PureDP
 from shoal.randomness import Seed
 
-__all__ = ["twins"]
-
 PLANE = Box(x=(-1, 1), y=(-1, 1))
 PEOPLE = Schema.of_box(PLANE, entity="person", max_rows_per_person=2)
 UNIT = 1000  # steps of the lattice in a unit of the box

@@ -19,8 +19,6 @@ from shoal.errors import InvalidSetting
 from shoal.privacy import Guarantee, LocalDP, MetricDP, PureDP, Unprotected
 from shoal.privacy.guarantees import ApproxDP
 
-__all__ = ["Ceiling", "Game", "ceiling_of"]
-
 Game = Literal["own coin", "swap"]
 _TINY = 1e-300  # avoids a division by zero
 

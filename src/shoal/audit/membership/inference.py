@@ -24,8 +24,6 @@ from shoal.privacy import Guarantee
 from shoal.privacy.exact import whole_number
 from shoal.randomness import Randomness, Seed
 
-__all__ = ["as_labels", "check_levels", "membership_inference", "spawn_seeds"]
-
 
 def membership_inference(
     fit: Any,

@@ -30,13 +30,6 @@ from shoal.privacy import Guarantee
 from shoal.privacy.exact import whole_number
 from shoal.randomness import Randomness, Seed
 
-__all__ = [
-    "Mask",
-    "ShadowAnswers",
-    "best_threshold",
-    "lira",
-]
-
 Mask = NDArray[np.bool_]
 _OWN_VARIANCES = 64  # shadow models from which on each record has variances of its own
 _FLOOR = 1e-6  # least standard deviation

@@ -28,8 +28,6 @@ from shoal.privacy import Guarantee, Protected, Public, Result, Unprotected
 from shoal.privacy.exact import whole_number
 from shoal.randomness import Randomness, Seed
 
-__all__ = ["NeighbourAttack", "neighbour_attack"]
-
 Score = Callable[[Any], Floats]
 
 

@@ -17,8 +17,6 @@ from shoal.errors import quantity
 from shoal.figures import Figure, roc_curve
 from shoal.privacy import Guarantee, Protected, Public, Result, Unprotected
 
-__all__ = ["RATES", "MembershipInference", "Setting", "combine_games"]
-
 RATES = (0.01, 0.05, 0.1)
 
 

@@ -13,17 +13,6 @@ from numpy.typing import ArrayLike
 
 from shoal.arrays import Floats, Integers
 
-__all__ = [
-    "FEWEST_REPEATS",
-    "Estimate",
-    "GameScores",
-    "Roc",
-    "mean_roc",
-    "roc_of_one_game",
-    "t_quantile",
-    "threshold_counts",
-]
-
 _GRID = np.unique(np.concatenate([np.linspace(0, 0.1, 21), np.linspace(0, 1, 51)]).round(3))
 
 FEWEST_REPEATS = 5  # below it an interval says more about luck than about the attack

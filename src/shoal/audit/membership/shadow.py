@@ -25,17 +25,6 @@ from shoal.errors import (
 from shoal.privacy.exact import whole_number
 from shoal.randomness import Randomness
 
-__all__ = [
-    "ATTACKS",
-    "FEWEST",
-    "Answers",
-    "Halves",
-    "RowSplit",
-    "ShadowAttack",
-    "check_positions",
-    "split_halves",
-]
-
 Places = NDArray[np.intp]
 Scorer = Callable[[Floats], Floats]
 Answers = Callable[[Any, Floats], Any]

@@ -24,16 +24,6 @@ from shoal.errors import (
 from shoal.privacy import Guarantee, MetricDP
 from shoal.randomness import Randomness
 
-__all__ = [
-    "Victim",
-    "answers_of",
-    "as_rows",
-    "check_answers",
-    "check_one_number_each",
-    "evidence_of",
-    "summary_of",
-]
-
 Fit = Any  # an estimator, or a function (rows, rng) or (rows, labels, rng)
 
 _CLIP = 1e-6  # confidences stay this far from 0 and 1, so that log odds are finite

@@ -18,8 +18,6 @@ from shoal.figures import Figure, detail_bars
 from shoal.privacy import KAnonymity, Protected, Public, Result
 from shoal.randomness import Randomness, Seed
 
-__all__ = ["AttributeInference", "attribute_inference", "curator_result"]
-
 _SURE = 0.9  # share of a class with one value, from which a guess counts as sure
 _FOLDS = 5
 

@@ -14,8 +14,6 @@ from shoal.audit.tables.matching import Matcher, text_combinations
 from shoal.figures import Figure, class_sizes
 from shoal.privacy import KAnonymity, Protected, Public, Result
 
-__all__ = ["Linkage", "Links", "linkage"]
-
 
 @dataclass(frozen=True)
 class Links:

@@ -21,8 +21,6 @@ from shoal.data.column_names import missing_columns_error
 from shoal.domain.value_text import normalise_column
 from shoal.errors import UnknownCategory
 
-__all__ = ["LabelCombinations", "Matcher", "columns_of", "text_combinations"]
-
 Codes = NDArray[np.int32]
 Mask = NDArray[np.bool_]
 _CHUNK_CELLS = 2**22  # comparisons held at a time

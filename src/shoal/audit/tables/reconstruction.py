@@ -14,8 +14,6 @@ from shoal.errors import TooFewRows
 from shoal.figures import Figure, detail_bars
 from shoal.privacy import Result
 
-__all__ = ["Reconstruction", "reconstruction"]
-
 
 @dataclass(frozen=True)
 class Reconstruction:

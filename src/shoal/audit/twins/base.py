@@ -11,20 +11,6 @@ from shoal.audit.draws import Batched, Draw
 from shoal.privacy import ApproxDP, LocalDP, MetricDP, PureDP, Unprotected
 from shoal.privacy.exact import Number, exact_budget
 
-__all__ = [
-    "BrokenMechanism",
-    "Stream",
-    "approximate_claim",
-    "batch_flawed",
-    "declare_broken",
-    "likelihood_ratio_score",
-    "local_claim",
-    "metric_claim",
-    "pure_claim",
-    "round_to_lattice",
-    "unit_step",
-]
-
 Stream = np.random.Generator
 _FARTHEST = 100.0  # a log ratio beyond any bound that draws can show
 

@@ -9,8 +9,6 @@ from shoal.audit.case import Twin
 from shoal.audit.twins.base import BrokenMechanism, Stream, declare_broken, pure_claim
 from shoal.mechanisms import Geometric, ProductNorm
 
-__all__ = ["BLOCKS", "twins"]
-
 STEP = 1000  # lattice steps that a row moves each block
 BLOCKS = (1, 2)  # few coordinates, so that draws come near the value and show most
 _SIZE = sum(BLOCKS)

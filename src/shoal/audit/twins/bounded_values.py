@@ -18,8 +18,6 @@ from shoal.audit.twins.base import (
 from shoal.audit.twins.flawed_mechanisms import FlawedDuchi, FlawedPiecewise
 from shoal.mechanisms import PrivUnit, Staircase
 
-__all__ = ["flip_half_the_signs", "twins"]
-
 CLAIM = local_claim(1)
 _E = math.e
 

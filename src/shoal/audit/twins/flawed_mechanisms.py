@@ -24,18 +24,6 @@ from shoal.mechanisms.local.reports import Reports
 from shoal.privacy import Unprotected
 from shoal.privacy.exact import Number
 
-__all__ = [
-    "FlawedAngles2D",
-    "FlawedAngles3D",
-    "FlawedAnglesND",
-    "FlawedDuchi",
-    "FlawedGridRemap",
-    "FlawedOptimalRemap",
-    "FlawedPiecewise",
-    "FlawedPolarAngle3D",
-    "FlawedUnionRemap",
-]
-
 
 @dataclass(frozen=True)
 class _Flawed(ABC):

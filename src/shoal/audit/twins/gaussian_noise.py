@@ -10,8 +10,6 @@ from shoal.audit.twins.base import BrokenMechanism, Stream, approximate_claim
 from shoal.audit.twins.noise_lengths import STEP, _diagonal_move
 from shoal.mechanisms import Gaussian
 
-__all__ = ["CLAIM", "twins"]
-
 CLAIM = approximate_claim(1, "0.01")
 
 

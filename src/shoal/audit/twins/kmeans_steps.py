@@ -9,8 +9,6 @@ from shoal.audit.case import Twin
 from shoal.audit.twins.base import BrokenMechanism, Stream, declare_broken, pure_claim
 from shoal.mechanisms import Geometric, KNorm
 
-__all__ = ["draw_noisy_sums", "is_far_right", "run_lloyd_steps", "twins"]
-
 CLAIM = pure_claim(1)
 UNIT = 2**16  # lattice steps to half a box
 LONGEST = 73_271  # of a row's vector (offset of length 1, and 1/2), in lattice steps

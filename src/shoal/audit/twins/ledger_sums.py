@@ -12,15 +12,6 @@ from shoal.mechanisms import Exponential, Geometric, Intervals
 from shoal.privacy import Ledger, PureDP
 from shoal.privacy.ledger_page import Page
 
-__all__ = [
-    "Accountant",
-    "ChargingEstimator",
-    "_sum_of_shares",
-    "budget_shares",
-    "spend_in_shares",
-    "twins",
-]
-
 
 def budget_shares(d: int, steps: int, *, swapped: bool) -> tuple[Fraction, Fraction]:
     """Return the shares of a count and of each of d sums in one of several steps."""

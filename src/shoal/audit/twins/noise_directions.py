@@ -12,8 +12,6 @@ from shoal.audit.twins.flawed_mechanisms import (
     FlawedPolarAngle3D,
 )
 
-__all__ = ["twins"]
-
 CLAIM = metric_claim(1)
 
 

@@ -19,8 +19,6 @@ from shoal.audit.twins.base import (
 )
 from shoal.mechanisms import KNorm
 
-__all__ = ["STEP", "_diagonal_move", "twins"]
-
 STEP = 1000  # the sensitivity of vectors of whole numbers, in lattice steps
 
 

@@ -9,8 +9,6 @@ from shoal.audit.draws import Draw
 from shoal.audit.twins.base import BrokenMechanism, Stream, declare_broken, pure_claim
 from shoal.mechanisms import Geometric
 
-__all__ = ["twins"]
-
 CLAIM = pure_claim(1)
 
 

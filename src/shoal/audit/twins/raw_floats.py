@@ -10,8 +10,6 @@ from shoal.audit.case import Twin
 from shoal.audit.twins.base import Stream, declare_broken, local_claim, metric_claim
 from shoal.mechanisms import NDLaplace
 
-__all__ = ["_has_low_bits", "is_reachable_from_first_only", "twins"]
-
 FIRST, SECOND = 0.37, -0.42
 
 

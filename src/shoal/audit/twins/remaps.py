@@ -16,8 +16,6 @@ from shoal.audit.twins.flawed_mechanisms import (
 from shoal.domain import Box
 from shoal.mechanisms import NDLaplace, Restrict
 
-__all__ = ["twins"]
-
 CLAIM = metric_claim(1)
 OTHERS = np.random.default_rng(0).uniform(0, 10, (60, 2))  # made up, and fixed
 INNER, NEARBY = np.array([4.2, 5.6]), np.array([5.2, 5.6])

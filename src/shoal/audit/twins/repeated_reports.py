@@ -9,8 +9,6 @@ from shoal.audit.case import Twin
 from shoal.audit.twins.base import Stream, declare_broken, local_claim, pure_claim
 from shoal.mechanisms import Geometric, NDLaplace
 
-__all__ = ["twins"]
-
 _KEEP = math.e / (math.e + 1)  # how often a bit is told rightly at epsilon 1
 _BITS, _SLOTS = 8, 2
 

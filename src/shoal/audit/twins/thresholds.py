@@ -13,14 +13,6 @@ from shoal.cluster.wave.release_methods import threshold_scores
 from shoal.cluster.wave.transform import Transform
 from shoal.mechanisms import Geometric, Intervals
 
-__all__ = [
-    "SYM4",
-    "counts_with_one_row",
-    "draw_empty_coefficients",
-    "mirrored_sensitivity",
-    "twins",
-]
-
 LATTICE = 256  # points of PrivTHREM's lattice to a block sum
 BESIDE = (np.array([10, 5, 4]), np.array([9, 5, 4]))  # block sums with and without a row
 TIED = (np.array([25, 24, 1]), np.array([25, 25, 1]))

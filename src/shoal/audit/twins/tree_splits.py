@@ -10,8 +10,6 @@ from shoal.audit.twins.base import BrokenMechanism, Stream, pure_claim
 from shoal.mechanisms import TreeSplits
 from shoal.mechanisms.exact.discrete_laplace import geometric_law
 
-__all__ = ["BrokenSplitTest", "twins"]
-
 _DEPTH = 12
 
 

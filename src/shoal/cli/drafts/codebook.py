@@ -9,8 +9,6 @@ from shoal.data import source_of
 from shoal.data.column_names import closest_name
 from shoal.errors import UnreadableTable
 
-__all__ = ["CodebookEntry", "read_codebook"]
-
 _HEADS = {
     "name": ("name", "column", "variable", "field", "feature", "attribute"),
     "low": ("low", "min", "minimum", "from", "lower"),

@@ -15,8 +15,6 @@ from shoal.data.encode import floats_of, is_missing, odd_cell_kinds
 from shoal.data.number_style import NUMBER_STYLES, NumberStyle, is_written_so
 from shoal.data.source import Source
 
-__all__ = ["ColumnKind", "column_kinds"]
-
 Kind = Literal["empty", "number", "separated number", "date", "text"]
 _SEPARATED = "decimal commas or thousands separators"
 _MOSTLY = 0.9  # share of known cells that are numbers, from which the others are odd ones

@@ -15,8 +15,6 @@ from shoal.cli.drafts.codebook import CodebookEntry
 from shoal.cli.drafts.column_kinds import ColumnKind
 from shoal.cli.drafts.typical_bounds import PERSON, is_personal, plain_name, typical_bounds
 
-__all__ = ["ColumnDraft", "SchemaDraft", "columns_to_estimate", "draft_schema", "next_command"]
-
 REVIEW = "# REVIEW:"
 _HEAD = """\
 # What is public about the columns of a table, drafted from their names and kinds.

@@ -4,8 +4,6 @@ import re
 import unicodedata
 from typing import NamedTuple
 
-__all__ = ["PERSON", "TypicalBounds", "is_personal", "plain_name", "typical_bounds"]
-
 
 class TypicalBounds(NamedTuple):
     """Bounds offered for a name, to be reviewed."""

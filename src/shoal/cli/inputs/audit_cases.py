@@ -15,18 +15,6 @@ from shoal.errors import InvalidSetting, ShoalError, quantity
 from shoal.privacy import LocalDP, PureDP
 from shoal.privacy.exact import exact_budget
 
-__all__ = [
-    "KINDS",
-    "CaseMap",
-    "GivenPairCase",
-    "function_case",
-    "import_object",
-    "is_named",
-    "named_cases",
-    "parse_pair",
-    "short_name",
-]
-
 CaseMap = Mapping[str, Case]
 
 

@@ -21,20 +21,6 @@ if TYPE_CHECKING:
     from shoal.domain import Box, Schema
     from shoal.privacy import ApproxDP, PureDP
 
-__all__ = [
-    "METHODS",
-    "Method",
-    "Options",
-    "WaveOptions",
-    "build_kmeans",
-    "build_prototypes",
-    "build_wave",
-    "flags_of",
-    "method_named",
-    "parse_cells",
-    "parse_groups",
-    "public_rows",
-]
 
 MOST_CLUSTERS = 10_000
 USUAL_GROUPS = range(2, 13)  # what -k auto chooses among

@@ -16,8 +16,6 @@ from shoal.anonymize.table import AnyTable, Table
 from shoal.engine.entry import by_engine
 from shoal.engine.table import FrameTable
 
-__all__ = ["COMMON", "LISTED", "ColumnProfile", "profile_columns"]
-
 COMMON = 50  # rows that must share a value for it to be quoted
 LISTED = 40  # most values that are listed
 _LONGEST = 8  # longer texts are not distinguished by length

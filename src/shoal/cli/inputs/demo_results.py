@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from shoal.privacy import Ledger
     from shoal.randomness import Randomness
 
-__all__ = ["GROUPS", "make_demo"]
 
 GROUPS = 5
 BUDGETS = (Fraction(1, 50), Fraction(1, 4), Fraction(1), Fraction(4))  # times that of the release

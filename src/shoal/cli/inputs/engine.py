@@ -12,8 +12,6 @@ from shoal.cli.output import Progress
 from shoal.errors import ConflictingSettings
 from shoal.files.scratch import sweep_scratch
 
-__all__ = ["VERBOSE", "Engines"]
-
 VERBOSE = "SHOAL_VERBOSE"  # set to 1 by `shoal --verbose`
 
 # Spark's messages may quote the rows it chokes on, and its own bar would run into ours.

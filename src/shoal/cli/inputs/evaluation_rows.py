@@ -28,8 +28,6 @@ from shoal.errors import (
 )
 from shoal.synopsis.mixed.columns import mixed_columns
 
-__all__ = ["EvaluationRows", "column_names", "draw_evaluation_rows", "is_mixed"]
-
 _Drawn = tuple[Floats, Integers, int]  # rows, their groups, rows in all
 
 

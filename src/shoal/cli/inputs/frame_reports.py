@@ -13,8 +13,6 @@ from shoal.mechanisms import LocalGrid
 from shoal.perturb.shape import shape_of
 from shoal.randomness import Seed
 
-__all__ = ["load_frame_reports"]
-
 
 def load_frame_reports(table: str, frame: Any, random_state: Seed) -> LoadedReports:
     """Load reports of a cluster; true rows, and tables without a sidecar, are refused.

@@ -6,8 +6,6 @@ from typing import Any
 
 from shoal.errors import InvalidSetting, quantity
 
-__all__ = ["check_names", "is_model_folder", "name_groups", "parse_names"]
-
 _MOST_BYTES = 1_000_000  # a list of titles is short; rows given by mistake are not read
 _MOST_LETTERS = 200
 

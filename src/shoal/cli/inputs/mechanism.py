@@ -13,8 +13,6 @@ from shoal.errors import InvalidDomain, InvalidSetting, value_text
 if TYPE_CHECKING:
     from shoal.domain import Box, Schema
 
-__all__ = ["Name", "Plan", "Settings", "build", "columns_of", "mechanism_name", "remap_of"]
-
 
 class Name(StrEnum):
     """The names of the mechanisms on the command line; ``auto`` is resolved before one is built."""

@@ -17,8 +17,6 @@ from shoal.anonymize.table import AnyTable
 from shoal.cli.inputs.column_profile import COMMON, LISTED, ColumnProfile, profile_columns
 from shoal.cli.inputs.table import is_uri
 
-__all__ = ["Draft", "draft_policy"]
-
 REVIEW = "# REVIEW:"
 _PATTERN_MARKS = {*"*?[]{}\\"}  # Spark would read them in a name as a pattern
 _UNIQUE = 0.9  # share of different values from which a column names people

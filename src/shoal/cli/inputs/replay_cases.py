@@ -19,8 +19,6 @@ from shoal.cli.inputs.audit_cases import (
 from shoal.errors import InvalidSetting
 from shoal.randomness import Seed
 
-__all__ = ["ReplayCase", "named_replays", "python_replay"]
-
 PAIRS = 24
 
 

@@ -16,7 +16,6 @@ if TYPE_CHECKING:
     from shoal.files import FileSet
     from shoal.perturb.draft import Draft
 
-__all__ = ["check_apart", "check_format", "output_place", "sidecar_of"]
 
 _SIDECAR = ".json"
 FORMATS = (".csv", ".csv.gz", ".parquet")

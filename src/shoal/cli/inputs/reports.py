@@ -17,15 +17,6 @@ if TYPE_CHECKING:
     from shoal.mechanisms import Reports
     from shoal.privacy import Guarantee
 
-__all__ = [
-    "MOST_NUMBERS",
-    "LoadedReports",
-    "load_reports",
-    "origin_of",
-    "other_table_error",
-    "parse_sidecar",
-    "read_sidecar",
-]
 
 SCHEMA = "shoal.reports/1"
 MOST_NUMBERS = 40_000_000  # in memory at a time: 320 MB

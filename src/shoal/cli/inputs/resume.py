@@ -15,7 +15,6 @@ from shoal.pages.page import Line
 if TYPE_CHECKING:
     from shoal.privacy import Ledger
 
-__all__ = ["has_resumed", "is_resumable", "note_spending", "resumed_lines", "work_description"]
 
 RESUMED = (
     "An earlier run of this command was stopped after it had spent its budget. What it had "

@@ -26,14 +26,6 @@ if TYPE_CHECKING:
     from shoal.domain import Box, Schema
     from shoal.privacy import Guarantee, Page
 
-__all__ = [
-    "LoadedRounds",
-    "RoundsTask",
-    "choose_mechanism",
-    "is_in_rounds",
-    "load_rounds",
-    "rounds_task",
-]
 
 MOST_NUMBERS = 40_000_000  # held in memory: 320 MB
 _CLASSES = ("LocalPrototypes", "LocalRounds")

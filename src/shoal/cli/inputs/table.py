@@ -14,19 +14,6 @@ if TYPE_CHECKING:
     from shoal.data.number_style import NumberStyle
     from shoal.domain import Box, Schema
 
-__all__ = [
-    "box_of",
-    "budget_of",
-    "chosen_columns",
-    "is_uri",
-    "labelled_domain",
-    "mixed_schema_of",
-    "schema_of",
-    "show_row_count",
-    "split_commas",
-    "table_file",
-]
-
 
 @contextmanager
 def table_file(table: str, numbers: "NumberStyle | None" = None) -> Iterator[str]:

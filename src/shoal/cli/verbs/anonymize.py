@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from shoal.anonymize.release.result import RunResult
     from shoal.pages.page import Page
 
-__all__ = ["anonymize_app"]
 
 anonymize_app = typer.Typer(
     invoke_without_command=True,

@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from shoal.audit import MembershipInference
     from shoal.domain import Box
 
-__all__ = ["attack_app"]
 
 attack_app = typer.Typer(
     no_args_is_help=True,

@@ -15,8 +15,6 @@ if TYPE_CHECKING:
     from shoal.audit import Finding
     from shoal.cli.inputs.audit_cases import CaseMap
 
-__all__ = ["audit"]
-
 
 def audit(
     method: Annotated[

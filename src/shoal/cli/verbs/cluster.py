@@ -87,8 +87,6 @@ if TYPE_CHECKING:
     from shoal.engine import Rows
     from shoal.privacy import Result
 
-__all__ = ["cluster"]
-
 
 def cluster(
     table: Table,

@@ -12,7 +12,6 @@ from shoal.pages.page import Line, Table
 if TYPE_CHECKING:
     from shoal.data.known_files import DataFile
 
-__all__ = ["data_app"]
 
 data_app = typer.Typer(
     no_args_is_help=True,

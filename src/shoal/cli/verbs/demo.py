@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from shoal.privacy import Ledger
     from shoal.randomness import Randomness
 
-__all__ = ["demo"]
 
 STUDENTS = 30_000
 LEDGER = "ledger.sqlite"

@@ -17,9 +17,6 @@ if TYPE_CHECKING:
     from shoal.cli.inputs.evaluation_rows import EvaluationRows
 
 
-__all__ = ["evaluate"]
-
-
 def evaluate(
     model: Annotated[
         Path, typer.Argument(metavar="MODEL", help="A folder that `shoal cluster` wrote.")

@@ -20,8 +20,6 @@ if TYPE_CHECKING:
     from shoal.cli.drafts.column_kinds import ColumnKind
     from shoal.cli.drafts.schema_draft import SchemaDraft
 
-__all__ = ["init"]
-
 
 def init(
     table: Table,

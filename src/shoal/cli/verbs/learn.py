@@ -33,7 +33,6 @@ if TYPE_CHECKING:
     from shoal.pages.page import Page
     from shoal.randomness import Randomness
 
-__all__ = ["learn", "learn_groups", "write_groups"]
 
 FLAGS = Flags(hints={TooFewRows: "Collect more reports, or ask for fewer groups with -k."})
 

@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from shoal.cli.output import Part
     from shoal.privacy import Budget, Guarantee, Ledger
 
-__all__ = ["existing_ledger", "ledger_app"]
 
 HEADS = ("When", "Who", "What", "Promise")
 NARROW = 64  # columns; below, a table would break words apart

@@ -48,7 +48,6 @@ if TYPE_CHECKING:
     from shoal.perturb.stream import Drawn
     from shoal.privacy import Guarantee, Ledger, Page
 
-__all__ = ["perturb"]
 
 _CLIP = "Widen the bounds by public knowledge, or move such rows with --clip."
 _CLAMP = (

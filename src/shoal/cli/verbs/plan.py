@@ -15,7 +15,6 @@ from shoal.errors import ConflictingSettings, InvalidSetting
 if TYPE_CHECKING:
     from shoal.planning import Plan
 
-__all__ = ["plan"]
 
 _FLAGS = Flags({"n_expected": "--rows", "epsilons": "--epsilon"})
 

@@ -12,8 +12,6 @@ from shoal.cli.verbs.ledger import existing_ledger
 from shoal.errors import UnreadableModel
 from shoal.pages.page import Line
 
-__all__ = ["report"]
-
 _FLAGS = Flags({"path": "--output", "names": "--name"})
 
 

@@ -13,8 +13,6 @@ from shoal.pages.page import Line, Table
 if TYPE_CHECKING:
     from shoal.experiments import Outcome
 
-__all__ = ["reproduce"]
-
 
 def reproduce(
     document: Annotated[

@@ -7,8 +7,6 @@ from importlib.metadata import version as version_of
 from shoal.cli.options import Json, Quiet
 from shoal.cli.output import Output
 
-__all__ = ["version"]
-
 _PARTS = ("numpy", "scipy", "scikit-learn", "pyarrow", "duckdb", "randomgen")
 _EXTRAS = ("pyspark", "fastapi", "adversarial-robustness-toolbox")
 

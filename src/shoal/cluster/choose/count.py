@@ -23,11 +23,6 @@ from shoal.privacy import Guarantee
 from shoal.synopsis.base import Synopsis
 from shoal.synopsis.mixed import MixedSynopsis
 
-__all__ = [
-    "k",
-    "silhouettes",
-]
-
 Rule = Literal["simulation", "elbow", "silhouette", "gap"]
 Counts = tuple[int, ...]
 Verdict = tuple[int, dict[float, float]]

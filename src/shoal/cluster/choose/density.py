@@ -17,14 +17,6 @@ from shoal.cluster.choose.weighted_points import MOST_POINTS, weighted_points
 from shoal.errors import InvalidSetting
 from shoal.privacy import Guarantee
 
-__all__ = [
-    "Rule",
-    "knee",
-    "min_points",
-    "radius",
-    "reach_distances",
-]
-
 Rule = Literal["knee", "bulk"]
 # "bulk": this share of points is the densest, and the radius lies this many times their distance
 # to the median beyond it. Measured in docs/guides/choose-k.md.

@@ -8,8 +8,6 @@ from shoal.cluster.choose.cost_curve import CostCurve
 from shoal.figures import Figure, count_curve
 from shoal.privacy import Guarantee
 
-__all__ = ["Choice"]
-
 Value = TypeVar("Value", int, float)
 
 

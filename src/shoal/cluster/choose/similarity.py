@@ -13,8 +13,6 @@ from shoal.cluster.choose.result import Choice
 from shoal.cluster.choose.weighted_points import weighted_points
 from shoal.privacy import Guarantee
 
-__all__ = ["preference"]
-
 _PAIRS = 200_000  # drawn, not enumerated: memory does not grow with the points
 _PLACES = 101  # quantiles of the curve; the middle one is the median
 _DAMPINGS = (0.5, 0.6, 0.7, 0.8, 0.9, 0.95)

@@ -24,16 +24,6 @@ from shoal.synopsis.base import Synopsis
 from shoal.synopsis.cells import Estimates
 from shoal.synopsis.weights import weights_of
 
-__all__ = [
-    "CellRelease",
-    "Gains",
-    "PointSample",
-    "Release",
-    "WeightedCells",
-    "count_with_most_gain",
-    "simulate_gains",
-]
-
 # Measured, see docs/decisions/number-of-groups.md. A gain must exceed that of plain groups by a
 # part of it, by some of its deviation over simulations, and by a part of the largest such excess:
 # real groups are not quite Gaussian.

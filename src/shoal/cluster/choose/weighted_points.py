@@ -16,8 +16,6 @@ from shoal.errors import DimensionMismatch, NotFinite
 from shoal.privacy import Guarantee, Unprotected
 from shoal.synopsis.base import Synopsis
 
-__all__ = ["Cloud", "cloud_of", "weighted_points"]
-
 MOST_POINTS = 5_000  # largest number of points whose pairs are all compared
 LEAST_INERTIA = 1e-6  # of the whole inertia, below which inertia counts as none
 

@@ -9,8 +9,6 @@ from scipy.stats import t as student
 
 from shoal.arrays import Floats, Integers
 
-__all__ = ["Deviations", "distance_to_next", "half_widths", "match_centers", "pooled_half_width"]
-
 # Rules and what they reached: docs/decisions/intervals.md.
 _PRIOR = 4  # refits that the mean over a group's coordinates, or over all sizes, is worth
 _MOST_FLIPS = 0.2  # of the refits, before a group is called unstable

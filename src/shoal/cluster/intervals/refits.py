@@ -14,8 +14,6 @@ from shoal.errors import InvalidSetting
 from shoal.privacy import Guarantee
 from shoal.privacy.ledger_page import Mechanism
 
-__all__ = ["SimulatedPage", "StandInRows"]
-
 
 class StandInRows:
     """Made-up rows, each standing for as many people as were released for it.

@@ -7,8 +7,6 @@ from numpy.typing import NDArray
 
 from shoal.arrays import Floats
 
-__all__ = ["RATE", "Intervals", "total_interval"]
-
 RATE = 0.9
 _OF_95_IN_100 = 0.84  # a normal deviate's 90 % limit over its 95 % one; a Laplace one's is less
 

@@ -10,8 +10,6 @@ from shoal.cluster.intervals.half_widths import distance_to_next
 from shoal.cluster.kmeans.kernels import Nearest
 from shoal.cluster.kmeans.weighted import soften_weights
 
-__all__ = ["GroupCells", "RowModel", "made_up_rows"]
-
 # Rows of a group that are drawn from its own cells, where these have all columns. Cells show tails
 # and gaps, but are rougher than the rows: docs/decisions/intervals.md.
 _FROM_CELLS = 0.5

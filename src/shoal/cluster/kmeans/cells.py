@@ -29,16 +29,6 @@ from shoal.randomness import Randomness
 from shoal.synopsis.base import Synopsis
 from shoal.synopsis.cells import AllCells, Estimates
 
-__all__ = [
-    "CellPoints",
-    "Clusters",
-    "cell_points",
-    "centers_of_cells",
-    "even_points",
-    "join_small_clusters",
-    "weighted_cells",
-]
-
 _JOINING_RUNS = 40  # of k-means on few means: a poor optimum costs most
 _POINTS = 32  # public ones for each cell or cluster, where cells are few
 _LIGHT_AXES = 2  # in more, coarse cells are too few and too wide to tell empty ones by their counts

@@ -23,8 +23,6 @@ from shoal.estimator import PrivateEstimator
 from shoal.privacy import Public, Released, Result
 from shoal.synopsis.folder import CELLS, DOCUMENT, read_box, synopsis_of
 
-__all__ = ["CentroidClusterer"]
-
 CENTERS = "centers.csv"
 _SCALARS = ("n_rows_", "n_rows_within_", "n_clusters_", "rows_told_")
 _STEPS = 2**24  # a square is at most 4 d: a billion rows of a hundred columns fit in 63 bits

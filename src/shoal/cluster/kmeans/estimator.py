@@ -58,8 +58,6 @@ from shoal.randomness import Randomness, Seed
 from shoal.synopsis import AdaptiveGrid, UniformGrid
 from shoal.synopsis.base import Synopsis
 
-__all__ = ["PrivateKMeans"]
-
 
 class PrivateKMeans(CentroidClusterer):
     r"""k-means whose centres may be published.

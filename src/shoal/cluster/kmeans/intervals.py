@@ -29,8 +29,6 @@ from shoal.privacy.ledger_page import Page
 from shoal.randomness import Randomness
 from shoal.synopsis.base import Synopsis
 
-__all__ = ["kmeans_intervals", "released_rows", "row_model_of"]
-
 Draw = Callable[[int, np.random.Generator], Floats]
 
 # How many refits, and how many before them that fit the spread: docs/decisions/intervals.md. A fit

@@ -14,22 +14,6 @@ from shoal.arrays import Floats, Integers
 from shoal.domain import Box, View
 from shoal.engine.rows import Block
 
-__all__ = [
-    "CANDIDATES",
-    "LATTICE",
-    "BeyondSides",
-    "Cube",
-    "Distances",
-    "Labels",
-    "LeastSquares",
-    "Nearest",
-    "RingSums",
-    "ViewedCube",
-    "clip_radius",
-    "ring_edges",
-    "ring_numbers",
-]
-
 LATTICE = 2**16
 CANDIDATES = 24  # radii from the longest distance down, each 1/sqrt(2) of the one before
 RINGS = 2 * CANDIDATES  # two to a candidate, so that a clip 2^(1/4) above it is an edge too

@@ -20,8 +20,6 @@ from shoal.cluster.kmeans.refine import (
 from shoal.domain import View
 from shoal.estimator import Spending
 
-__all__ = ["DEVIATION", "Location", "find_rows", "locate", "rings_about_middle"]
-
 _ENTRY = Fraction(3, 10)  # one cluster: its size is nearly known, so most of the noise may miss it
 _WIDTHS = 2.4  # half a view's side, in spreads along an axis
 _STRETCHED = 1 / 3  # of the rows: a view that cuts off more is turned

@@ -11,8 +11,6 @@ from shoal.mechanisms import Geometric
 from shoal.mechanisms.exact.whole_numbers import check_vectors
 from shoal.privacy import PureDP
 
-__all__ = ["NoisyBest"]
-
 
 @dataclass(frozen=True)
 class NoisyBest:

@@ -7,25 +7,6 @@ from fractions import Fraction
 
 from shoal.estimator import Spending
 
-__all__ = [
-    "FEW_AXES",
-    "MOST_CELLS",
-    "Plan",
-    "Step",
-    "cells_alone",
-    "cells_then_step",
-    "direction_share",
-    "location_share",
-    "make_plan",
-    "own_quantile",
-    "plan_of_small_view",
-    "plan_of_view",
-    "steps_alone",
-    "strength",
-    "view_axes",
-    "view_cells_an_axis",
-]
-
 FEW_AXES = 5  # up to here the cells are those of the box itself
 MOST_CELLS = 100_000  # more would cost more to cluster than they tell
 _MOST_AXES = 12

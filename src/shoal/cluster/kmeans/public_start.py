@@ -14,8 +14,6 @@ from shoal.domain import Box
 from shoal.estimator import Spending
 from shoal.randomness import Randomness
 
-__all__ = ["clusters_from_public_rows", "public_centers"]
-
 _RUNS = 20  # of k-means on the public rows
 
 

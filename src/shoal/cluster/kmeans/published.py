@@ -19,8 +19,6 @@ from shoal.synopsis import UniformGrid
 from shoal.synopsis.base import Synopsis
 from shoal.synopsis.uniform_grid import MAX_CELLS_DENSE, most_an_axis
 
-__all__ = ["ClusterSums", "hybrid", "lloyd", "lloyd_step", "lloyd_step_pays", "pack_centers"]
-
 _MOST_STEPS = 7
 _TRIES = 100
 

@@ -26,20 +26,6 @@ from shoal.estimator import Spending
 from shoal.mechanisms import Gaussian, KNorm
 from shoal.privacy import ApproxDP, PureDP
 
-__all__ = [
-    "MOST",
-    "Means",
-    "Rings",
-    "candidate_radii",
-    "draw_radii",
-    "longest_move",
-    "move_to_means",
-    "pick_radii",
-    "pick_reach",
-    "read_rings",
-    "take_step",
-]
-
 MOST = Fraction(5, 8)  # of the rows
 _HALVED_AXES = 4  # of a view: far groups that one small cluster has together lie apart in it
 _FAR = 4  # times the radius to which offsets are cut

@@ -6,8 +6,6 @@ from shoal.arrays import Floats, Integers
 from shoal.cluster.kmeans.weighted import Clusterer, pad_points, weighted_centers
 from shoal.randomness import Randomness
 
-__all__ = ["best_of_runs", "find_centers", "move_until_settled", "seed_runs"]
-
 _AT_ONCE = 2**18  # distances of points to centres that are in memory at a time
 _FEW = 20_000  # points times clusters, up to which all runs at once are the faster way
 _MOST_MOVES = 300

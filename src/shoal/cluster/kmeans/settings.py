@@ -26,19 +26,6 @@ from shoal.privacy import ApproxDP
 from shoal.privacy.exact import whole_number
 from shoal.synopsis import AdaptiveGrid, PrivTree, Synopsis, UniformGrid
 
-__all__ = [
-    "METHODS",
-    "Method",
-    "check_clusterer",
-    "check_delta",
-    "check_method",
-    "check_settings",
-    "cluster_numbers",
-    "method_from_settings",
-    "method_to_settings",
-    "synopsis_of_method",
-]
-
 Method = Literal["auto", "adaptive-grid", "uniform-grid", "privtree", "lloyd", "hybrid"]
 METHODS = ("auto", "adaptive-grid", "uniform-grid", "privtree", "lloyd", "hybrid")
 WITH_OWN_STEPS = ("lloyd", "hybrid")

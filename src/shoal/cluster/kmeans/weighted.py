@@ -14,20 +14,6 @@ from shoal.arrays import Floats
 from shoal.engine.mllib import mllib_centers
 from shoal.randomness import Randomness
 
-__all__ = [
-    "FAINT",
-    "Clusterer",
-    "add_farthest_points",
-    "gaussian_cell_means",
-    "pad_points",
-    "part_beyond_noise",
-    "public_points",
-    "shrink_counts",
-    "soften_weights",
-    "weighted_centers",
-    "weighted_kmeans",
-]
-
 Clusterer = Literal["sklearn", "mllib"]
 FAINT = 1e-3  # the weight of a point that stands for nothing that was counted
 _SOFT = 0.8

@@ -13,8 +13,6 @@ from shoal.mechanisms.local.categories.prototype_report import PrototypeReport
 from shoal.mechanisms.local.reports import Reports
 from shoal.synopsis.mixed.tree_model import TreeModel, consistent_model, norm_sub
 
-__all__ = ["GroupAnswers", "bend_records", "tree_of_answers"]
-
 _TOTAL = 1e5  # counts of the model add up to this; only shares matter
 _DEPENDENT = 2.0  # standard deviations beyond chance from which on two columns are taken together
 _SURE = 3.0  # standard errors from which on a group's share divides

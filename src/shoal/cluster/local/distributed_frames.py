@@ -30,16 +30,6 @@ from shoal.perturb.learnt_remap import SAMPLE
 from shoal.privacy import Mechanism
 from shoal.randomness import Randomness, Seed
 
-__all__ = [
-    "CenterDistances",
-    "FrameReports",
-    "GatheredReports",
-    "NearestCenter",
-    "distances",
-    "sum_over_reports",
-    "with_columns",
-]
-
 _STEPS = 2**20  # shares are summed in whole steps, which give the same sum in any order
 
 

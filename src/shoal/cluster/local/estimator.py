@@ -55,11 +55,6 @@ from shoal.privacy import Guarantee, Ledger, LocalDP, Public, Released, Result
 from shoal.privacy.exact import Number, whole_number
 from shoal.randomness import Randomness, Seed
 
-__all__ = [
-    "LocalClusterer",
-    "distance_units",
-]
-
 
 class LocalClusterer(NotebookDisplay, BaseEstimator):  # type: ignore[misc]
     r"""Learn cluster centres from reports and the law of their noise.

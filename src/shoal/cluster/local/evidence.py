@@ -21,8 +21,6 @@ from shoal.domain import Box
 from shoal.mechanisms.local.reports import Reports
 from shoal.randomness import Randomness, Seed
 
-__all__ = ["Evidence", "evidence_of"]
-
 # Measured in docs/decisions/groups-told.md: a margin in deviations of what chance gains without
 # groups, and the least such deviation, so that an inertia must be at least a tenth lower.
 NEEDED_MARGIN = 1.5

@@ -20,15 +20,6 @@ from shoal.perturb.settings import settings_of
 from shoal.perturb.tables import numbers_of
 from shoal.privacy import LocalDP, MetricDP
 
-__all__ = [
-    "box_of",
-    "check_reports",
-    "local_guarantee",
-    "records",
-    "refuse_frame",
-    "refuse_too_few",
-]
-
 
 def check_reports(reports: object, mechanism: Any, remapped: bool = False) -> Reports:
     """Check that reports were made by this mechanism; rows and bare arrays are refused.

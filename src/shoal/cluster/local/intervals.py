@@ -15,8 +15,6 @@ from shoal.cluster.intervals.result import RATE, Intervals
 from shoal.domain import Box
 from shoal.randomness import Randomness
 
-__all__ = ["local_intervals", "sizes_by_density"]
-
 _REFITS = 5  # each is a whole fit: docs/decisions/intervals.md
 _MOST_REPORTS = 20_000
 

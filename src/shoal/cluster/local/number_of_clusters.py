@@ -15,8 +15,6 @@ from shoal.mechanisms import LocalGrid, NDLaplace
 from shoal.mechanisms.local.reports import Reports
 from shoal.randomness import Randomness, Seed
 
-__all__ = ["choose_number"]
-
 _WIDTHS = (0.5, 1.0, 2.0)  # times the usual width, from which fits start
 _STARTS = 2  # from each width
 

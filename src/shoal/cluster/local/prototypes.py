@@ -36,8 +36,6 @@ from shoal.privacy.exact import Number, whole_number
 from shoal.randomness import Randomness, Seed
 from shoal.synopsis.mixed.columns import MixedColumns, mixed_columns
 
-__all__ = ["LocalPrototypes"]
-
 # Of the people, by round. These, and what follows, were measured: docs/decisions/mixed-tables.md.
 _SHARES = (0.4, 0.2, 0.2, 0.2)
 _BINS = 8  # of a number in the first round

@@ -9,8 +9,6 @@ from shoal.arrays import Integers
 from shoal.errors import NotAReport
 from shoal.mechanisms.local.reports import Reports, as_raw_reports
 
-__all__ = ["draw_rounds", "reports_of_round"]
-
 Mechanism = TypeVar("Mechanism")
 
 

@@ -30,8 +30,6 @@ from shoal.privacy import LocalDP
 from shoal.privacy.exact import Number, whole_number
 from shoal.randomness import Randomness, Seed
 
-__all__ = ["ROUNDS_FROM", "LocalRounds"]
-
 ROUNDS_FROM = 4  # columns from which rounds beat one report: docs/decisions/local-auto.md
 _SHARES = (0.5, 0.25, 0.25)  # of the people, by round
 _REACHES = (1.0, 0.5)  # of a cell's side: how far centres of cells may be off

@@ -22,8 +22,6 @@ from shoal.privacy.exact import exact_text
 from shoal.randomness import Randomness
 from shoal.synopsis.folder import read_box
 
-__all__ = ["RoundsModel"]
-
 PROTOTYPES = "prototypes.csv"
 _SURE = 3  # standard errors from which on a group is taken to have people
 

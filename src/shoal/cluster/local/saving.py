@@ -13,8 +13,6 @@ from shoal.mechanisms import Prior
 from shoal.perturb.settings import parameters_of, settings_of
 from shoal.synopsis.folder import read_box
 
-__all__ = ["document", "mechanism_of", "restore", "settings", "tables"]
-
 CENTERS, DENSITY = "centers.csv", "density.parquet"
 
 

@@ -8,8 +8,6 @@ from shoal.synopsis import UniformGrid
 from shoal.synopsis.cells import Cells
 from shoal.synopsis.weights import weights_of
 
-__all__ = ["synopsis_of"]
-
 
 def synopsis_of(reports: Reports) -> UniformGrid:
     """Count the cells of a ``LocalGrid`` from its reports, and return them as a fitted synopsis.

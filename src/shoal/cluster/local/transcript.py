@@ -25,17 +25,6 @@ from shoal.mechanisms.local.reports import Reports
 from shoal.perturb.settings import settings_of
 from shoal.privacy import LocalDP
 
-__all__ = [
-    "COLUMNS",
-    "FEWEST_PEOPLE",
-    "AllRounds",
-    "LearntGroups",
-    "State",
-    "Transcript",
-    "hold_records",
-    "learn_groups",
-]
-
 State = LocalRounds | LocalPrototypes
 COLUMNS = ("round", "question", "answer")
 FEWEST_PEOPLE = 100  # of fewer, a round might well be empty

@@ -35,8 +35,6 @@ from shoal.randomness import Seed
 from shoal.synopsis.mixed import MixedSynopsis
 from shoal.synopsis.mixed.estimator import MixedEstimator, read_counts
 
-__all__ = ["PrivateKPrototypes"]
-
 _MOST_CLUSTERS = 256
 _STEPS = 2**24  # costs are added in whole steps
 

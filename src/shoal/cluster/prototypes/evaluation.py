@@ -26,8 +26,6 @@ from shoal.evaluate.score_table import (
     controls_of,
 )
 
-__all__ = ["ScoredPrototypes", "every_row"]
-
 _STARTS = 10  # of plain k-prototypes
 
 

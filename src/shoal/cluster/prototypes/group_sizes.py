@@ -9,8 +9,6 @@ import numpy as np
 from shoal.arrays import Floats
 from shoal.synopsis.mixed.tree_model import norm_sub
 
-__all__ = ["NOISE_SEED", "RATE", "RowCount", "geometric_noise", "geometric_variance", "weigh_sizes"]
-
 RATE = 0.95
 NOISE_SEED = 20_240_601  # of draws that protect nothing: intervals are the same each time
 

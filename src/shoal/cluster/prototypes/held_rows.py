@@ -9,8 +9,6 @@ from shoal.domain import Schema
 from shoal.engine import Block, Rows, rows_of
 from shoal.synopsis.mixed.columns import LATTICE, mixed_columns
 
-__all__ = ["hold_admitted", "hold_rows"]
-
 
 def hold_rows(X: Any, domain: Schema | None) -> MixedRows:
     """Return the rows as numbers of [-1, 1] and codes, for their holder.

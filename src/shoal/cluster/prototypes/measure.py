@@ -15,8 +15,6 @@ from shoal.synopsis.mixed.block_release import Blocks
 from shoal.synopsis.mixed.columns import LATTICE, MixedColumns, mixed_columns
 from shoal.synopsis.mixed.tree_model import norm_sub
 
-__all__ = ["Assignment", "GroupSums", "Measured", "group_blocks", "measure"]
-
 _CHUNK = 8192  # rows worked on at a time, so that costs stay in the cache
 
 

@@ -10,8 +10,6 @@ import numpy as np
 from shoal.arrays import Floats, Integers
 from shoal.synopsis.mixed.columns import MixedColumns
 
-__all__ = ["MISMATCH", "MixedRows", "Prototypes"]
-
 # What another category costs, times its column's weight: a number spread evenly over its bounds
 # then weighs as much as three categories do. Public, never read off the rows.
 MISMATCH = 0.5

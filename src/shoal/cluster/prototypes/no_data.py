@@ -7,8 +7,6 @@ import pyarrow as pa
 
 from shoal.domain import Schema
 
-__all__ = ["even_rows"]
-
 
 def even_rows(domain: Any, n: int, seed: int = 0) -> pa.Table:
     """Return rows spread evenly over bounds and categories, one column apart from the others."""

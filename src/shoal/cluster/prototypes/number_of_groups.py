@@ -14,8 +14,6 @@ from shoal.cluster.prototypes.mixed_cost import MixedRows, Prototypes
 from shoal.cluster.prototypes.search import find_prototypes, improve_prototypes
 from shoal.synopsis.mixed.estimator import MixedSynopsis
 
-__all__ = ["choose_groups"]
-
 # Fewer than a fit takes: many numbers are tried, and only costs are compared.
 _ROWS = 2_000
 _STARTS = 4

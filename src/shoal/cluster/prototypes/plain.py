@@ -16,8 +16,6 @@ from shoal.privacy import Unprotected
 from shoal.randomness import Randomness, Seed
 from shoal.synopsis.mixed.columns import mixed_columns
 
-__all__ = ["KPrototypes"]
-
 _STEPS = 2**24
 
 

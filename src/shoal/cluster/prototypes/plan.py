@@ -8,8 +8,6 @@ import numpy as np
 from shoal.cluster.prototypes.measure import group_blocks
 from shoal.synopsis.mixed.columns import MixedColumns
 
-__all__ = ["Plan", "make_plan"]
-
 # Shares of the budget and the strength from which on a step pays: measured on four tables, see
 # docs/decisions/mixed-tables.md.
 ROWS = Fraction(2, 100)

@@ -6,8 +6,6 @@ from shoal.arrays import Floats
 from shoal.cluster.prototypes.group_sizes import NOISE_SEED, RATE
 from shoal.cluster.prototypes.measure import Measured, group_blocks
 
-__all__ = ["DRAWS", "NoiseLaw"]
-
 DRAWS = 16_000  # of 4,000 a quantile was off by up to 4 %, and intervals held 94 times in 100
 _SHARES = np.linspace(0.0, 1.0, 2001)
 _MEANS = np.linspace(-1.0, 1.0, 4001)

@@ -26,14 +26,6 @@ from shoal.errors import InvalidSetting
 from shoal.synopsis.mixed import MixedSynopsis
 from shoal.synopsis.mixed.tree_model import norm_sub
 
-__all__ = [
-    "Difference",
-    "GroupIntervals",
-    "Profiles",
-    "measured_profiles",
-    "modelled_profiles",
-]
-
 _MODELLED_DIFFERENCE = 0.1  # a modelled share that differs by less is not in a title
 
 

@@ -15,8 +15,6 @@ from shoal.privacy import guarantee_of
 from shoal.synopsis.folder import read_box
 from shoal.synopsis.mixed import MixedSynopsis
 
-__all__ = ["document", "restore", "tables"]
-
 PROFILES, PROTOTYPES, RELEASED = "profiles.csv", "prototypes.csv", "released.json"
 _PLAIN = ("sizes", "means", "everyone_means", "spans")
 _LISTS = ("shares", "shares_low", "shares_high", "everyone_shares")

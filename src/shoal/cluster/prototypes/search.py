@@ -9,8 +9,6 @@ from sklearn.exceptions import ConvergenceWarning
 from shoal.arrays import Floats
 from shoal.cluster.prototypes.mixed_cost import MixedRows, Prototypes
 
-__all__ = ["find_prototypes", "improve_prototypes"]
-
 _CANDIDATES = 3  # of greedy k-means++
 _MOST_STEPS = 20
 

@@ -6,8 +6,6 @@ from shoal.arrays import Floats, Integers
 from shoal.cluster.prototypes.measure import Measured
 from shoal.cluster.prototypes.mixed_cost import MixedRows, Prototypes
 
-__all__ = ["bend_rows", "move_prototypes", "reach_of"]
-
 _SWEEPS = 3
 _LEAST_FACTOR, _MOST_FACTOR = 0.02, 50.0
 _LEAST_REACH = 0.03

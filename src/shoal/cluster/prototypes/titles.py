@@ -3,8 +3,6 @@
 from collections.abc import Sequence
 from typing import Any, Protocol
 
-__all__ = ["titles_of", "value_label"]
-
 _PARTS = 3
 _MOST_PARTS = 5  # where fewer do not tell two groups apart
 _LEAST_EFFECT = 0.1  # of a share or of half a number's bounds: less is not worth a title

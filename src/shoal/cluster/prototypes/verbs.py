@@ -9,8 +9,6 @@ from shoal.arrays import Floats, Integers
 from shoal.cluster.prototypes.measure import Assignment
 from shoal.engine import Block
 
-__all__ = ["CostSum", "Costs", "GroupCounts", "Labels"]
-
 
 @dataclass(frozen=True, eq=False)
 class Labels:

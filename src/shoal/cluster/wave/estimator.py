@@ -26,8 +26,6 @@ from shoal.randomness import Seed
 from shoal.synopsis import UniformGrid
 from shoal.synopsis.uniform_grid import grid_name
 
-__all__ = ["WaveCluster"]
-
 # Without noise, automatic cells are chosen as for this epsilon: docs/decisions/wave-selector.md.
 _AS_IF_PLAIN = 4.0
 

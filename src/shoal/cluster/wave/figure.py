@@ -10,8 +10,6 @@ from shoal.errors import DimensionMismatch, TooLarge, setting
 from shoal.figures import Figure, cluster_map
 from shoal.privacy import Unprotected
 
-__all__ = ["branches", "densest_cells", "draw_clusters"]
-
 
 def draw_clusters(model: Any, points: Floats | None) -> Figure:
     """Draw the cells of a fitted model of two columns, and its tree, largest clusters first.

@@ -34,8 +34,6 @@ from shoal.estimator import PrivateEstimator
 from shoal.figures import Figure
 from shoal.privacy import Public, Released, Result, Unprotected
 
-__all__ = ["CellLabels", "FittedWave", "cluster_counts", "cluster_totals"]
-
 CHUNK_ROWS = 32_768  # intermediate arrays of this many rows fit in a core's cache
 
 PUBLISHED = ("n_rows_", "n_rows_within_", "rows_outside_", "n_clusters_", "threshold_",

@@ -38,21 +38,6 @@ from shoal.cluster.wave.thresholds import (
 from shoal.domain import SparseCounts
 from shoal.errors import ConflictingSettings, setting
 
-__all__ = [
-    "SELECTORS",
-    "Auto",
-    "Density",
-    "Mass",
-    "Percentile",
-    "Persistence",
-    "Rule",
-    "Selector",
-    "best_sigma",
-    "label_automatically",
-    "label_peaks",
-    "widest_gap",
-]
-
 Rule = Literal["threshold", "posterior"]
 # All constants of the automatic selector: docs/decisions/wave-selector.md.
 _SIGMAS = (0.0, 0.5, 0.7, 1.0, 1.5, 2.0)  # what smooth="auto" chooses from

@@ -18,8 +18,6 @@ from shoal.cluster.wave.settings import Settings
 from shoal.cluster.wave.thresholds import label_above
 from shoal.synopsis.weights import weights_of
 
-__all__ = ["wave_intervals"]
-
 _REFITS = 6  # docs/decisions/intervals.md
 _SHARED = 0.5  # of a group's cells that one group of a refit must have, to be the same group
 _MOST_LOST = 0.2  # of the refits, before a group is called unstable

@@ -17,15 +17,6 @@ from shoal.cluster.wave.transform import block_sums
 from shoal.errors import PromiseExceeded
 from shoal.privacy import Unprotected
 
-__all__ = [
-    "CountPrior",
-    "NoNoise",
-    "NoiseLaw",
-    "NoisyGrid",
-    "estimate_counts",
-    "probability_of_reaching",
-]
-
 _MOST_MASSES = 2**16  # most entries in a table of the law
 
 # True counts may be every number up to the first, and this many larger ones; they are estimated in

@@ -26,23 +26,6 @@ from shoal.mechanisms import Exponential, Geometric, Intervals
 from shoal.privacy import PureDP
 from shoal.synopsis import AdaptiveGrid
 
-__all__ = [
-    "METHODS",
-    "Baseline",
-    "Block",
-    "CellNoise",
-    "Method",
-    "Plain",
-    "PrivQT",
-    "PrivTHR",
-    "PrivTHREM",
-    "ThresholdMethod",
-    "count_blocks",
-    "release_noisy_cells",
-    "release_sparse",
-    "threshold_scores",
-]
-
 CellNoise = Literal["laplace", "geometric"]
 STEPS = 256  # lattice points of PrivTHREM's threshold between 0 and one row
 _MOST_FALSE = 2**24  # false (empty but released) cells that memory is spent on

@@ -21,16 +21,6 @@ from shoal.privacy import guarantee_of
 from shoal.privacy.exact import exact_text
 from shoal.synopsis.folder import read_box
 
-__all__ = [
-    "document",
-    "flat_settings",
-    "grouped_settings",
-    "options_from_json",
-    "options_to_json",
-    "restore",
-    "tables",
-]
-
 CELLS, PEAKS, PASSES = "cells.parquet", "peaks.parquet", "passes.parquet"
 _ONE_PER_CLUSTER = ("cluster_sizes_", "groups_told_", "size_reach_")
 _NOT_WRITTEN = ("epsilon", "privacy", "domain", "ledger", "random_state")

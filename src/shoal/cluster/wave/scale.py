@@ -15,8 +15,6 @@ import numpy as np
 
 from shoal.cluster.wave.noise import NoiseLaw, NoisyGrid
 
-__all__ = ["cells_an_axis", "suggested_sigma"]
-
 # All constants: docs/decisions/wave-selector.md.
 _SURE, _ROWS = 1.7, 1_000  # standard errors of the mean count under the filter, at so many rows
 _GROWTH = 0.3  # the power of the rows by which the square of them grows

@@ -22,19 +22,6 @@ from scipy.sparse.csgraph import connected_components
 
 from shoal.arrays import Floats, Integers
 
-__all__ = [
-    "Clustering",
-    "Connectivity",
-    "PeakTree",
-    "SmoothGrid",
-    "components",
-    "drop_small",
-    "half_offsets",
-    "listed_components",
-    "smooth_grid",
-    "smoothing_error",
-]
-
 Connectivity = Literal["full", "faces"]
 
 

@@ -35,8 +35,6 @@ from shoal.domain import Box, Grid
 from shoal.errors import ConflictingSettings, InvalidSetting, Text, setting
 from shoal.privacy.exact import exact, whole_number
 
-__all__ = ["Cells", "MethodName", "SelectorName", "Settings", "option_name"]
-
 Cells = int | Sequence[int] | NDArray[np.integer] | Literal["auto"]
 MethodName = Literal["block", "privqt", "privthr", "privthrem", "baseline"]
 SelectorName = Literal["auto", "persistence", "percentile", "density", "mass"]

@@ -20,17 +20,6 @@ from shoal.cluster.wave.segmentation import (
 )
 from shoal.domain import SparseCounts
 
-__all__ = [
-    "density_level",
-    "label_above",
-    "label_listed",
-    "mass_level",
-    "noise_guard",
-    "percentile_level",
-    "positive_quantile",
-    "posterior_cells",
-]
-
 
 def label_above(
     grid: NoisyGrid, level: float | None, connectivity: Connectivity, min_cells: int

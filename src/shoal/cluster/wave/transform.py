@@ -18,8 +18,6 @@ from shoal.domain import Grid
 from shoal.domain.grid import cell_indices
 from shoal.errors import InvalidSetting, setting
 
-__all__ = ["FINE", "Lookup", "Transform", "block_sums", "filter_length"]
-
 FINE = 1024  # filters are rounded to multiples of 1/1024, so that coefficients are whole numbers
 Number = TypeVar("Number", np.int64, np.float64)
 

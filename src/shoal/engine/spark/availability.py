@@ -9,8 +9,6 @@ from shoal.engine.spark.files import uri_of
 from shoal.engine.spark.progress import report_progress
 from shoal.errors import NotInstalled, SessionStopped
 
-__all__ = ["open_session", "open_table", "session_module"]
-
 
 def session_module() -> ModuleType:
     """Return the module that calls Spark; raise ``NotInstalled`` without pyspark."""

@@ -19,18 +19,6 @@ from shoal.engine.spark.tasks import Task, hide_error_text, merge_batches
 from shoal.errors import InvalidSetting
 from shoal.files.scratch import scratch
 
-__all__ = [
-    "AppendColumns",
-    "CountGroups",
-    "DrawLots",
-    "KernelColumns",
-    "LimitRowsPerPerson",
-    "MapBlocks",
-    "WithOwners",
-    "pack_batches",
-    "unpack_batch",
-]
-
 Maker = Callable[[ScreenedBatch, int], pa.RecordBatch]
 
 

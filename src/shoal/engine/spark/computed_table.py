@@ -26,8 +26,6 @@ from shoal.engine.spark.tasks import map_partitions, merge_batches
 from shoal.errors import CannotWrite, ConflictingSettings, DuplicateColumn, setting
 from shoal.randomness import NoiseStream, TaskNoise
 
-__all__ = ["SparkMapped"]
-
 _ORDER = "_order"
 
 

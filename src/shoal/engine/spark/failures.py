@@ -18,8 +18,6 @@ from shoal.errors import (
     UnreadableTable,
 )
 
-__all__ = ["check_session_runs", "translate_errors"]
-
 _LIBRARIES = ("pyspark", "py4j", "grpc", "pyarrow")
 _NO_MODULE = re.compile(r"No module named '([\w.]+)'")
 _LOGGERS = ("SQLQueryContextLogger", "DataFrameQueryContextLogger")

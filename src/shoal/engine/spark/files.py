@@ -13,16 +13,6 @@ from pyarrow import ArrowException, fs
 from shoal.engine.spark.failures import translate_errors
 from shoal.errors import CannotWrite
 
-__all__ = [
-    "Files",
-    "check_no_pattern",
-    "digest_of",
-    "files_of",
-    "hidden_name_beside",
-    "is_at_or_below",
-    "uri_of",
-]
-
 
 class Files(Protocol):
     """The file operations that a release needs; paths are URIs."""

@@ -16,8 +16,6 @@ from shoal.engine.spark.files import (
 )
 from shoal.errors import AlreadyExists, InvalidSetting
 
-__all__ = ["FolderOutput", "folder_output"]
-
 _FORMATS = (".csv.gz", ".csv", ".parquet")
 
 

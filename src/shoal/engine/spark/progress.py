@@ -5,8 +5,6 @@ from contextlib import contextmanager, suppress
 from threading import Event, Thread
 from typing import Any
 
-__all__ = ["report_progress"]
-
 Report = Callable[[int, int], None]
 _POLL_SECONDS = 0.25
 

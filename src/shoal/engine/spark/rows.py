@@ -39,8 +39,6 @@ from shoal.engine.spark.tasks import (
 )
 from shoal.errors import from_literal
 
-__all__ = ["SparkRows"]
-
 _PAIR = "key bigint, value bigint"
 _ERROR = "error string"
 

@@ -8,8 +8,6 @@ import pyarrow as pa
 
 from shoal.errors import InvalidSetting
 
-__all__ = ["ddl_of", "empty_batch", "nearest_spark_schema", "quote_name", "widened_schema"]
-
 _ARROW_TYPES = {
     "tinyint": pa.int8(),
     "smallint": pa.int16(),

@@ -18,18 +18,7 @@ from pyspark.sql.functions import col
 
 from shoal.arrays import Floats
 from shoal.engine.spark.failures import translate_errors
-from shoal.engine.spark.rows import SparkRows
 from shoal.errors import NotInstalled, SessionStopped, UnreadableTable
-
-__all__ = [
-    "SparkRows",
-    "active_session",
-    "check_java",
-    "mllib_centers",
-    "partition_id",
-    "read_table",
-    "spark_session",
-]
 
 _SEEDS = 8  # runs of k-means||, the best of which is taken: each stops at another optimum
 _OLDEST_JAVA = 17  # that Spark 4 runs on

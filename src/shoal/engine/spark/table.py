@@ -24,15 +24,6 @@ from shoal.engine.spark.tasks import hide_error_text, map_partitions, merge_batc
 from shoal.engine.table import BlockTask
 from shoal.errors import InvalidSetting, TooLarge
 
-__all__ = [
-    "COLLECT_LIMIT",
-    "MapBatches",
-    "PersistedFrame",
-    "SparkTable",
-    "persist",
-    "too_many_error",
-]
-
 COLLECT_LIMIT = 20_000_000  # combinations that come to the driver
 _WHOLE_TYPES = ("tinyint", "smallint", "int", "bigint")
 _NESTED = ("array<", "map<", "struct<", "variant")  # in Spark's words

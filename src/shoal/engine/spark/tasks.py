@@ -23,23 +23,6 @@ from shoal.engine.spark.failures import translate_errors
 from shoal.engine.spark.schema import quote_name
 from shoal.errors import ShoalError
 
-__all__ = [
-    "PROBLEM",
-    "Aggregation",
-    "CountCells",
-    "ErrorTexts",
-    "Pairs",
-    "PassTask",
-    "SumKernel",
-    "TallyOnly",
-    "Task",
-    "Totals",
-    "hide_error_text",
-    "map_partitions",
-    "merge_batches",
-    "tally_pairs",
-]
-
 Pairs = tuple[Integers, Integers]
 _TALLY_FIELDS = ("read", "admitted", "nonfinite", "outside", "nobody")  # at -1, -2, ...
 PROBLEM = -1 - len(_TALLY_FIELDS)  # tasks that met what shoal refuses

@@ -12,8 +12,6 @@ from shoal.figures import budget_curve, count_curve, figure_of
 from shoal.report import Claim, Exhibit, Reproduction
 from shoal.report.reproduction import CANNOT_TEST, DOES_NOT_HOLD, HOLDS
 
-__all__ = ["conclude"]
-
 TABLES, GAINS, TIMES, ALPHA, CELLS, COMPARED, SPARK = (
     "Section 3.3", "Equations 3.1 to 3.5", "Run time", "Section 4.2, alpha",
     "Section 4.2, granularity", "Section 4, methods", "Section 4.1, k-means||",

@@ -15,8 +15,6 @@ from shoal.evaluate import normalised_inertia, plain_centers
 from shoal.experiments.cells import Cell, Row
 from shoal.experiments.leteo.parts import OTHER, K, clustered_table, hierarchies, students_table
 
-__all__ = ["cells", "scaling", "times"]
-
 
 def cells(quick: bool) -> list[Cell]:
     """Return the cells that are run with ``--engine spark`` only."""

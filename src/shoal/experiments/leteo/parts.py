@@ -19,19 +19,6 @@ from shoal.experiments.leteo.printed_gains import GAINS, specialize
 from shoal.figures import CenterPanel, Figure, bars, center_maps
 from shoal.synopsis import AdaptiveGrid, UniformGrid
 
-__all__ = [
-    "ALPHAS",
-    "COARSE_ROWS",
-    "METHODS",
-    "PARTS",
-    "PART_ROWS",
-    "QUASI",
-    "cells",
-    "clustered_table",
-    "hierarchies",
-    "students_table",
-]
-
 K = 10  # the anonymity that the report asks for
 SYSTEMS = {
     "school": ["primary", "secondary", "special"],

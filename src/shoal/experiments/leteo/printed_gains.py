@@ -11,8 +11,6 @@ import numpy as np
 
 from shoal.arrays import Floats, Integers
 
-__all__ = ["GAINS", "Specialization", "specialize"]
-
 Paths = Mapping[str, Sequence[str]]  # of each value, its labels from the root to itself
 
 

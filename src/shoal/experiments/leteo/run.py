@@ -7,8 +7,6 @@ from shoal.experiments.cells import Cell, Row
 from shoal.experiments.leteo import on_spark
 from shoal.experiments.leteo.parts import PARTS
 
-__all__ = ["run"]
-
 _ALL: dict[str, Callable[..., list[Row]]] = {
     **PARTS,
     "spark times": on_spark.times,

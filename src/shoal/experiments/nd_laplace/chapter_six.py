@@ -13,19 +13,6 @@ from shoal.experiments.tables import NOT_RUN, table_of
 from shoal.figures import Figure, grouped_bars, roc_panels, score_curve
 from shoal.report import Exhibit
 
-__all__ = [
-    "BAND",
-    "BY_THESIS",
-    "PLACES",
-    "RATES",
-    "advantage_of",
-    "chapter_six",
-    "clusterer_curve",
-    "mean_of_games",
-    "ranked",
-    "shown",
-]
-
 BAND = "Bands and whiskers are 2 standard errors; the noise was drawn anew each time."
 # Which table each figure is about, in the order of chapter 6.
 CLUSTERERS = {

@@ -17,8 +17,6 @@ from shoal.experiments.tables import NOT_RUN, clear_errors, lead_of, verdict_on
 from shoal.report import Claim, Reproduction
 from shoal.report.reproduction import CANNOT_TEST, DOES_NOT_HOLD, HOLDS
 
-__all__ = ["conclude"]
-
 # AMI in the thesis, by table and mechanism, at each budget.
 PRINTED = {
     ("heart-2d", "laplace"): {0.5: 0.75, 1: 0.87, 2: 0.94, 3: 0.96, 5: 0.96, 9: 0.98},

@@ -11,8 +11,6 @@ from shoal.data import blobs, dataset_names, load
 from shoal.domain import Box
 from shoal.randomness import Randomness
 
-__all__ = ["HEART_COLUMNS", "Data", "data_named", "is_here"]
-
 SEEDS = (
     "area", "perimeter", "kernel_length", "compactness", "kernel_width", "asymmetry",
     "groove_length",

@@ -15,8 +15,6 @@ from shoal.mechanisms import PlanarLaplace, SphericalLaplace
 from shoal.randomness import Randomness
 from shoal.report import Exhibit
 
-__all__ = ["LENGTHS", "SETTINGS", "STAGES", "exhibits"]
-
 LENGTHS, STAGES, SETTINGS = "Figure 3.8", "Figure 3.14", "Tables 5.1, 5.2, 5.3"
 
 

@@ -8,8 +8,6 @@ from shoal.experiments.nd_laplace.data import data_named
 from shoal.experiments.nd_laplace.mechanisms import mechanism_of
 from shoal.experiments.nd_laplace.parts import kmeans_labels, standardised
 
-__all__ = ["privacy"]
-
 
 def privacy(
     data: str, mechanism: str, epsilon: float, query: str, games: int, shadows: int

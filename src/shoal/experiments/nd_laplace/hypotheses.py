@@ -9,8 +9,6 @@ from shoal.experiments.tables import NOT_RUN, clear_errors, verdict_on
 from shoal.report import Claim
 from shoal.report.reproduction import CANNOT_TEST, DOES_NOT_HOLD, HOLDS
 
-__all__ = ["hypotheses"]
-
 
 def hypotheses(results: Results) -> Iterator[Claim]:
     """Yield the claims that the thesis means to test and leaves open."""

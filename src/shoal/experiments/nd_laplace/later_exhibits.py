@@ -16,8 +16,6 @@ from shoal.experiments.tables import NOT_RUN, table_of
 from shoal.figures import Figure, budget_curve, score_curve
 from shoal.report import Exhibit
 
-__all__ = ["DIMENSIONS", "FAMILIES", "NODES", "SHAPES", "later_exhibits"]
-
 DIMENSIONS, SHAPES, NODES = "Section 6.4", "Hypothesis 3", "Section 3.3.3, cells of the grid"
 FAMILIES = {
     "seeds": ("seeds-2d", "seeds-3d", "seeds-nd"),

@@ -29,8 +29,6 @@ from shoal.mechanisms import (
 )
 from shoal.randomness import Randomness
 
-__all__ = ["AS_WRITTEN", "GUARANTEES", "OURS", "mechanism_of", "reports_of"]
-
 NODES = 12  # of a grid remap along each axis, as in the thesis' code
 PRIOR_NODES = 24  # of the public grid that stands in for a learnt prior where that is too fine
 

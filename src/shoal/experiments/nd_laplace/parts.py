@@ -19,8 +19,6 @@ from shoal.experiments.nd_laplace.mechanisms import AS_WRITTEN, reports_of
 from shoal.mechanisms import NDLaplace, snap
 from shoal.randomness import Randomness
 
-__all__ = ["PARTS", "kmeans_labels", "standardised"]
-
 RADIUS, MIN_POINTS = 0.9, 4  # DBSCAN as an earlier draft sets it
 AMONG = range(2, 9)  # numbers of clusters to choose among
 

@@ -6,8 +6,6 @@ from shoal.experiments.cells import Cell
 from shoal.experiments.nd_laplace.data import is_here
 from shoal.experiments.nd_laplace.mechanisms import AS_WRITTEN, OURS
 
-__all__ = ["BUDGETS", "DRAFT", "PRIVACY_BUDGETS", "SETS", "TWINS", "cells"]
-
 BUDGETS = (0.05, 0.1, 0.5, 1.0, 2.0, 3.0, 5.0, 7.0, 9.0)
 PRIVACY_BUDGETS = (0.1, 0.5, 0.7, 1.0, 1.5, 2.0, 2.5, 3.0, 3.5, 5.0, 7.0, 9.0)
 SETS = ("seeds-2d", "seeds-3d", "seeds-nd", "heart-2d", "heart-3d", "heart-nd")

@@ -8,8 +8,6 @@ from shoal.experiments.cells import Cell, Row
 from shoal.experiments.nd_laplace.games import privacy
 from shoal.experiments.nd_laplace.parts import PARTS
 
-__all__ = ["run"]
-
 _ALL: dict[str, Callable[..., list[Row]]] = {
     **PARTS,
     "privacy": privacy,

@@ -33,8 +33,6 @@ from shoal.mechanisms import PlanarLaplace
 from shoal.report import Claim, Reproduction
 from shoal.report.reproduction import CANNOT_TEST, DOES_NOT_HOLD, HOLDS
 
-__all__ = ["conclude"]
-
 ROUND = ("s1", "birch1")  # sets whose groups are round, which any clusterer finds
 
 

@@ -19,8 +19,6 @@ from shoal.experiments.wavecluster.parts import (
 from shoal.figures import budget_curve, figure_of, score_curve, stage_map
 from shoal.report import Exhibit
 
-__all__ = ["AUDITS", "CURVES", "KNOWN_GROUPS", "POINT_PICTURE", "SWEEP", "exhibits"]
-
 CURVES, SWEEP, AUDITS = "Dissimilarity over epsilon", "Alpha", "Privacy of the threshold"
 KNOWN_GROUPS, POINT_PICTURE = "Agreement with known groups", "Picture 3, baseline result"
 _POINTS = "Pictures 1, 2, 4"

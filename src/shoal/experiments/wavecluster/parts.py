@@ -18,25 +18,6 @@ from shoal.mechanisms import PlanarLaplace
 from shoal.privacy import Unprotected
 from shoal.randomness import Randomness
 
-__all__ = [
-    "ALPHA",
-    "ALPHAS",
-    "AUTO",
-    "BASELINE",
-    "EPSILON",
-    "FILES",
-    "METHODS",
-    "NO_NOISE",
-    "ORDER",
-    "POINTS",
-    "SIDE",
-    "TRUTH_METHODS",
-    "P",
-    "box_of",
-    "cells",
-    "run",
-]
-
 PLAIN = Unprotected("Exact counts, to compare with.")
 EPSILON, SIDE, P = 2.0, 1.0, 0.5  # of the report: budget, side of a cell, density percentile
 ALPHA = {"privthr": 0.9, "privthrem": 0.7}

@@ -8,8 +8,6 @@ from shoal.figures.figure import Figure, import_plotly
 from shoal.figures.svg import Svg, px
 from shoal.figures.text import shorten_to_width
 
-__all__ = ["BeforeAfter", "before_after"]
-
 WIDTH, ROW, TOP, BELOW = 640, 40, 34, 14
 LEFT, RIGHT = 256, 500
 _NAME = 16  # letters of a name that fit beside the bars, on a phone too

@@ -10,8 +10,6 @@ from shoal.figures.panels import Panel
 from shoal.figures.svg import Svg, px
 from shoal.figures.text import format_number, shorten
 
-__all__ = ["BudgetCurve", "budget_curve"]
-
 BUDGETS = (0.045, 10.0)  # the ends of the axis
 _TICKS = (0.05, 0.1, 0.5, 1, 2, 5)
 _STEPS = (1, 2, 5)

@@ -12,8 +12,6 @@ from shoal.figures.figure import Figure, import_plotly
 from shoal.figures.svg import Svg, px
 from shoal.figures.text import format_number
 
-__all__ = ["ClassSizes", "class_sizes"]
-
 WIDTH, HEIGHT = 640, 300
 LEFT, RIGHT, TOP, BOTTOM = 24, 616, 46, 232
 _MOST_BARS = 8  # columns whose words still fit a phone

@@ -9,8 +9,6 @@ from shoal.figures.panels import Panel
 from shoal.figures.svg import Svg, nice_ticks, px
 from shoal.figures.text import format_ticks, shorten
 
-__all__ = ["CountCurve", "count_curve"]
-
 WIDTH, HEIGHT = 640, 320
 _FRAME = Panel(84, 612, 40, 252)
 _MOST_TICK_LABELS = 10  # under the axis

@@ -8,8 +8,6 @@ from shoal.figures.figure import Figure, import_plotly
 from shoal.figures.svg import Svg, px
 from shoal.figures.text import shorten
 
-__all__ = ["DetailBars", "detail_bars"]
-
 WIDTH, ROW, TOP, BELOW = 640, 34, 14, 44
 LEFT, RIGHT = 256, 566
 _MOST_BARS = 20

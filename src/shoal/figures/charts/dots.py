@@ -6,8 +6,6 @@ from shoal.figures.figure import Figure, import_plotly
 from shoal.figures.palette import PALETTE
 from shoal.figures.svg import Svg
 
-__all__ = ["Dots", "dots"]
-
 
 def dots(before: int, after: int | None = None) -> "Dots":
     """Fill ``before`` of 100 dots, and in another colour those up to ``after``.

@@ -10,8 +10,6 @@ from shoal.figures.panels import Panel
 from shoal.figures.svg import Svg, px
 from shoal.figures.text import format_number, shorten
 
-__all__ = ["ErrorBand", "error_band"]
-
 WIDTH, PLOT, ROW = 640, 300, 30
 MOST = 3  # bands that can be told apart where they overlap
 _STEPS = (1, 2, 5)

@@ -9,8 +9,6 @@ from shoal.figures.figure import Figure, import_plotly
 from shoal.figures.svg import Svg, px
 from shoal.figures.text import shorten
 
-__all__ = ["GroupProfile", "ProfileRow", "group_profile"]
-
 WIDTH, ROW, TOP, BELOW = 640, 40, 14, 34
 LEFT, RIGHT = 250, 470
 _MIDDLE = 18

@@ -9,8 +9,6 @@ from shoal.figures.panels import Panel
 from shoal.figures.svg import Svg, px
 from shoal.figures.text import format_number, shorten
 
-__all__ = ["GroupedBars", "grouped_bars"]
-
 WIDTH, PLOT, ROW = 640, 300, 30
 MOST = 6  # methods whose colours everyone can tell apart
 _FRAME = Panel(74, 622, 20, PLOT - 60)

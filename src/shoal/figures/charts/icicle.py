@@ -8,8 +8,6 @@ from shoal.figures.figure import Figure, import_plotly
 from shoal.figures.svg import Svg, px
 from shoal.figures.text import letters_wide, shorten_to_width
 
-__all__ = ["Icicle", "icicle"]
-
 WIDTH, ROW, TOP, BELOW = 640, 36, 4, 6
 _LETTER = 8.8  # width of a letter on a wide screen
 _LONGEST = 100  # letters of a label that could fit at all

@@ -6,8 +6,6 @@ numbers are in the text beside it, so it is hidden from screen readers.
 
 from shoal.figures.svg import px
 
-__all__ = ["dots_svg", "interval_svg", "meter_svg", "sample_svg"]
-
 _SERIES = 6
 _TALL = 24
 _MIDDLE = 12

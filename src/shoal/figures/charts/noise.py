@@ -21,15 +21,6 @@ from shoal.figures.panels import (
 from shoal.figures.svg import Svg, nice_ticks, px
 from shoal.figures.text import format_number, format_ticks, shorten
 
-__all__ = [
-    "NoiseBars",
-    "NoiseHistogram",
-    "NoiseMap",
-    "noise_bars",
-    "noise_histogram",
-    "noise_map",
-]
-
 _ROWS, _COLUMNS = 41, 61  # odd, so that the place itself lies in the middle of a cell
 
 

@@ -12,8 +12,6 @@ from shoal.figures.panels import Panel
 from shoal.figures.svg import Svg, px
 from shoal.figures.text import format_number, shorten
 
-__all__ = ["RocCurve", "roc_curve"]
-
 WIDTH, PLOT, ROW = 640, 420, 30
 MOST = 4  # curves that stay apart near the diagonal
 _FRAME = Panel(84, 604, 24, 356)

@@ -8,8 +8,6 @@ from shoal.figures.figure import import_plotly
 from shoal.figures.panels import Panel, Panels, check_panels
 from shoal.figures.svg import Svg, px
 
-__all__ = ["RocPanels", "roc_panels"]
-
 MOST = 4  # panels in a row whose words can still be read
 Curve = Sequence[tuple[float, float]]
 

@@ -11,8 +11,6 @@ from shoal.figures.panels import Panel
 from shoal.figures.svg import Svg, px
 from shoal.figures.text import format_number
 
-__all__ = ["ScoreCurve", "score_curve"]
-
 _TICKS = (0.0, 0.2, 0.4, 0.6, 0.8, 1.0)
 
 

@@ -9,8 +9,6 @@ from shoal.figures.panels import Panel
 from shoal.figures.svg import Svg, nice_ticks, px
 from shoal.figures.text import format_ticks, shorten
 
-__all__ = ["ScoreMarks", "score_marks"]
-
 WIDTH, ROW, TOP, BELOW = 640, 40, 46, 50
 LEFT, RIGHT = 150, 570
 _KINDS = {"value": "found", "plain": "plain", "control": "without data", "shuffled": "shuffled"}

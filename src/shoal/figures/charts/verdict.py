@@ -8,8 +8,6 @@ from shoal.figures.panels import Panel
 from shoal.figures.svg import Svg, nice_ticks, px
 from shoal.figures.text import format_ticks, shorten
 
-__all__ = ["VerdictFigure", "verdict_figure"]
-
 WIDTH, HEIGHT = 640, 300
 _FRAME = Panel(110, 612, 44, 96)
 _SHARES_FRAME = Panel(110, 560, 190, 262)

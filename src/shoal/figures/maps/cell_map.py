@@ -20,16 +20,6 @@ from shoal.figures.palette import PALETTE, SHADES
 from shoal.figures.svg import Svg, nice_ticks, px
 from shoal.figures.text import count_decimals, format_number, format_ticks, shorten
 
-__all__ = [
-    "Area",
-    "CellMap",
-    "cell_map",
-    "dense_areas",
-    "describe_dense_areas",
-    "map_alt_text",
-    "true_cell_map",
-]
-
 MOST_CELLS = 10_000  # drawn one by one; of finer grids neighbours are merged
 WIDTH, HEIGHT = 640, 440
 LEFT, RIGHT, TOP, BOTTOM = 74, 626, 44, 378

@@ -9,8 +9,6 @@ from shoal.figures.palette import SHADES
 from shoal.figures.svg import Svg, px
 from shoal.figures.text import format_number
 
-__all__ = ["draw_cells", "draw_legend", "shade_levels"]
-
 
 def shade_levels(noisy_counts: Integers) -> list[int]:
     """Return the least count of each shade, from 1 up, in widening steps.

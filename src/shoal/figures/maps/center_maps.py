@@ -14,8 +14,6 @@ from shoal.figures.panels import Panel
 from shoal.figures.svg import Svg, nice_ticks, px
 from shoal.figures.text import format_number, format_ticks, shorten
 
-__all__ = ["CenterMaps", "CenterPanel", "center_maps"]
-
 MOST = 4  # panels
 MOST_POINTS = 4_000  # in one panel: more hide each other
 FEW_POINTS = 300  # so few are drawn larger

@@ -19,15 +19,6 @@ from shoal.figures.palette import PALETTE
 from shoal.figures.svg import Svg, nice_ticks, px
 from shoal.figures.text import format_number, format_ticks
 
-__all__ = [
-    "MOST_LINES",
-    "Branch",
-    "ClusterMap",
-    "cluster_map",
-    "draw_peaks",
-    "peaks_height",
-]
-
 Branch = tuple[int, float, float, int]
 MOST_LINES = 16  # of the tree
 LINE = 26  # the height of one

@@ -24,14 +24,6 @@ from shoal.figures.maps.cells import draw_legend, shade_levels
 from shoal.figures.svg import Svg, px
 from shoal.figures.text import format_number
 
-__all__ = [
-    "Mosaic",
-    "bars",
-    "mosaic",
-    "raster_of_cells",
-    "raster_of_points",
-]
-
 _CELLS_AT_ONCE = 2**16  # cells: their shares in all parts of an axis are in memory together
 
 

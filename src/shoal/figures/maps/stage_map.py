@@ -14,8 +14,6 @@ from shoal.figures.palette import PALETTE, SHADES
 from shoal.figures.panels import Panel, Panels, check_panels
 from shoal.figures.svg import Svg, px
 
-__all__ = ["StageMap", "stage_map"]
-
 MOST = 4  # panels in a row whose words can still be read
 _PARTS = 32  # cells along each axis
 

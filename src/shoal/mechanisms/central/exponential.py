@@ -18,8 +18,6 @@ from shoal.mechanisms.exact.inversion import decimal_precision, exp_minus
 from shoal.privacy import PureDP
 from shoal.privacy.exact import whole_number
 
-__all__ = ["Choices", "Exponential", "Intervals"]
-
 Weight = int | float | Fraction
 _GUARD_BITS = 64  # beyond those that decide: products of rounded factors lose a few
 

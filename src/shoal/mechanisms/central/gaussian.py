@@ -24,8 +24,6 @@ from shoal.mechanisms.exact.whole_numbers import (
 from shoal.privacy import ApproxDP
 from shoal.privacy.exact import Number
 
-__all__ = ["Gaussian", "least_deviation", "most_delta"]
-
 # Beyond these the digits that most_delta computes with would run into thousands.
 _LARGEST_EPSILON = 100
 _SMALLEST_DELTA = Fraction(1, 10**100)

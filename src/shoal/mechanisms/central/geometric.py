@@ -22,8 +22,6 @@ from shoal.mechanisms.exact.whole_numbers import (
 from shoal.privacy import PureDP
 from shoal.privacy.exact import whole_number
 
-__all__ = ["Geometric"]
-
 Counts = int | NDArray[np.integer] | SparseCounts
 _MOST_FALSE_CELLS = 2**27  # keys and counts of so many fill 2 GiB
 

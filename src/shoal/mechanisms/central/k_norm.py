@@ -20,8 +20,6 @@ from shoal.mechanisms.exact.whole_numbers import (
 from shoal.privacy import PureDP
 from shoal.privacy.exact import Number
 
-__all__ = ["KNorm"]
-
 
 @dataclass(frozen=True)
 class KNorm:

@@ -22,8 +22,6 @@ from shoal.mechanisms.exact.whole_numbers import (
 from shoal.privacy import PureDP
 from shoal.privacy.exact import Number, whole_number
 
-__all__ = ["ProductNorm"]
-
 
 @dataclass(frozen=True)
 class ProductNorm:

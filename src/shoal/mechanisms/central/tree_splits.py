@@ -19,8 +19,6 @@ from shoal.mechanisms.exact.whole_numbers import FARTHEST, check_rate
 from shoal.privacy import PureDP
 from shoal.privacy.exact import whole_number
 
-__all__ = ["Splits", "TreeCounts", "TreeSplits"]
-
 Flags = NDArray[np.bool_]
 _STEPS_PER_ROW = 1024  # steps of the lattice in one row
 _MOST_ROWS = 2**50  # times the steps of a row, still within 62 bits

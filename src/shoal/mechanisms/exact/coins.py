@@ -14,8 +14,6 @@ from numpy.typing import NDArray
 from shoal.arrays import Integers
 from shoal.mechanisms.exact.inversion import ExactTable
 
-__all__ = ["Coin", "fair_bits", "random_subsets"]
-
 Bits = NDArray[np.bool_]
 
 

@@ -24,8 +24,6 @@ from shoal.arrays import Integers
 from shoal.mechanisms.exact.inversion import ExactTable, exp_minus
 from shoal.mechanisms.exact.whole_numbers import FARTHEST
 
-__all__ = ["FARTHEST", "GeometricLaw", "geometric_law", "skip_law"]
-
 LazyValue = TypeVar("LazyValue")
 _MOST_BITS = 62  # draws are cut there: sums with 62-bit counts then fit 64
 _TABLE_BITS = 12  # low bits drawn by one table of 4,096 entries

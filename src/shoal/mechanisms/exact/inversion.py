@@ -22,12 +22,6 @@ from numpy.typing import NDArray
 
 from shoal.arrays import Integers
 
-__all__ = [
-    "ExactTable",
-    "decimal_precision",
-    "exp_minus",
-]
-
 Thresholds = Callable[[], Sequence[Decimal]]
 _GUARD_DIGITS = 12  # decimal digits that the computation of a threshold may lose
 

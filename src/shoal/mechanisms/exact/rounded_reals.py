@@ -22,8 +22,6 @@ from shoal.arrays import Integers
 from shoal.mechanisms.exact.inversion import decimal_precision
 from shoal.mechanisms.exact.whole_numbers import FARTHEST
 
-__all__ = ["Formula", "Interval", "rounded_noise"]
-
 Ends = NDArray[Any]  # float64, or Decimals
 Digits = NDArray[Any]  # uint64, or whole numbers of any length
 _FLOAT_SLACK = 2.0**-46  # over thirty times what one operation on floats may be off by

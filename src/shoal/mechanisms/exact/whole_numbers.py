@@ -10,17 +10,6 @@ from shoal.arrays import Integers
 from shoal.errors import InvalidBudget, InvalidSetting, NotNumeric, setting
 from shoal.privacy.exact import exact
 
-__all__ = [
-    "FARTHEST",
-    "LARGEST_RATE",
-    "changed_vectors",
-    "check_rate",
-    "check_vectors",
-    "check_whole_numbers",
-    "clipped_to_62_bits",
-    "exact_sensitivity",
-]
-
 # Counts and noise are cut there, so that their sum fits 64 bits.
 FARTHEST = 2**62
 LARGEST_RATE = 1000

@@ -17,8 +17,6 @@ from shoal.mechanisms.local.reports import Reports
 from shoal.privacy import LocalDP
 from shoal.privacy.exact import Number
 
-__all__ = ["Mixed"]
-
 Column = tuple[float, float] | Categories | int
 OneColumn = Hybrid | RandomizedResponse | UnaryEncoding
 

@@ -10,8 +10,6 @@ from shoal.domain import Box
 from shoal.domain.box import as_matrix
 from shoal.errors import NotFinite, NotNumeric, OutsideDomain, UnknownBounds, setting
 
-__all__ = ["domain_required", "extremes", "records_of"]
-
 _BLOCK = 2**13  # rows looked at together
 
 

@@ -11,9 +11,6 @@ from shoal.errors import NotAReport
 from shoal.privacy import Guarantee, Mechanism
 from shoal.privacy.notebook import promise_sentences, summary_html
 
-__all__ = ["Remap", "Reports", "as_raw_reports", "as_reports"]
-
-
 # A map made of public things: free, since it never sees a row.
 Remap = Callable[["Reports"], "Reports"]
 

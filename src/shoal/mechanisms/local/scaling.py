@@ -13,8 +13,6 @@ from shoal.domain.box import as_matrix
 from shoal.errors import InvalidDomain, setting, value_text
 from shoal.mechanisms.local.records import domain_required
 
-__all__ = ["Scale", "Scaling", "refuse_degrees"]
-
 Scale = str | Sequence[float] | Floats | None
 _LATITUDES = {"lat", "latitude"}
 _LONGITUDES = {"lon", "lng", "long", "longitude"}

@@ -7,8 +7,6 @@ from shoal.errors import InvalidSetting, setting, value_text
 from shoal.mechanisms.local.bounded.base import local_budget
 from shoal.privacy.exact import Number, whole_number
 
-__all__ = ["users_needed"]
-
 
 class _Rule(NamedTuple):
     """People, in units of v k^2: at least ``fewest``, and ``excess`` over (ratio - 1)."""

@@ -11,8 +11,6 @@ from shoal.arrays import Floats, Integers
 from shoal.estimator import Spending
 from shoal.mechanisms import Geometric, ProductNorm
 
-__all__ = ["Blocks"]
-
 _PARTS = 10_000  # shares of a budget are whole numbers of these
 
 

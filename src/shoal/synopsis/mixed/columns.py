@@ -12,8 +12,6 @@ from shoal.domain.categories import OTHER
 from shoal.engine import Block
 from shoal.errors import InvalidDomain, UnknownBounds, setting, value_text
 
-__all__ = ["LATTICE", "CategoryColumn", "MixedColumns", "NumberColumn", "mixed_columns"]
-
 LATTICE = 2**16  # steps to half the width of a number's bounds
 
 

@@ -25,8 +25,6 @@ from shoal.synopsis.mixed.columns import LATTICE, MixedColumns, mixed_columns
 from shoal.synopsis.mixed.pair_counts import ExactCounts, pair_counts
 from shoal.synopsis.mixed.tree_model import TreeModel, consistent_model
 
-__all__ = ["MixedEstimator", "MixedSynopsis", "PairTable", "read_counts"]
-
 ROWS_SHARE = Fraction(2, 100)
 # How the budget of a model is divided, and from how many rows on a pair is worth its table:
 # measured, see docs/decisions/mixed-tables.md.

@@ -14,7 +14,6 @@ from shoal.synopsis.folder import write_part
 if TYPE_CHECKING:
     from shoal.synopsis.mixed.estimator import MixedSynopsis
 
-__all__ = ["load_synopsis", "save_synopsis"]
 
 FORMAT = "shoal.mixed-synopsis/1"
 DOCUMENT = "synopsis.json"

@@ -10,8 +10,6 @@ from shoal.arrays import Integers
 from shoal.engine import Block
 from shoal.synopsis.mixed.columns import MixedColumns
 
-__all__ = ["MOST_CELLS", "ExactCounts", "PairCounts", "pair_counts"]
-
 MOST_CELLS = 2_000_000  # of all tables together: 16 MB on the driver, whatever the rows
 _FINEST = 32
 _COARSEST = 4

@@ -9,8 +9,6 @@ import numpy as np
 
 from shoal.arrays import Floats, Integers
 
-__all__ = ["TreeModel", "consistent_model", "norm_sub", "spread_counts"]
-
 Edge = tuple[int, int]
 _SWEEPS = 25  # of proportional fitting: docs/decisions/mixed-tables.md
 _LEAST = 1e-6  # of the independent table, so that no cell is impossible

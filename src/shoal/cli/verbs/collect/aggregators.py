@@ -23,7 +23,6 @@ from shoal.pages.page import Line, Table
 if TYPE_CHECKING:
     from shoal.collector.campaign import Campaign
 
-__all__ = ["combine", "open_verb", "people"]
 
 AggregatorKey = Annotated[
     Path, typer.Option("--key", envvar="SHOAL_KEY", help="This aggregator's private key.")

@@ -22,8 +22,6 @@ from shoal.cli.verbs.collect.options import (
 from shoal.errors import InvalidSetting, NotInstalled, quantity
 from shoal.pages.page import Line
 
-__all__ = ["close", "key", "serve", "sign", "status"]
-
 
 @collect_app.command()
 def key(

@@ -25,8 +25,6 @@ if TYPE_CHECKING:
     from shoal.collector.campaign import Campaign
     from shoal.collector.storage import Store
 
-__all__ = ["advance", "cluster"]
-
 
 @collect_app.command()
 def advance(

@@ -11,17 +11,6 @@ if TYPE_CHECKING:
     from shoal.collector.campaign import Campaign
     from shoal.collector.storage import Store
 
-__all__ = [
-    "DEFAULT_DB",
-    "DEFAULT_KEY",
-    "FLAGS",
-    "CampaignFile",
-    "Database",
-    "KeyFile",
-    "LearnerSeed",
-    "collect_app",
-    "open_campaign",
-]
 
 FLAGS = Flags()
 

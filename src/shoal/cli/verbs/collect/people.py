@@ -17,8 +17,6 @@ from shoal.cli.verbs.collect.options import (
 from shoal.errors import InvalidSetting, quantity
 from shoal.pages.page import Line
 
-__all__ = ["enrol", "revoke", "tokens"]
-
 
 @collect_app.command()
 def tokens(

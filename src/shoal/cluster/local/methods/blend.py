@@ -23,8 +23,6 @@ from shoal.mechanisms.local.laplace.prior import laplace_of, thinned
 from shoal.mechanisms.local.reports import Reports
 from shoal.randomness import Randomness
 
-__all__ = ["learn"]
-
 _SHOWN = 5_000  # reports that stand for all of them in the last two estimates
 _FEW = 200  # reports up to which all estimates weigh the same: docs/decisions/local-auto.md
 

@@ -16,8 +16,6 @@ from shoal.mechanisms import NDLaplace, Piecewise, SquareWave
 from shoal.mechanisms.local.categories.local_grid import LocalGrid
 from shoal.mechanisms.local.reports import Reports
 
-__all__ = ["METHODS", "choose_method", "method_by_name"]
-
 METHODS: dict[str, Learn] = {
     "blend": blend.learn,
     "em": em.learn,

@@ -33,8 +33,6 @@ from shoal.mechanisms.local.laplace.prior import Law, likeliest, likelihood_of, 
 from shoal.mechanisms.local.reports import Reports
 from shoal.randomness import Randomness
 
-__all__ = ["Density", "density_of", "learn"]
-
 _MOST_LIKELIHOODS = 2**25  # held at a time: 128 MB of float32
 _MANY = 2**22  # likelihoods, above which a convolution is cheaper
 _COARSE, _FINE = 2_500, 20_000  # atoms of the first lattice, and at most in the end

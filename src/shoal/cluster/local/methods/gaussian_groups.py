@@ -20,18 +20,6 @@ from scipy.special import ndtr
 from shoal.arrays import Floats
 from shoal.cluster.local.methods.result import Progress
 
-__all__ = [
-    "Cells",
-    "GaussianGroups",
-    "fit_from_many_starts",
-    "fit_groups",
-    "greedy_start",
-    "move_groups",
-    "normal_density",
-    "open_ends",
-    "unexplained_places",
-]
-
 # The prior: sizes are n/k up to a deviation of 0.4 of it and sum to n up to 0.01 of it; log widths
 # differ by a deviation of 0.5 from each other, and of 0.8 from that of 0.06 of a side. Chosen on
 # made-up tables: docs/decisions/local-auto.md.

@@ -20,8 +20,6 @@ from shoal.mechanisms.local.categories.local_grid import LocalGrid
 from shoal.mechanisms.local.reports import Reports, as_raw_reports
 from shoal.randomness import Randomness
 
-__all__ = ["cells_of", "density_of", "grid_of", "learn"]
-
 _RUNS = 10
 # Deviations of the noise beyond which a count is not noise: with many cells, a lower level would
 # add noise far from all groups.

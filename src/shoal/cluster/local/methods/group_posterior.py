@@ -35,8 +35,6 @@ from shoal.cluster.local.methods.gaussian_groups import (
 )
 from shoal.cluster.local.methods.result import Progress
 
-__all__ = ["draw_groups", "likely_groups"]
-
 # The prior, chosen on made-up tables (docs/decisions/local-auto.md). Sizes sum to n up to 0.01 of
 # it; they are either alike, n/k up to a deviation of 0.4 of it, or any, at even odds. Logarithms of
 # widths are as in ``gaussian_groups``. Two groups in one place are less likely than two apart.

@@ -26,8 +26,6 @@ from shoal.mechanisms.local.laplace.prior import laplace_of, thinned
 from shoal.mechanisms.local.reports import Reports
 from shoal.randomness import Randomness
 
-__all__ = ["Mixture", "fit_mixture", "learn"]
-
 _NODES = 12  # of the quadrature of the noise's random variance
 # Starts, rounds of each, rounds of the best, and the relative gain in likelihood that ends them.
 _STARTS, _FIRST_ROUNDS, _ROUNDS, _ENOUGH = 4, 15, 100, 1e-5

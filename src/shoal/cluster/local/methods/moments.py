@@ -14,15 +14,6 @@ from shoal.mechanisms.local.laplace.prior import laplace_of, thinned
 from shoal.mechanisms.local.reports import Reports, as_raw_reports
 from shoal.randomness import Randomness
 
-__all__ = [
-    "covariance",
-    "debiased_covariance",
-    "learn",
-    "noise_variance",
-    "shrink_reports",
-    "shrink_to_covariance",
-]
-
 _FLOOR = 1e-3  # of the reports' mean variance: a direction is never lost altogether
 
 

@@ -10,8 +10,6 @@ from shoal.mechanisms.local.laplace.prior import thinned
 from shoal.mechanisms.local.reports import Reports
 from shoal.randomness import Randomness
 
-__all__ = ["centers_of", "learn"]
-
 _MANY, _SOME = 100_000, 20_000  # points from which restarts use a sample, and its size
 
 

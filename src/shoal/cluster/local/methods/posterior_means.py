@@ -10,8 +10,6 @@ from shoal.mechanisms.local.laplace.prior import thinned
 from shoal.mechanisms.local.reports import Reports
 from shoal.randomness import Randomness
 
-__all__ = ["learn"]
-
 
 def learn(
     reports: Reports, n_clusters: int, rng: Randomness, units: Floats, progress: Progress = None

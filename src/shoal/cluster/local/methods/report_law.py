@@ -14,8 +14,6 @@ from shoal.mechanisms import NDLaplace, Piecewise, SquareWave
 from shoal.mechanisms.local.laplace.prior import Law
 from shoal.mechanisms.local.reports import Reports
 
-__all__ = ["SlidingLaw", "law_of", "span_of", "step_of"]
-
 _NODES = {1: 128, 2: 24, 3: 12}  # fewest lattice nodes along an axis, by number of columns
 
 

@@ -6,18 +6,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from shoal.arrays import Floats, Integers
-from shoal.mechanisms.local.laplace.prior import thinned
 from shoal.mechanisms.local.reports import Reports
 from shoal.randomness import Randomness
-
-__all__ = [
-    "Learn",
-    "LearningResult",
-    "Progress",
-    "increasing_progress",
-    "nearest",
-    "thinned",
-]
 
 _BLOCK = 2**15  # so that ten million reports need little extra memory
 

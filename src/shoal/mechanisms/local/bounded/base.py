@@ -30,18 +30,6 @@ from shoal.mechanisms.local.reports import Reports, as_raw_reports
 from shoal.privacy import LocalDP
 from shoal.privacy.exact import Number
 
-__all__ = [
-    "STEPS",
-    "Bounded",
-    "Estimate",
-    "Steps",
-    "local_budget",
-    "own_reports",
-    "positive_number",
-    "scaled_of",
-    "steps_of",
-]
-
 STEPS = 2**20  # of a column's public range: docs/decisions/exact-local-draws.md
 Steps = NDArray[np.int32]
 _SMALLEST_BUDGET, _LARGEST_BUDGET = Fraction(1, 2**30), 20

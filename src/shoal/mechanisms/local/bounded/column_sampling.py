@@ -10,8 +10,6 @@ from shoal.arrays import Floats
 from shoal.mechanisms.exact.coins import random_subsets
 from shoal.mechanisms.local.bounded.base import Bounded, Steps
 
-__all__ = ["ColumnLaw", "Sampled"]
-
 
 class ColumnLaw(Protocol):
     """How one number in [-1, 1] is randomised, without bias."""

@@ -14,8 +14,6 @@ from shoal.mechanisms.exact.coins import Bits, Coin, fair_bits
 from shoal.mechanisms.local.bounded.base import STEPS, Bounded, Steps
 from shoal.privacy.exact import Number
 
-__all__ = ["Duchi", "DuchiLaw", "duchi_law", "rounded_to_signs"]
-
 
 @dataclass(frozen=True)
 class Duchi(Bounded):

@@ -14,8 +14,6 @@ from shoal.mechanisms.local.bounded.base import Bounded, Steps
 from shoal.mechanisms.local.bounded.duchi import rounded_to_signs
 from shoal.privacy.exact import Number
 
-__all__ = ["Harmony", "OneSign", "one_sign"]
-
 
 @dataclass(frozen=True)
 class Harmony(Bounded):

@@ -16,8 +16,6 @@ from shoal.mechanisms.local.bounded.harmony import OneSign, one_sign
 from shoal.mechanisms.local.bounded.piecewise import piecewise_law
 from shoal.privacy.exact import Number
 
-__all__ = ["Hybrid", "HybridLaw"]
-
 # Where (z + 3)(z + 1)^2 = 3 (z^2 + 1)^2, z = e^(epsilon/2): below it Piecewise does not help.
 # The root below which Duchi's mechanism alone has less worst-case variance (Wang et al. 2019).
 _PIECEWISE_FROM = Fraction("0.6094")

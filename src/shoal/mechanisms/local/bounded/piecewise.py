@@ -14,8 +14,6 @@ from shoal.mechanisms.local.bounded.column_sampling import Sampled
 from shoal.mechanisms.local.bounded.sliding_window import SlidingWindow
 from shoal.privacy.exact import Number
 
-__all__ = ["Piecewise", "PiecewiseLaw", "piecewise_law"]
-
 
 @dataclass(frozen=True)
 class Piecewise(Sampled):

@@ -15,8 +15,6 @@ from shoal.errors import InvalidDomain, OutsideDomain, setting, value_text
 from shoal.mechanisms.local.bounded.base import STEPS, Bounded, Steps, positive_number, scaled_of
 from shoal.privacy.exact import Number
 
-__all__ = ["PrivUnit"]
-
 
 @dataclass(frozen=True)
 class PrivUnit(Bounded):

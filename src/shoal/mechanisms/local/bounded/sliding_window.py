@@ -12,8 +12,6 @@ import numpy as np
 from shoal.mechanisms.exact.coins import Coin
 from shoal.mechanisms.local.bounded.base import STEPS, Steps
 
-__all__ = ["SlidingWindow"]
-
 
 class SlidingWindow:
     """Draws the reported position of a value, in whole numbers.

@@ -16,8 +16,6 @@ from shoal.mechanisms.local.bounded.sliding_window import SlidingWindow
 from shoal.mechanisms.local.reports import Reports
 from shoal.privacy.exact import Number
 
-__all__ = ["Distribution", "SquareWave"]
-
 _BINS = 256  # as Li et al. have them
 _MOST_ROUNDS = 10_000  # a bound that likelihoods stop long before
 

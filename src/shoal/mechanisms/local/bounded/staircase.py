@@ -15,8 +15,6 @@ from shoal.mechanisms.exact.discrete_laplace import geometric_law
 from shoal.mechanisms.local.bounded.base import STEPS, Bounded, Steps, positive_number
 from shoal.privacy.exact import Number
 
-__all__ = ["Staircase"]
-
 
 @dataclass(frozen=True)
 class Staircase(Bounded):

@@ -17,8 +17,6 @@ from shoal.mechanisms.local.reports import Reports
 from shoal.privacy import LocalDP
 from shoal.privacy.exact import Number
 
-__all__ = ["Categorical", "Coded", "nearest_shares"]
-
 
 class Categorical(ABC):
     """Base class of mechanisms that randomise a value of a public list; frozen dataclasses.

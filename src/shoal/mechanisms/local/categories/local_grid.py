@@ -21,8 +21,6 @@ from shoal.mechanisms.local.users_needed import users_needed
 from shoal.privacy import LocalDP
 from shoal.privacy.exact import Number
 
-__all__ = ["LocalGrid", "auto_cells", "cell_oracle"]
-
 AskedCells = int | Sequence[int] | Literal["auto"]
 Oracle = RandomizedResponse | LocalHash
 _USUAL_CLUSTERS = 8  # what cells are chosen for where nobody says how many are looked for

@@ -13,8 +13,6 @@ from shoal.mechanisms.local.categories.base import Coded
 from shoal.mechanisms.local.categories.randomized_response import RandomizedResponse
 from shoal.privacy.exact import Number
 
-__all__ = ["LocalHash"]
-
 _PRIMES = (2, 3, 5, 7, 11, 13, 17, 19, 23, 29, 31, 37, 41, 43, 47, 53, 59, 61, 97, 127)
 _MOST_CODES = 2**24  # different reports: the server counts each
 _BLOCK = 2**18  # people whose digits are looked at together

@@ -17,8 +17,6 @@ from shoal.mechanisms.local.reports import Reports
 from shoal.privacy import LocalDP
 from shoal.privacy.exact import Number
 
-__all__ = ["MISMATCH", "PrototypeReport"]
-
 MISMATCH = 0.5  # what another category costs, as in the cost of mixed tables
 _BLOCK = 2**15  # records whose costs to all prototypes are looked at together
 

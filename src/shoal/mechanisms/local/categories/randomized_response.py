@@ -13,8 +13,6 @@ from shoal.mechanisms.exact.coins import Coin
 from shoal.mechanisms.local.categories.base import Coded
 from shoal.privacy.exact import Number
 
-__all__ = ["RandomizedResponse"]
-
 
 @dataclass(frozen=True)
 class RandomizedResponse(Coded):

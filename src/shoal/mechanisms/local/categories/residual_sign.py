@@ -24,8 +24,6 @@ from shoal.mechanisms.local.reports import Reports
 from shoal.privacy import LocalDP
 from shoal.privacy.exact import Number
 
-__all__ = ["ResidualSign"]
-
 _BLOCK = 2**15  # rows whose distances to all centres are looked at together
 
 

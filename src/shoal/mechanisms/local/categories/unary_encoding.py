@@ -16,8 +16,6 @@ from shoal.mechanisms.local.categories.base import Categorical
 from shoal.mechanisms.local.categories.randomized_response import RandomizedResponse
 from shoal.privacy.exact import Number
 
-__all__ = ["UnaryEncoding", "frequency_oracle"]
-
 _BLOCK = 2**20  # bits drawn at a time
 
 

@@ -13,8 +13,6 @@ import numpy as np
 
 from shoal.errors import InvalidSetting, setting
 
-__all__ = ["FARTHEST", "WIDEST_BOX", "Lattice", "auto_step", "checked_step"]
-
 Lattice = str | float | None
 FARTHEST = 2.0**45  # steps a record without bounds may lie from the origin
 WIDEST_BOX = 2.0**50  # steps across a box; with noise added, sums stay exact below 2**53

@@ -27,8 +27,6 @@ from shoal.mechanisms.local.scaling import Scale, Scaling
 from shoal.privacy import Guarantee, LocalDP, MetricDP, Unprotected
 from shoal.privacy.exact import Number, exact_budget
 
-__all__ = ["NDLaplace", "PlanarLaplace", "SphericalLaplace"]
-
 _BLOCK = 2**14  # numbers worked on at a time: 128 kB, so they stay in the cache
 _MOST_COLUMNS = 1024  # columns the slack is stated for where neither domain nor scale tell how many
 

@@ -27,8 +27,6 @@ from numpy.typing import NDArray
 from shoal.arrays import Floats, Integers
 from shoal.mechanisms.local.laplace.nd_laplace import NDLaplace
 
-__all__ = ["NoiseLattice", "in_noise_units", "lattice_for", "scaled_blocks"]
-
 _MOST_CELLS = 2**21  # of the lattice with its margin: some 16 MB for each array
 _MOST_ATOMS = 2**17
 _REACH = 20.0  # noise goes beyond 20 / epsilon in one report of a million, in three columns

@@ -8,8 +8,6 @@ import numpy as np
 from shoal.arrays import Floats
 from shoal.errors import InvalidSetting
 
-__all__ = ["distances", "log_density", "radius_quantile"]
-
 
 def distances(values: Floats, atoms: Floats) -> Floats:
     """Return the distance from each value (lines) to each atom (columns)."""

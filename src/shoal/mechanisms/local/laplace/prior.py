@@ -19,17 +19,6 @@ from shoal.mechanisms.local.laplace.noise_lattice import (
 from shoal.mechanisms.local.records import records_of
 from shoal.mechanisms.local.reports import as_raw_reports
 
-__all__ = [
-    "LatticePrior",
-    "Law",
-    "Prior",
-    "em_prior",
-    "laplace_of",
-    "likeliest",
-    "likelihood_of",
-    "thinned",
-]
-
 # All of these: docs/decisions/remaps.md.
 _MOST_ATOMS = 20_000
 _SAMPLED_ATOMS = 600

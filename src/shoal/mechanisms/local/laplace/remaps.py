@@ -15,8 +15,6 @@ from shoal.mechanisms.local.laplace.noise_law import distances
 from shoal.mechanisms.local.laplace.prior import LatticePrior, Prior, em_prior, laplace_of
 from shoal.mechanisms.local.reports import Remap, Reports, as_reports
 
-__all__ = ["bayes_remap", "clamp", "snap"]
-
 _MOST_POSTERIORS = 2**16  # held at a time: 512 kB, so they stay in the cache
 
 
@@ -28,6 +26,7 @@ class Then:
     second: Remap
 
     def __call__(self, reports: Reports) -> Reports:
+        """Remap by the first, then by the second."""
         return self.second(self.first(reports))
 
 
@@ -38,6 +37,7 @@ class Clamp:
     domain: Box
 
     def __call__(self, reports: Reports) -> Reports:
+        """Move each report to the nearest point of the domain."""
         return remapped(reports, self.domain.clip(as_reports(reports).values), self)  # [P1]
 
 
@@ -49,6 +49,7 @@ class Snap:
     nodes: tuple[int, ...]
 
     def __call__(self, reports: Reports) -> Reports:
+        """Move each report to the nearest node."""
         gaps = np.array(self.nodes) - 1.0
         places = np.rint(self.domain.scale(self.domain.clip(as_reports(reports).values)) * gaps)
         # As a blend of both corners, so that the first and last node are exactly the box's.
@@ -73,6 +74,7 @@ class BayesRemap:
     loss: str
 
     def __call__(self, reports: Reports) -> Reports:
+        """Replace each report by its best guess under the prior."""
         mechanism = laplace_of(reports)
         prior = em_prior(reports) if isinstance(self.prior, str) else self.prior
         if isinstance(prior, LatticePrior) and self.loss == "squared":

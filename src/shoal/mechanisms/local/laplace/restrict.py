@@ -17,8 +17,6 @@ from shoal.mechanisms.local.reports import Reports
 from shoal.privacy import Guarantee, MetricDP
 from shoal.privacy.exact import exact_budget
 
-__all__ = ["Restrict"]
-
 _LEAST_ACCEPTANCE = 1e-3  # below, a report takes over a thousand draws on average
 
 
