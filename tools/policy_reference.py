@@ -11,7 +11,7 @@ from typing import Any
 
 import yaml
 
-from shoal.anonymize.policy_schema import policy_json_schema
+from shoal.anonymize._policy_schema import policy_json_schema
 
 ROOT = Path(__file__).parents[1]
 PAGE = ROOT / "docs" / "guides" / "policy-reference.md"

@@ -2,8 +2,7 @@ from typing import Annotated, get_args, get_origin
 
 import pytest
 
-from shoal.cli import options
-
+from shoal.cli import _options as options
 
 OPTIONS = {
     name: get_args(kind)[-1]

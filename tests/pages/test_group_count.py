@@ -3,7 +3,7 @@ import pytest
 
 from shoal.cluster import PrivateKMeans, WaveCluster
 from shoal.domain import Box
-from shoal.pages.group_count import MOST_TRIED, count_reason
+from shoal.pages._group_count import MOST_TRIED, count_reason
 
 BOX = Box(age=(0, 100), visits=(0, 20))
 

@@ -3,7 +3,7 @@ import pytest
 
 import shoal
 from shoal.domain import Box
-from shoal.pages.what_if import what_if_plan, what_if_table, what_if_values
+from shoal.pages._what_if import what_if_plan, what_if_table, what_if_values
 from shoal.planning import Band, Curve, Ends, Flattery, Plan, Range
 from shoal.privacy import ApproxDP
 

@@ -17,9 +17,9 @@ from shoal.anonymize.classes import count_people, number_classes
 from shoal.anonymize.frequency_table import FrequencyTable, count_cells, frequency_of
 from shoal.anonymize.policy import Policy
 from shoal.anonymize.problem import Outcome, Problem
-from shoal.anonymize.release.manifest import policy_hash
+from shoal.anonymize.release._manifest import policy_hash
 from shoal.anonymize.risk.reidentification import Risk
-from shoal.anonymize.search.portfolio import find_outcome
+from shoal.anonymize.search._portfolio import find_outcome
 from shoal.errors import AlreadyExists, InvalidSetting, StartFails, TooFewRows
 from shoal.files import atomic_file
 from shoal.files.scratch import private_file

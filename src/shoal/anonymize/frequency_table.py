@@ -8,6 +8,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
+from shoal.anonymize._leaf_numbers import interval_replacements
 from shoal.anonymize.classes import number_classes
 from shoal.anonymize.codec import (
     NOTHING,
@@ -18,8 +19,7 @@ from shoal.anonymize.codec import (
     number_values,
 )
 from shoal.anonymize.hierarchies import NO_LEAF, Hierarchy
-from shoal.anonymize.hierarchies.build import HeldCells, build_hierarchy, needs_rows
-from shoal.anonymize.leaf_numbers import interval_replacements
+from shoal.anonymize.hierarchies._build import HeldCells, build_hierarchy, needs_rows
 from shoal.anonymize.policy import Policy
 from shoal.anonymize.problem import Cut, Problem, SensitiveColumn
 from shoal.anonymize.table import AnyTable, table_of
@@ -320,7 +320,7 @@ def stated_costs(name: str, hierarchy: Hierarchy, distances: Mapping[Any, float]
 
     Examples
     --------
-    >>> from shoal.anonymize.hierarchies.files import hierarchy_from_tree
+    >>> from shoal.anonymize.hierarchies._files import hierarchy_from_tree
     >>> tree = hierarchy_from_tree({"*": {"EU": ["DE", "FR"], "other": ["US", "JP"]}}, "", True)
     >>> stated_costs("country", tree, {"EU": 0.1}).round(2).tolist()
     [1.0, 0.1, 0.0, 0.0, 0.33, 0.0, 0.0]

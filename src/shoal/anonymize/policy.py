@@ -20,8 +20,8 @@ from pydantic import (
     ValidationError,
 )
 
-from shoal.anonymize.policy_check import check_consistency, describe_problem
-from shoal.anonymize.policy_rules import (
+from shoal.anonymize._policy_check import check_consistency, describe_problem
+from shoal.anonymize._policy_rules import (
     KMapRule,
     LRule,
     Name,

@@ -19,7 +19,7 @@ from shoal.arrays import Floats, Integers
 from shoal.domain import Taxonomy
 
 if TYPE_CHECKING:
-    from shoal.anonymize.models import DeltaPresence, KMap
+    from shoal.anonymize._models import DeltaPresence, KMap
 
 
 KEPT_CUT = "kept cut"  # the method of an outcome that was not searched for

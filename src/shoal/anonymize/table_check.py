@@ -11,7 +11,7 @@ import numpy as np
 from shoal.anonymize.classes import number_classes
 from shoal.anonymize.policy import Policy
 from shoal.anonymize.problem import Problem
-from shoal.anonymize.release.pseudonyms import keys_of
+from shoal.anonymize.release._pseudonyms import keys_of
 from shoal.anonymize.table import AnyTable
 from shoal.data.column_names import (
     check_header,

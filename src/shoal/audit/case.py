@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from shoal.audit.bound.pairs import epsilon_of
+from shoal.audit.bound._pairs import epsilon_of
 from shoal.audit.finding import Finding, Measured, seed_of
 from shoal.errors import InvalidSetting
 from shoal.privacy import Guarantee
@@ -107,7 +107,7 @@ class Case:
         random_state: Seed,
         progress: Callable[[str, float], None] | None,
     ) -> "Finding":
-        from shoal.audit.bound.lower_bound import lower_bound
+        from shoal.audit.bound._lower_bound import lower_bound
 
         return lower_bound(
             self.mechanism,

@@ -16,7 +16,7 @@ def main() -> None:
     """Run the command line."""
     try:
         signal.signal(signal.SIGTERM, _exit_on_sigterm)
-        from shoal.cli.main import app
+        from shoal.cli._main import app
 
         app()
     except KeyboardInterrupt:

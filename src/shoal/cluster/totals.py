@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from shoal.arrays import Floats
-from shoal.cluster.noise_sum import NoiseSum
+from shoal.cluster._noise_sum import NoiseSum
 from shoal.errors import NoGroupsTold
 from shoal.synopsis.weights import weights_of
 

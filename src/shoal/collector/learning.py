@@ -13,8 +13,8 @@ import numpy as np
 
 from shoal.arrays import Floats, Integers
 from shoal.collector import client
+from shoal.collector._counts import cap_counts, centers_of_counts, scatter_of_centers
 from shoal.collector.campaign import Campaign, box_of, mechanism_of, question_of, sign_document
-from shoal.collector.counts import cap_counts, centers_of_counts, scatter_of_centers
 from shoal.collector.storage import Store
 from shoal.errors import InvalidSetting, TooFewRows
 from shoal.mechanisms import Reports
@@ -102,7 +102,7 @@ def export_reports(campaign: Campaign, store: Store, folder: Path) -> Path:
 
 def sums_promise(document: dict[str, Any]) -> Any:
     """Return what the sums of a shuffled campaign promise if the server is honest, else None."""
-    from shoal.collector.amplification import shuffled
+    from shoal.collector._amplification import shuffled
 
     if document["setting"] != "shuffled":
         return None

@@ -16,7 +16,7 @@ import numpy as np
 
 from shoal.arrays import Floats, Integers
 from shoal.collector import client
-from shoal.collector.aggregators import (
+from shoal.collector._aggregators import (
     WordVector,
     combine_openings,
     count_deviation,
@@ -24,8 +24,8 @@ from shoal.collector.aggregators import (
     words_of_seed,
     words_of_share,
 )
+from shoal.collector._counts import centers_of_counts, scatter_of_centers
 from shoal.collector.campaign import Campaign, box_of, sign_document
-from shoal.collector.counts import centers_of_counts, scatter_of_centers
 from shoal.collector.storage import Store
 from shoal.errors import InvalidSetting, TooFewRows
 from shoal.privacy import Ledger, PureDP

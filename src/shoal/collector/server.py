@@ -11,9 +11,9 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
 from typing import TYPE_CHECKING, Any
 
-from shoal.collector import web_page
+from shoal.collector import _web_page as web_page
+from shoal.collector._service import STATUS_TEXTS, Service, address_of
 from shoal.collector.campaign import Campaign
-from shoal.collector.service import STATUS_TEXTS, Service, address_of
 from shoal.collector.storage import Store, Unavailable
 from shoal.collector.wire import (
     BINARY,
@@ -306,7 +306,7 @@ def configure(app: "FastAPI", host: str, port: int, **settings: Any) -> "uvicorn
     """
     import uvicorn
 
-    from shoal.collector.header_deadline import DeadlineProtocol
+    from shoal.collector._header_deadline import DeadlineProtocol
 
     return uvicorn.Config(
         app,

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pyarrow as pa
 
-from shoal.data.generate import draw_indices, students, students_schema
+from shoal.data._generate import draw_indices, students, students_schema
 from shoal.domain import Schema
 
 _CATEGORIES = {

@@ -196,7 +196,7 @@ class DatasetSource:
 class RelationSource:
     """A DuckDB relation as a source; its query runs again for every pass.
 
-    For plain scans of files: any other relation is read once, see ``shoal.data.read_once``.
+    For plain scans of files: any other relation is read once, see ``shoal.data._read_once``.
     """
 
     def __init__(self, relation: Any) -> None:

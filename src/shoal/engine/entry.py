@@ -69,7 +69,7 @@ def rows_of(
     terms = _terms(domain, outside, nonfinite, entity, max_rows_per_person)
     # Imported here: embedded users need no Spark.
     if is_spark_frame(X):
-        from shoal.engine.spark.rows import SparkRows
+        from shoal.engine.spark._rows import SparkRows
 
         return SparkRows(X, domain, terms)
     if is_rows(X):

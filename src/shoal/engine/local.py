@@ -16,9 +16,9 @@ from shoal.arrays import Floats, Integers
 from shoal.data import Source, source_of
 from shoal.data.memory import ArraySource, ArrowSource, FrameSource, ReaderSource
 from shoal.domain import Box, Partition, Schema, SparseCounts
-from shoal.engine import people
-from shoal.engine.computed_table import LocalMapped
-from shoal.engine.counting import CellKeys, SparseTotal
+from shoal.engine import _people as people
+from shoal.engine._computed_table import LocalMapped
+from shoal.engine._counting import CellKeys, SparseTotal
 from shoal.engine.duckdb import group_sizes
 from shoal.engine.rows import (
     Block,

@@ -15,10 +15,10 @@ from numpy.typing import ArrayLike
 
 from shoal.arrays import Floats, Integers
 from shoal.errors import InvalidSetting
+from shoal.evaluate._centers import center_errors, centroid_index, normalised_inertia, plain_centers
+from shoal.evaluate._separation import calinski_harabasz, davies_bouldin, silhouette
 from shoal.evaluate.agreement import ami, ari, fowlkes_mallows, mi, mirkin, nmi, rand_index
-from shoal.evaluate.centers import center_errors, centroid_index, normalised_inertia, plain_centers
 from shoal.evaluate.checks import check_labels, check_points, check_same_length
-from shoal.evaluate.separation import calinski_harabasz, davies_bouldin, silhouette
 
 
 @dataclass(frozen=True, eq=False)

@@ -79,7 +79,7 @@ class Demo:
 
 def page(demo: Demo) -> Page:
     """Build the page of the demo: that of its groups, with what only a demo may show."""
-    from shoal.pages import prototypes
+    from shoal.pages import _prototypes as prototypes
 
     groups = prototypes.page(demo.model, title=TITLE, publisher="shoal demo, on made-up students")
     settings = {"purpose": "Purpose: a first look", "source": "synthetic"}

@@ -5,8 +5,8 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING
 
 from shoal.figures import detail_bars
+from shoal.pages._table_risk import chance_text
 from shoal.pages.page import Line, Table, VerdictPage
-from shoal.pages.table_risk import chance_text
 from shoal.report import Detail, Verdicts
 
 if TYPE_CHECKING:

@@ -17,15 +17,15 @@ from shoal.evaluate import ami, normalised_inertia
 from shoal.figures import cell_map, raster_of_points
 from shoal.figures.text import count_decimals, format_number
 from shoal.mechanisms import LocalGrid
-from shoal.pages.cluster_parts import (
+from shoal.pages._cluster_parts import (
     count_text,
     exact_promise_lines,
     learner_code,
     promise_values,
     without_values,
 )
-from shoal.pages.group_count import count_reason
-from shoal.pages.groups import (
+from shoal.pages._group_count import count_reason
+from shoal.pages._groups import (
     CARD_ROWS,
     TITLES_NOTE,
     UNSTABLE_CARD,
@@ -37,8 +37,8 @@ from shoal.pages.groups import (
     replace_titles,
     title_columns,
 )
-from shoal.pages.kmeans import MAP_PARTS, column_pairs
-from shoal.pages.numeric_profiles import NumericProfiles
+from shoal.pages._kmeans import MAP_PARTS, column_pairs
+from shoal.pages._numeric_profiles import NumericProfiles
 from shoal.pages.page import Fact, Line, Page, Table, bounds_text
 
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 if TYPE_CHECKING:
     from shoal.domain import Box
     from shoal.figures import Figure
-    from shoal.pages.groups import Groups
+    from shoal.pages._groups import Groups
     from shoal.privacy import Guarantee, Result
     from shoal.report import Verdicts
 

@@ -23,11 +23,11 @@ from shoal.report.verdicts import Verdicts, verdict_page
 BUILDERS = {
     "LocalClusterer": "shoal.pages.local",
     "Plan": "shoal.pages.plan",
-    "PrivateKMeans": "shoal.pages.kmeans",
-    "PrivateKPrototypes": "shoal.pages.prototypes",
+    "PrivateKMeans": "shoal.pages._kmeans",
+    "PrivateKPrototypes": "shoal.pages._prototypes",
     "RoundsModel": "shoal.pages.rounds",
-    "Synopsis": "shoal.pages.synopsis",
-    "WaveCluster": "shoal.pages.wave",
+    "Synopsis": "shoal.pages._synopsis",
+    "WaveCluster": "shoal.pages._wave",
 }
 LEARNT = "clusters of reports"  # the kind of result that spends nothing of its own
 

@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING, Any
 
 from shoal.domain import Box
 from shoal.errors import quantity
-from shoal.pages.cluster_parts import (
+from shoal.pages._cluster_parts import (
     count_text,
     exact_promise_lines,
     promise_values,
     without_values,
 )
-from shoal.pages.groups import column_texts, replace_titles
+from shoal.pages._groups import column_texts, replace_titles
 from shoal.pages.local import CLIENTS, NOTHING_SPENT
 from shoal.pages.page import Fact, Line, Page, Table, bounds_text, name_list
 from shoal.pages.reports import coarse_note

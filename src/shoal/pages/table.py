@@ -17,9 +17,8 @@ from shoal.anonymize.risk.reidentification import (
 )
 from shoal.errors import quantity
 from shoal.figures import class_sizes, detail_bars
-from shoal.pages.page import Fact, Line, Page, Summary, Table, labelled_lines
-from shoal.pages.table_figures import hierarchy_figures, risk_histogram
-from shoal.pages.table_risk import (
+from shoal.pages._table_figures import hierarchy_figures, risk_histogram
+from shoal.pages._table_risk import (
     chance_text,
     model_texts,
     risk_lines,
@@ -27,6 +26,7 @@ from shoal.pages.table_risk import (
     unique_lines,
     wp216_lines,
 )
+from shoal.pages.page import Fact, Line, Page, Summary, Table, labelled_lines
 from shoal.pages.table_utility import association_table, change_figures
 from shoal.privacy import Protected, Released, Result
 from shoal.report import findings, promise, texts

@@ -14,8 +14,8 @@ what-if
     The same from a release that was made: rows are drawn about its centres.
 """
 
-from shoal.planning.curve import Band, Curve, Ends, Range
-from shoal.planning.public_facts import Plan, plan
+from shoal.planning._curve import Band, Curve, Ends, Range
+from shoal.planning._public_facts import Plan, plan
 from shoal.planning.what_if import Flattery, what_if
 
 __all__ = ["Band", "Curve", "Ends", "Flattery", "Plan", "Range", "plan", "what_if"]

@@ -7,8 +7,8 @@ from shoal.arrays import Floats
 from shoal.domain import Box
 from shoal.errors import InvalidSetting
 from shoal.estimator import entity_and_limit
-from shoal.planning.public_facts import Plan, Progress, check_trust, check_within, curves_of
-from shoal.planning.trial import Trial, rows_to_make
+from shoal.planning._public_facts import Plan, Progress, check_trust, check_within, curves_of
+from shoal.planning._trial import Trial, rows_to_make
 from shoal.randomness import Randomness
 
 _TABLES = 4

@@ -15,7 +15,7 @@ from pathlib import Path
 
 from shoal.errors import CannotWrite
 from shoal.files.locks import take_lock
-from shoal.privacy.file_place import (
+from shoal.privacy._file_place import (
     TEMPORARY_SUFFIX,
     Refusal,
     check_folder,

@@ -30,6 +30,7 @@ from shoal.privacy import (
     Unprotected,
 )
 from shoal.privacy.results import Leaf
+from shoal.report._guarantee_text import Promise
 from shoal.report.amounts import (
     advantage,
     amount,
@@ -43,7 +44,6 @@ from shoal.report.amounts import (
     round_down,
     round_up,
 )
-from shoal.report.guarantee_text import Promise
 from shoal.report.promise import SIMULATION, in_all, promise
 
 NOT_STATED = "not stated"

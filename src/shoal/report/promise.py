@@ -19,8 +19,7 @@ from shoal.privacy import (
     PureDP,
     Unprotected,
 )
-from shoal.report.amounts import small_belief_note
-from shoal.report.guarantee_text import (
+from shoal.report._guarantee_text import (
     Promise,
     k_anonymity_promise,
     k_map_promise,
@@ -28,6 +27,7 @@ from shoal.report.guarantee_text import (
     metric_promise,
     table_promise,
 )
+from shoal.report.amounts import small_belief_note
 
 SIMULATION = (
     "Simulation. The noise can be repeated by anyone who has the seed, so nothing here is "

@@ -24,9 +24,9 @@ from shoal.figures import Figure, bars, cell_map, mosaic, raster_of_cells
 from shoal.privacy import ApproxDP, Ledger, PureDP, guarantee_of
 from shoal.privacy.exact import whole_number
 from shoal.randomness import Seed
+from shoal.synopsis._range_count import RangeCount, count_range, range_of
 from shoal.synopsis.cells import AllCells, Bounded, Cells, Estimates
 from shoal.synopsis.folder import CELLS, DOCUMENT, SCHEMA, load_synopsis, read_box, save_synopsis
-from shoal.synopsis.range_count import RangeCount, count_range, range_of
 from shoal.synopsis.weights import Negative, weights_of
 
 _MOST_DENSE_CELLS = 2**24  # the most cells the engine counts in one array

@@ -3,7 +3,7 @@ import pickle
 import numpy as np
 import pytest
 
-from shoal.cluster.intervals.refits import SimulatedPage, StandInRows
+from shoal.cluster.intervals._refits import SimulatedPage, StandInRows
 from shoal.domain import Box, Grid
 from shoal.engine import Rows
 from shoal.errors import InvalidSetting

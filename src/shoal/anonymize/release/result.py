@@ -13,7 +13,7 @@ from typing import Any
 from shoal.anonymize.frequency_table import FrequencyTable
 from shoal.anonymize.policy import FileSpec, Policy
 from shoal.anonymize.problem import Outcome
-from shoal.anonymize.release.writer import Release, format_of
+from shoal.anonymize.release._writer import Release, format_of
 from shoal.anonymize.risk.recount import AchievedPrivacy
 from shoal.errors import AlreadyExists, CannotWrite, InvalidPolicy, setting
 

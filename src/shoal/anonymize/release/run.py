@@ -6,18 +6,19 @@ import shutil
 from pathlib import Path
 from typing import Any
 
-from shoal.anonymize.distributed_frames import run_on_frame
+from shoal.anonymize._distributed_frames import run_on_frame
 from shoal.anonymize.frequency_table import FrequencyTable, count_combinations
 from shoal.anonymize.policy import AnyPolicy, Policy, policy_of
 from shoal.anonymize.problem import Outcome
-from shoal.anonymize.release.manifest import (
+from shoal.anonymize.release._manifest import (
     AnyManifest,
     find_label_places,
     manifest_of,
     read_manifest,
     write_mapping,
 )
-from shoal.anonymize.release.people_register import KnownPeople, people_of_run, stage_register
+from shoal.anonymize.release._people_register import KnownPeople, people_of_run, stage_register
+from shoal.anonymize.release._writer import format_of, parts_of, release_of, write_release
 from shoal.anonymize.release.result import (
     Pages,
     RunResult,
@@ -25,9 +26,8 @@ from shoal.anonymize.release.result import (
     check_paths,
     paths_of,
 )
-from shoal.anonymize.release.writer import format_of, parts_of, release_of, write_release
 from shoal.anonymize.risk.recount import recount, refuse_broken
-from shoal.anonymize.search.portfolio import Progress, find_outcome
+from shoal.anonymize.search._portfolio import Progress, find_outcome
 from shoal.anonymize.table import Table
 from shoal.engine.entry import by_engine
 from shoal.errors import InvalidPolicy

@@ -12,6 +12,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from shoal.anonymize._diversity import measure_closeness, measure_diversity
 from shoal.anonymize.classes import number_classes
 from shoal.anonymize.codec import (
     Codec,
@@ -20,9 +21,8 @@ from shoal.anonymize.codec import (
     number_values,
     published_names,
 )
-from shoal.anonymize.diversity import measure_closeness, measure_diversity
 from shoal.anonymize.policy import AnyPolicy, Policy, policy_of
-from shoal.anonymize.risk.model_recount import broken_models, measure_models
+from shoal.anonymize.risk._model_recount import broken_models, measure_models
 from shoal.anonymize.table import AnyTable, Table, TableWithOwners, sizes_sql, table_of
 from shoal.arrays import Integers
 from shoal.data.column_names import missing_columns_error

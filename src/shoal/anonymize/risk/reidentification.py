@@ -11,11 +11,11 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
+from shoal.anonymize._population import code_population, count_covered
 from shoal.anonymize.classes import count_people, number_classes
 from shoal.anonymize.frequency_table import FrequencyTable
-from shoal.anonymize.population import code_population, count_covered
 from shoal.anonymize.problem import Problem
-from shoal.anonymize.release.writer import Release
+from shoal.anonymize.release._writer import Release
 from shoal.anonymize.table import table_of
 from shoal.arrays import Integers
 

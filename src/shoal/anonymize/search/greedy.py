@@ -16,8 +16,8 @@ from typing import Literal, Protocol, get_args
 import numpy as np
 from numpy.typing import NDArray
 
+from shoal.anonymize._diversity import ClassRules, LineCounter
 from shoal.anonymize.classes import Classes
-from shoal.anonymize.diversity import ClassRules, LineCounter
 from shoal.anonymize.problem import Cut, Problem
 from shoal.arrays import Floats, Integers
 from shoal.errors import InvalidSetting

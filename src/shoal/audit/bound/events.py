@@ -15,8 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shoal.arrays import Floats
-from shoal.audit.bound.sample import Sample
-from shoal.audit.bound.statistics import Score, Statistic, candidate_statistics, has_few_values
+from shoal.audit.bound._sample import Sample
+from shoal.audit.bound._statistics import Score, Statistic, candidate_statistics, has_few_values
 from shoal.errors import InvalidSetting, TooFewRows, value_text
 from shoal.privacy.exact import whole_number
 

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from shoal.audit.finding import Measured
-from shoal.audit.loss.mixed_twins import SCHEMA as MIXED
-from shoal.audit.loss.neighbours import neighbour_pairs, search_worst_row
+from shoal.audit.loss._mixed_twins import SCHEMA as MIXED
+from shoal.audit.loss._neighbours import neighbour_pairs, search_worst_row
 from shoal.audit.loss.replay import Replayed, replay
 from shoal.cluster import PrivateKMeans, PrivateKPrototypes, WaveCluster
 from shoal.cluster.wave import Percentile

@@ -17,8 +17,8 @@ from typing import Any, NoReturn
 
 from sklearn.base import BaseEstimator, clone
 
-from shoal.audit.loss.published import different_names, published
-from shoal.audit.loss.releases import Branch, ForcingLedger, RecordingLedger, StepLoss
+from shoal.audit.loss._published import different_names, published
+from shoal.audit.loss._releases import Branch, ForcingLedger, RecordingLedger, StepLoss
 from shoal.domain import Schema
 from shoal.engine import is_rows, rows_of
 from shoal.errors import InvalidSetting

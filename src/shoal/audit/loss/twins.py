@@ -10,7 +10,7 @@ from typing import Any, Literal, Self
 
 import numpy as np
 
-from shoal.audit.loss.mixed_twins import mixed_twins
+from shoal.audit.loss._mixed_twins import mixed_twins
 from shoal.domain import Box, Grid, Schema
 from shoal.engine import Block, Rows
 from shoal.engine.local import LocalRows

@@ -12,15 +12,15 @@ from sklearn.cluster import KMeans
 from sklearn.exceptions import ConvergenceWarning
 
 from shoal.arrays import Floats
-from shoal.cluster.intervals.half_widths import (
+from shoal.cluster.intervals._half_widths import (
     Deviations,
     distance_to_next,
     half_widths,
     match_centers,
 )
-from shoal.cluster.intervals.refits import SimulatedPage, StandInRows
+from shoal.cluster.intervals._refits import SimulatedPage, StandInRows
+from shoal.cluster.intervals._row_model import RowModel, made_up_rows
 from shoal.cluster.intervals.result import RATE, Intervals, total_interval
-from shoal.cluster.intervals.row_model import RowModel, made_up_rows
 from shoal.cluster.kmeans.plan import FEW_AXES
 from shoal.cluster.totals import ignore_no_groups_warning
 from shoal.estimator import Spending, promise_to_settings

@@ -13,8 +13,8 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from shoal.arrays import Floats, Integers
-from shoal.cluster.local.inputs import box_of
-from shoal.cluster.local.methods.result import nearest
+from shoal.cluster.local._inputs import box_of
+from shoal.cluster.local.methods._result import nearest
 from shoal.data import encode
 from shoal.domain import Box
 from shoal.engine import Block, Rows, rows_of
@@ -237,7 +237,7 @@ def with_columns(
     Parameters
     ----------
     box
-        The public bounds, to which records are moved as in `shoal.cluster.local.inputs.records`.
+        The public bounds, to which records are moved as in `shoal.cluster.local._inputs.records`.
         Without a box, all columns of the frame are the record, and NaN is refused.
     """
     rows = _rows_anywhere(table, d) if box is None else _rows_in_box(table, box)

@@ -6,9 +6,9 @@ import numpy as np
 
 from shoal.cluster.choose import Choice
 from shoal.cluster.choose import k as choose_k
-from shoal.cluster.choose.count import Rule
-from shoal.cluster.kmeans.settings import cluster_numbers
-from shoal.cluster.local.estimator import LocalClusterer, distance_units
+from shoal.cluster.choose._count import Rule
+from shoal.cluster.kmeans._settings import cluster_numbers
+from shoal.cluster.local._estimator import LocalClusterer, distance_units
 from shoal.cluster.local.methods.gaussian_groups import Cells, fit_groups, greedy_start
 from shoal.cluster.local.methods.grid import cells_of
 from shoal.mechanisms import LocalGrid, NDLaplace

@@ -17,9 +17,9 @@ from numpy.typing import ArrayLike
 
 from shoal.arrays import Floats, Integers
 from shoal.cluster.kmeans.weighted import weighted_centers
+from shoal.cluster.local._round_reports import draw_rounds, reports_of_round
 from shoal.cluster.local.methods import grid
 from shoal.cluster.local.methods.gaussian_groups import fit_from_many_starts, unexplained_places
-from shoal.cluster.local.round_reports import draw_rounds, reports_of_round
 from shoal.domain import Box
 from shoal.errors import InvalidSetting
 from shoal.mechanisms.local.categories.local_grid import LocalGrid

@@ -10,7 +10,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from shoal.arrays import Floats, Integers
-from shoal.cluster.local.prototypes import LocalPrototypes
+from shoal.cluster.local._prototypes import LocalPrototypes
 from shoal.cluster.local.rounds import LocalRounds
 from shoal.cluster.local.transcript import AllRounds, LearntGroups, State, Transcript, learn_groups
 from shoal.cluster.model_folder import save_model

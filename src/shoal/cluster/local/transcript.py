@@ -12,8 +12,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from shoal.arrays import Floats, Integers
-from shoal.cluster.local.answers import GroupAnswers
-from shoal.cluster.local.prototypes import LocalPrototypes
+from shoal.cluster.local._answers import GroupAnswers
+from shoal.cluster.local._prototypes import LocalPrototypes
 from shoal.cluster.local.rounds import LocalRounds
 from shoal.cluster.prototypes.held_rows import hold_admitted
 from shoal.domain import Box

@@ -10,9 +10,9 @@ import pyarrow as pa
 from sklearn.exceptions import NotFittedError
 
 from shoal.arrays import Floats, Integers
+from shoal.cluster.prototypes._search import find_prototypes
 from shoal.cluster.prototypes.held_rows import hold_rows
 from shoal.cluster.prototypes.mixed_cost import MixedRows, Prototypes
-from shoal.cluster.prototypes.search import find_prototypes
 from shoal.domain import Schema
 from shoal.errors import InvalidSetting
 from shoal.evaluate.checks import check_labels, check_same_length

@@ -10,7 +10,7 @@ import numpy as np
 import pyarrow as pa
 
 from shoal.arrays import Floats
-from shoal.cluster.prototypes.group_sizes import (
+from shoal.cluster.prototypes._group_sizes import (
     NOISE_SEED,
     RATE,
     RowCount,
@@ -18,10 +18,10 @@ from shoal.cluster.prototypes.group_sizes import (
     geometric_variance,
     weigh_sizes,
 )
+from shoal.cluster.prototypes._profile_limits import DRAWS, NoiseLaw
+from shoal.cluster.prototypes._titles import titles_of, value_label
 from shoal.cluster.prototypes.measure import Measured
 from shoal.cluster.prototypes.mixed_cost import MixedRows, Prototypes
-from shoal.cluster.prototypes.profile_limits import DRAWS, NoiseLaw
-from shoal.cluster.prototypes.titles import titles_of, value_label
 from shoal.errors import InvalidSetting
 from shoal.synopsis.mixed import MixedSynopsis
 from shoal.synopsis.mixed.tree_model import norm_sub

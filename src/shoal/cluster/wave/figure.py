@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from shoal.arrays import Floats, Integers
-from shoal.cluster.wave.segmentation import PeakTree
+from shoal.cluster.wave._segmentation import PeakTree
 from shoal.errors import DimensionMismatch, TooLarge, setting
 from shoal.figures import Figure, cluster_map
 from shoal.privacy import Unprotected

@@ -14,9 +14,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shoal.arrays import Integers
-from shoal.cluster.options import Options
-from shoal.cluster.wave.noise import NoiseLaw, NoisyGrid, NoNoise
-from shoal.cluster.wave.thresholds import positive_quantile
+from shoal.cluster._options import Options
+from shoal.cluster.wave._noise import NoiseLaw, NoisyGrid, NoNoise
+from shoal.cluster.wave._thresholds import positive_quantile
 from shoal.cluster.wave.transform import FINE, Transform
 from shoal.domain import Grid, SparseCounts
 from shoal.engine import Rows

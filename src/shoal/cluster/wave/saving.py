@@ -7,13 +7,13 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from shoal.cluster.options import Options
+from shoal.cluster._options import Options
 from shoal.cluster.totals import Totals
-from shoal.cluster.wave.grouping import SELECTORS
-from shoal.cluster.wave.noise import NoiseLaw, NoisyGrid
+from shoal.cluster.wave._grouping import SELECTORS
+from shoal.cluster.wave._noise import NoiseLaw, NoisyGrid
+from shoal.cluster.wave._segmentation import Clustering, PeakTree
+from shoal.cluster.wave._settings import option_name
 from shoal.cluster.wave.release_methods import METHODS
-from shoal.cluster.wave.segmentation import Clustering, PeakTree
-from shoal.cluster.wave.settings import option_name
 from shoal.cluster.wave.transform import Transform
 from shoal.domain import Grid
 from shoal.estimator import promise_from_settings, promise_to_settings

@@ -15,12 +15,12 @@ from shoal.engine.duckdb import COUNTED, OWNER, plain_names, with_plain_names
 from shoal.engine.entry import is_spark_frame
 from shoal.engine.rows import Terms
 from shoal.engine.screen import Screen
+from shoal.engine.spark._output import FolderOutput, folder_output
+from shoal.engine.spark._rows import SparkRows
+from shoal.engine.spark._tasks import hide_error_text, map_partitions, merge_batches
 from shoal.engine.spark.failures import check_session_runs, translate_errors
 from shoal.engine.spark.files import digest_of, files_of, uri_of
-from shoal.engine.spark.output import FolderOutput, folder_output
-from shoal.engine.spark.rows import SparkRows
 from shoal.engine.spark.schema import ddl_of, empty_batch, quote_name
-from shoal.engine.spark.tasks import hide_error_text, map_partitions, merge_batches
 from shoal.engine.table import BlockTask
 from shoal.errors import InvalidSetting, TooLarge
 

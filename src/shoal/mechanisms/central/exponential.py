@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike
 
 from shoal.arrays import Floats, Integers
 from shoal.errors import DimensionMismatch, InvalidSetting, NotNumeric
-from shoal.mechanisms.exact.inversion import decimal_precision, exp_minus
+from shoal.mechanisms.exact._inversion import decimal_precision, exp_minus
 from shoal.privacy import PureDP
 from shoal.privacy.exact import whole_number
 

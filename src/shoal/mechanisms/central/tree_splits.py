@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 
 from shoal.arrays import Floats, Integers
 from shoal.errors import InvalidSetting, NotNumeric
+from shoal.mechanisms.exact._inversion import decimal_precision
 from shoal.mechanisms.exact.discrete_laplace import geometric_law
-from shoal.mechanisms.exact.inversion import decimal_precision
 from shoal.mechanisms.exact.whole_numbers import FARTHEST, check_rate
 from shoal.privacy import PureDP
 from shoal.privacy.exact import whole_number

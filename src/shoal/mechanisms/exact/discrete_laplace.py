@@ -21,7 +21,7 @@ from typing import Any, Generic, TypeVar
 import numpy as np
 
 from shoal.arrays import Integers
-from shoal.mechanisms.exact.inversion import ExactTable, exp_minus
+from shoal.mechanisms.exact._inversion import ExactTable, exp_minus
 from shoal.mechanisms.exact.whole_numbers import FARTHEST
 
 LazyValue = TypeVar("LazyValue")

@@ -471,7 +471,7 @@ class MixedSynopsis(MixedEstimator):
         overwrite
             Whether a synopsis that is there may be replaced.
         """
-        from shoal.synopsis.mixed.folder import save_synopsis
+        from shoal.synopsis.mixed._folder import save_synopsis
 
         check_is_fitted(self)
         return save_synopsis(self, folder, overwrite)
@@ -485,7 +485,7 @@ class MixedSynopsis(MixedEstimator):
         folder
             What ``save`` wrote.
         """
-        from shoal.synopsis.mixed.folder import load_synopsis
+        from shoal.synopsis.mixed._folder import load_synopsis
 
         return load_synopsis(folder)
 

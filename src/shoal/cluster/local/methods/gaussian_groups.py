@@ -18,7 +18,7 @@ from scipy.optimize import nnls
 from scipy.special import ndtr
 
 from shoal.arrays import Floats
-from shoal.cluster.local.methods.result import Progress
+from shoal.cluster.local.methods._result import Progress
 
 # The prior: sizes are n/k up to a deviation of 0.4 of it and sum to n up to 0.01 of it; log widths
 # differ by a deviation of 0.5 from each other, and of 0.8 from that of 0.06 of a side. Chosen on

@@ -12,9 +12,9 @@ import numpy as np
 from shoal.arrays import Floats, Integers
 from shoal.cluster.kmeans.weighted import weighted_centers
 from shoal.cluster.local.distributed_frames import sum_over_reports
+from shoal.cluster.local.methods._result import LearningResult, Progress
 from shoal.cluster.local.methods.gaussian_groups import Cells, GaussianGroups
 from shoal.cluster.local.methods.group_posterior import likely_groups
-from shoal.cluster.local.methods.result import LearningResult, Progress
 from shoal.errors import NotAReport, setting, value_text
 from shoal.mechanisms.local.categories.local_grid import LocalGrid
 from shoal.mechanisms.local.reports import Reports, as_raw_reports

@@ -26,6 +26,7 @@ import numpy as np
 from scipy.special import ndtr, ndtri
 
 from shoal.arrays import Floats, Integers
+from shoal.cluster.local.methods._result import Progress
 from shoal.cluster.local.methods.gaussian_groups import (
     Cells,
     GaussianGroups,
@@ -33,7 +34,6 @@ from shoal.cluster.local.methods.gaussian_groups import (
     normal_density,
     open_ends,
 )
-from shoal.cluster.local.methods.result import Progress
 
 # The prior, chosen on made-up tables (docs/decisions/local-auto.md). Sizes sum to n up to 0.01 of
 # it; they are either alike, n/k up to a deviation of 0.4 of it, or any, at even odds. Logarithms of

@@ -9,10 +9,10 @@ import numpy as np
 
 from shoal.arrays import Floats
 from shoal.domain import Box
-from shoal.mechanisms.exact.coins import Coin
+from shoal.mechanisms.exact._coins import Coin
+from shoal.mechanisms.local.bounded._column_sampling import ColumnLaw, Sampled
+from shoal.mechanisms.local.bounded._harmony import OneSign, one_sign
 from shoal.mechanisms.local.bounded.base import Steps
-from shoal.mechanisms.local.bounded.column_sampling import ColumnLaw, Sampled
-from shoal.mechanisms.local.bounded.harmony import OneSign, one_sign
 from shoal.mechanisms.local.bounded.piecewise import piecewise_law
 from shoal.privacy.exact import Number
 

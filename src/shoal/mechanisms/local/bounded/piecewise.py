@@ -9,9 +9,9 @@ import numpy as np
 
 from shoal.arrays import Floats
 from shoal.domain import Box
+from shoal.mechanisms.local.bounded._column_sampling import Sampled
+from shoal.mechanisms.local.bounded._sliding_window import SlidingWindow
 from shoal.mechanisms.local.bounded.base import STEPS, Steps
-from shoal.mechanisms.local.bounded.column_sampling import Sampled
-from shoal.mechanisms.local.bounded.sliding_window import SlidingWindow
 from shoal.privacy.exact import Number
 
 

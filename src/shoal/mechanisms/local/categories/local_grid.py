@@ -13,8 +13,8 @@ from shoal.arrays import Floats, Integers
 from shoal.domain import Box, Grid
 from shoal.errors import InvalidDomain, InvalidSetting, setting, value_text
 from shoal.mechanisms.local.bounded.base import Estimate, local_budget, own_reports
+from shoal.mechanisms.local.categories._randomized_response import RandomizedResponse
 from shoal.mechanisms.local.categories.local_hash import LocalHash
-from shoal.mechanisms.local.categories.randomized_response import RandomizedResponse
 from shoal.mechanisms.local.records import records_of
 from shoal.mechanisms.local.reports import Reports
 from shoal.mechanisms.local.users_needed import users_needed

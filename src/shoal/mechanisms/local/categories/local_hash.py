@@ -9,8 +9,8 @@ import numpy as np
 from shoal.arrays import Floats, Integers
 from shoal.domain import Categories
 from shoal.errors import TooLarge
+from shoal.mechanisms.local.categories._randomized_response import RandomizedResponse
 from shoal.mechanisms.local.categories.base import Coded
-from shoal.mechanisms.local.categories.randomized_response import RandomizedResponse
 from shoal.privacy.exact import Number
 
 _PRIMES = (2, 3, 5, 7, 11, 13, 17, 19, 23, 29, 31, 37, 41, 43, 47, 53, 59, 61, 97, 127)

@@ -19,8 +19,8 @@ from shoal.errors import (
     OutsideDomain,
     setting,
 )
-from shoal.mechanisms.local.laplace.lattice import FARTHEST, WIDEST_BOX, Lattice, checked_step
-from shoal.mechanisms.local.laplace.noise_law import log_density, radius_quantile
+from shoal.mechanisms.local.laplace._lattice import FARTHEST, WIDEST_BOX, Lattice, checked_step
+from shoal.mechanisms.local.laplace._noise_law import log_density, radius_quantile
 from shoal.mechanisms.local.records import domain_required, extremes, records_of
 from shoal.mechanisms.local.reports import Reports
 from shoal.mechanisms.local.scaling import Scale, Scaling

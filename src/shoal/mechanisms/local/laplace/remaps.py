@@ -10,8 +10,8 @@ from numpy.typing import ArrayLike
 from shoal.arrays import Floats
 from shoal.domain import Box
 from shoal.errors import InvalidDomain, InvalidSetting, quantity, setting
+from shoal.mechanisms.local.laplace._noise_law import distances
 from shoal.mechanisms.local.laplace.nd_laplace import NDLaplace
-from shoal.mechanisms.local.laplace.noise_law import distances
 from shoal.mechanisms.local.laplace.prior import LatticePrior, Prior, em_prior, laplace_of
 from shoal.mechanisms.local.reports import Remap, Reports, as_reports
 
