@@ -9,7 +9,7 @@ import yaml
 
 import shoal
 from shoal import mechanisms
-from shoal.report.promise import promise
+from shoal.privacy.wording import promise
 
 DOCS = Path(__file__).parents[2] / "docs"
 METHODS = sorted((DOCS / "methods").glob("*.md"))

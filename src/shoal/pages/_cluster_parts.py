@@ -52,9 +52,9 @@ def exact_promise_lines(guarantee: "Guarantee", **context: Any) -> list[Line]:
     Parameters
     ----------
     **context
-        As of ``report.promise``.
+        As of ``privacy.wording.promise``.
     """
-    from shoal.report.promise import promise
+    from shoal.privacy.wording import promise
 
     lines = promise_lines(guarantee, **context)
     named = promise(guarantee, **context)

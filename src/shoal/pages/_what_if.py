@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 from shoal.figures.text import format_number
 from shoal.pages.page import Table
 from shoal.pages.plan import flattery_text, percent_range
-from shoal.report.amounts import belief, in_100
+from shoal.privacy.wording.amounts import belief, in_100
 
 if TYPE_CHECKING:
     from shoal.planning import Plan

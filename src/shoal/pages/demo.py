@@ -172,7 +172,7 @@ def _off(centers: Floats, plain: Floats, model: Any) -> str:
 
 
 def _belief(epsilon: Fraction) -> str:
-    from shoal.report.amounts import belief, in_100
+    from shoal.privacy.wording.amounts import belief, in_100
 
     return f"10 → {in_100(belief(Decimal('0.1'), epsilon).most)} in 100"
 
@@ -215,7 +215,7 @@ def _attack(demo: Demo) -> "Figure":
 
 
 def _attack_text(demo: Demo) -> str:
-    from shoal.report.amounts import advantage, in_100
+    from shoal.privacy.wording.amounts import advantage, in_100
 
     most = in_100(advantage(demo.model.guarantee_.epsilon))
     students = demo.attack.members + demo.attack.others

@@ -194,9 +194,9 @@ def promise_lines(guarantee: "Guarantee", **context: Any) -> list[Line]:
     Parameters
     ----------
     **context
-        As of ``report.promise``.
+        As of ``privacy.wording.promise``.
     """
-    from shoal.report.promise import SIMULATION, promise
+    from shoal.privacy.wording import SIMULATION, promise
 
     lead = promise(guarantee, **context).lead
     if guarantee.simulation:

@@ -91,7 +91,7 @@ def coarse_note(columns: int, in_rounds: bool = False) -> str | None:
 
 def report_lines(sidecar: Mapping[str, Any], guarantee: "Guarantee") -> list[Line]:
     """Return what a terminal shows: the promise, to whom, of which rows, in which order."""
-    from shoal.report.promise import promise
+    from shoal.privacy.wording import promise
 
     name = promise(guarantee, by_holder=True).name
     exactly = f"{name}, for {sidecar['protects']}. {_more_rows(sidecar)}"

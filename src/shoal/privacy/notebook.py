@@ -2,7 +2,6 @@
 
 import html
 from collections.abc import Iterable, Mapping
-from importlib import import_module
 from typing import Any
 
 _LONGEST = 120  # letters of a value that are shown
@@ -33,12 +32,13 @@ def summary_html(
 
 def promise_sentences(guarantee: Any) -> list[str]:
     """Return a guarantee in words, as pages have it; of a simulation, that it protects nobody."""
-    # By name, and only where something is shown: promises themselves do not know pages.
-    texts = import_module("shoal.report.promise")
-    promise = texts.promise(guarantee)
+    # Imported here, since the words are of guarantees, which import this module to be shown.
+    from shoal.privacy.wording import SIMULATION, promise
+
+    words = promise(guarantee)
     if guarantee.simulation:
-        return [texts.SIMULATION, f"With real noise: {promise.lead}", *promise.more]
-    return [promise.lead, *promise.more]
+        return [SIMULATION, f"With real noise: {words.lead}", *words.more]
+    return [words.lead, *words.more]
 
 
 def _short(value: object) -> str:

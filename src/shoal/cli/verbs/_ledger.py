@@ -204,7 +204,7 @@ def _total_values(total: "Guarantee") -> dict[str, Any]:
 def _remaining_values(limit: "Budget", spent: "Budget | None") -> dict[str, str]:
     from shoal.privacy import ApproxDP
     from shoal.privacy.exact import exact_text
-    from shoal.report.amounts import remaining
+    from shoal.privacy.wording.amounts import remaining
 
     left = limit.epsilon - (spent.epsilon if spent else 0)
     values = {

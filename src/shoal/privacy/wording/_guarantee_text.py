@@ -14,9 +14,8 @@ from fractions import Fraction
 from typing import Any, NamedTuple
 
 from shoal.errors import InvalidBudget
-from shoal.figures.text import format_number
 from shoal.privacy import ApproxDP, KAnonymity, KMap, LocalDP, MetricDP, PureDP
-from shoal.report.amounts import (
+from shoal.privacy.wording.amounts import (
     amount,
     at_most,
     belief,
@@ -377,9 +376,7 @@ def _report_spread(guarantee: MetricDP, dimensions: int | None) -> tuple[str, ..
 
 def _length(value: float, unit: str) -> str:
     if unit == "km":
-        return (
-            f"{format_number(float(f'{value * 1000:.3g}'))} m" if value < 1 else f"{value:.3g} km"
-        )
+        return f"{float(f'{value * 1000:.3g}'):g} m" if value < 1 else f"{value:.3g} km"
     return f"{value:.3g}" if unit == "1" else f"{value:.3g} {unit}"
 
 

@@ -19,7 +19,8 @@ from shoal.privacy import (
     PureDP,
     Unprotected,
 )
-from shoal.report._guarantee_text import (
+from shoal.privacy.wording.amounts import small_belief_note
+from shoal.privacy.wording._guarantee_text import (
     Promise,
     k_anonymity_promise,
     k_map_promise,

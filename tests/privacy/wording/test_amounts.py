@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shoal.report.amounts import (
+from shoal.privacy.wording.amounts import (
     advantage,
     belief,
     decimal,

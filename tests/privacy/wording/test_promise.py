@@ -4,7 +4,7 @@ from importlib.resources import files
 import pytest
 
 from shoal.privacy import ApproxDP, KAnonymity, LocalDP, MetricDP, PureDP, Unprotected
-from shoal.report.promise import SIMULATION, promise
+from shoal.privacy.wording import SIMULATION, promise
 
 EVERY_KIND = [
     PureDP(1),
