@@ -56,8 +56,9 @@ quotes a row. Where a sentence names a setting it is joined from parts, ``"E.g. 
 setting("n_public", 500) + "."``, so that Python shows ``n_public=500`` and the command line
 ``--n-public 500``; which setting is wrong is one of the error's ``facts``.
 
-And one warning, which stops nothing: ``NoGroupsTold``, where what was released cannot be told from
-a release about nobody.
+And three warnings, which stop nothing: ``NoGroupsTold``, where what was released cannot be told
+from a release about nobody; ``PromisesAddUp``, where a process releases again without a ledger;
+``ChoiceNotCovered``, where a search may choose by a score on the rows.
 """
 
 from ast import literal_eval
@@ -72,6 +73,7 @@ __all__ = [
     "BadInput",
     "BudgetExceeded",
     "CannotWrite",
+    "ChoiceNotCovered",
     "ClusterFailed",
     "ConflictingSettings",
     "DatasetUnavailable",
@@ -105,6 +107,7 @@ __all__ = [
     "PeopleFileUnusable",
     "PrivacyError",
     "PromiseExceeded",
+    "PromisesAddUp",
     "ReleasedBefore",
     "RepeatedStream",
     "RunChanged",
@@ -634,3 +637,11 @@ class LimitMismatch(LedgerError):
 
 class NoGroupsTold(UserWarning):
     """What was released cannot be told from a release about nobody; it is paid for, and stays."""
+
+
+class PromisesAddUp(UserWarning):
+    """A process releases again without a ledger: if about the same people, the promises add up."""
+
+
+class ChoiceNotCovered(UserWarning):
+    """A private estimator is cloned as a search does; a choice by ``score`` has no epsilon."""

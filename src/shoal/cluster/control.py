@@ -4,10 +4,9 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
-from sklearn.base import clone
 
 from shoal.cluster.totals import ignore_no_groups_warning
-from shoal.estimator import entity_and_limit
+from shoal.estimator import entity_and_limit, simulated_copy
 
 
 def without_data(model: Any, *, random_state: int = 0) -> Any:
@@ -53,7 +52,7 @@ def without_data(model: Any, *, random_state: int = 0) -> Any:
 
 def _unfitted_copy(model: Any, random_state: int) -> Any:
     """Return the model before its fit, with the chosen number of clusters and no ledger."""
-    copy = clone(model).set_params(ledger=None, random_state=random_state)
+    copy = simulated_copy(model, random_state)
     if "n_clusters" in copy.get_params():
         copy.set_params(n_clusters=model.n_clusters_)
     return copy

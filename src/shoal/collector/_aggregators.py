@@ -176,7 +176,8 @@ def noisy_sum(
     total: WordVector = np.zeros(cells, dtype=np.uint64)
     for share in shares:
         total += share  # modulo 2^64
-    page = Ledger.of(ledger).open(promise, by="Aggregator")
+    # Without a ledger it is not added to the process's sum: what both open is one promise.
+    page = (Ledger() if ledger is None else Ledger.of(ledger)).open(promise, by="Aggregator")
     noise = Geometric(page.budget, sensitivity=1)  # [P1]
     # Drawn around 0 and added modulo 2^64 here: the mechanism would clip the sum.
     zeros = np.zeros(cells, dtype=np.int64)

@@ -18,7 +18,7 @@ from shoal.domain import Box
 from shoal.engine.entry import by_engine
 from shoal.engine.table import FrameTable
 from shoal.errors import DimensionMismatch, InvalidSetting, UnknownColumn, setting
-from shoal.estimator import NotebookDisplay
+from shoal.estimator import ReleasesWithLedger
 from shoal.mechanisms import NDLaplace
 from shoal.mechanisms.local.reports import Remap, Reports
 from shoal.mechanisms.local.scaling import refuse_degrees
@@ -33,7 +33,7 @@ from shoal.privacy.ledger_page import Page
 from shoal.randomness import Randomness, Seed
 
 
-class Perturb(NotebookDisplay, OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]
+class Perturb(ReleasesWithLedger, OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]
     """Report every row of a table through a local mechanism.
 
     A Spark frame is reported where its rows are, in a Spark frame.
@@ -134,7 +134,7 @@ class Perturb(NotebookDisplay, OneToOneFeatureMixin, TransformerMixin, BaseEstim
         self._names = rows.names if rows.framed or shape.names else None
         # Both outlive a second fit, which must not make anybody report twice.
         self._memo = self.memo if isinstance(self.memo, Memo) else getattr(self, "_memo", Memo())
-        given = Ledger.of(self.ledger)
+        given = Ledger.of(self.ledger, columns=rows.names)
         self.ledger_ = given if self.ledger is not None else getattr(self, "ledger_", given)
         self._fitted = self.get_params(deep=False)
         self.guarantee_ = self.mechanism.guarantee.simulated(noise.simulation)

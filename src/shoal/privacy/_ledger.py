@@ -73,20 +73,26 @@ class Ledger:
         _open_ledgers.add(self)
 
     @classmethod
-    def of(cls, ledger: "Ledger | None") -> "Ledger":
-        """Return the given ledger, or a new one in memory for None.
+    def of(cls, ledger: "Ledger | None", *, columns: Iterable[str] = ()) -> "Ledger":
+        """Return the given ledger, or for None one whose promises the process adds up by itself.
 
         Parameters
         ----------
         ledger
             A ledger or None.
+        columns
+            The columns that will be read; without a ledger, a second release of the process
+            warns once for each set of them.
         """
         if ledger is not None and not isinstance(ledger, cls):
             raise InvalidSetting(
                 setting("ledger") + f" must be a shoal.Ledger; got {value_text(ledger)}.",
                 "Pass a Ledger, or leave it out.",
             )
-        return cls() if ledger is None else ledger
+        # Imported here, since it is a ledger itself.
+        from shoal.privacy.unkept_ledger import UnkeptLedger
+
+        return UnkeptLedger(columns) if ledger is None else ledger
 
     @property
     def path(self) -> Path | None:
@@ -258,7 +264,7 @@ class Ledger:
         return ledger
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return Ledger._reopen, (str(self._share()),)
+        return type(self)._reopen, (str(self._share()),)
 
     def __copy__(self) -> "Ledger":
         return self

@@ -13,7 +13,7 @@ from fractions import Fraction
 from typing import Any, cast
 
 import numpy as np
-from sklearn.base import BaseEstimator, clone
+from sklearn.base import BaseEstimator
 
 from shoal.arrays import Floats
 from shoal.audit._draws import Batched
@@ -27,7 +27,7 @@ from shoal.engine import Block
 from shoal.engine.local import LocalRows
 from shoal.engine.rows import Terms
 from shoal.errors import InvalidSetting
-from shoal.estimator import Spending
+from shoal.estimator import Spending, simulated_copy
 from shoal.privacy import Guarantee, Ledger, PureDP
 from shoal.privacy.ledger_page import Page
 from shoal.randomness import Randomness
@@ -238,7 +238,7 @@ class FittedNumbers:
     def __call__(self, table: Floats, n: int, rng: np.random.Generator) -> Floats:
         """Return one row for each fit."""
         rows = ArrayRows(table, _domain_of(self.model))
-        model = clone(self.model).set_params(random_state=rng)  # every fit draws a key from it
+        model = simulated_copy(self.model, rng)  # every fit draws a key from it
         with ignore_no_groups_warning():  # tables of a few rows are what an audit is made of
             return np.array(
                 [fixed_width_line(list(_pieces(model.fit(rows))), self.parts) for _ in range(n)]

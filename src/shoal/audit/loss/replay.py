@@ -15,13 +15,14 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any, NoReturn
 
-from sklearn.base import BaseEstimator, clone
+from sklearn.base import BaseEstimator
 
 from shoal.audit.loss._published import different_names, published
 from shoal.audit.loss._releases import Branch, ForcingLedger, RecordingLedger, StepLoss
 from shoal.domain import Schema
 from shoal.engine import is_rows, rows_of
 from shoal.errors import InvalidSetting
+from shoal.estimator import simulated_copy
 from shoal.privacy import ApproxDP, Guarantee, PureDP, Unprotected
 from shoal.randomness import Randomness
 
@@ -254,7 +255,7 @@ def _fit_of(model: Any, privacy: PureDP | ApproxDP | None) -> Fit:
     """Return a function of a table, a ledger and a seed that returns what is published."""
     if isinstance(model, BaseEstimator):
         return lambda table, ledger, seed: (
-            clone(model).set_params(ledger=ledger, random_state=seed).fit(table)
+            simulated_copy(model, seed).set_params(ledger=ledger, random_state=seed).fit(table)
         )
     if not callable(model) or privacy is None:
         raise InvalidSetting(

@@ -21,6 +21,7 @@ from shoal.errors import (
     setting,
     value_text,
 )
+from shoal.estimator import simulated_copy
 from shoal.privacy import Guarantee, MetricDP
 from shoal.randomness import Randomness
 
@@ -91,7 +92,7 @@ class Victim:
         takes_reports = getattr(self.fit, "mechanism", None) is not None
         values = reported if takes_reports else np.asarray(reported)
         with ignore_no_groups_warning():
-            return _unfitted_copy(self.fit, rng.seed()).fit(values, labels)
+            return simulated_copy(self.fit, rng.seed()).fit(values, labels)
 
     def fit_rows(self, rows: Floats, labels: Integers | None, rng: Randomness) -> Any:
         """Fit a model to rows, through the mechanism.
@@ -117,15 +118,6 @@ class Victim:
             return None
         apart = pair_distances(promise, self.mechanism, first, second)
         return None if apart is None else float(apart.max(initial=0))
-
-
-def _unfitted_copy(estimator: Any, seed: int) -> Any:
-    """Return an unfitted copy with fresh noise and no ledger, since nothing of it is released."""
-    from sklearn.base import clone
-
-    made, known = clone(estimator), estimator.get_params(deep=False)
-    own = {"random_state": seed, "ledger": None}
-    return made.set_params(**{name: value for name, value in own.items() if name in known})
 
 
 def as_rows(rows: ArrayLike) -> Floats:

@@ -5,7 +5,6 @@ from fractions import Fraction
 from typing import Any, Literal
 
 import numpy as np
-from sklearn.base import clone
 
 from shoal.cluster.kmeans.plan import FEW_AXES, MOST_CELLS
 from shoal.domain import Box
@@ -21,7 +20,7 @@ from shoal.errors import (
     setting,
     value_text,
 )
-from shoal.estimator import numeric_box
+from shoal.estimator import numeric_box, unfitted_copy
 from shoal.privacy import ApproxDP
 from shoal.privacy.exact import whole_number
 from shoal.synopsis import AdaptiveGrid, PrivTree, Synopsis, UniformGrid
@@ -149,7 +148,7 @@ def _with_steps(own_steps: bool) -> Text:
 def synopsis_of_method(method: Any) -> Synopsis:
     """The synopsis a method counts cells with, not fitted: a copy of the one that was given."""
     if isinstance(method, Synopsis):
-        return clone(method)  # type: ignore[no-any-return]
+        return unfitted_copy(method)  # type: ignore[no-any-return]
     return SYNOPSES[method]()
 
 

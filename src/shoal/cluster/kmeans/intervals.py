@@ -7,7 +7,6 @@ from dataclasses import dataclass, replace
 from typing import Any, cast
 
 import numpy as np
-from sklearn.base import clone
 from sklearn.cluster import KMeans
 from sklearn.exceptions import ConvergenceWarning
 
@@ -23,7 +22,7 @@ from shoal.cluster.intervals._row_model import RowModel, made_up_rows
 from shoal.cluster.intervals.result import RATE, Intervals, total_interval
 from shoal.cluster.kmeans.plan import FEW_AXES
 from shoal.cluster.totals import ignore_no_groups_warning
-from shoal.estimator import Spending, promise_to_settings
+from shoal.estimator import Spending, promise_to_settings, unfitted_copy
 from shoal.privacy import ApproxDP, PureDP
 from shoal.privacy.ledger_page import Page
 from shoal.randomness import Randomness
@@ -183,7 +182,7 @@ def _unfitted(model: Any) -> Any:
     settings: dict[str, Any] = {"ledger": None, "random_state": None, "spark_kmeans": "sklearn"}
     if _is_from_synopsis(model):
         settings |= {"method": _cells_alone(model.synopsis_), "n_public": model.synopsis_.n_public}
-    again, k = clone(model).set_params(**settings), model.n_clusters_
+    again, k = unfitted_copy(model).set_params(**settings), model.n_clusters_
     again._choose_k = lambda synopsis, rng: k  # the plan is for all numbers that may be chosen
     return again
 
@@ -192,7 +191,7 @@ def _cells_alone(synopsis: Synopsis) -> Synopsis:
     """A synopsis as a method, without the promise and bounds that it leaves to the model."""
     usual = type(synopsis)()
     shared = {name: getattr(usual, name) for name in Synopsis._get_param_names()}
-    return clone(synopsis).set_params(**shared)  # type: ignore[no-any-return]
+    return unfitted_copy(synopsis).set_params(**shared)  # type: ignore[no-any-return]
 
 
 def _is_from_synopsis(model: Any) -> bool:

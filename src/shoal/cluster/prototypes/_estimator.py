@@ -27,7 +27,7 @@ from shoal.cluster.prototypes.verbs import Costs, CostSum, GroupCounts, Labels
 from shoal.domain import Schema
 from shoal.engine import Rows, rows_of
 from shoal.errors import InvalidSetting
-from shoal.estimator import Spending, promise_to_settings
+from shoal.estimator import Spending, promise_to_settings, simulated_copy
 from shoal.mechanisms import Geometric
 from shoal.privacy import Ledger, Public, PureDP, Released, Result
 from shoal.privacy.exact import whole_number
@@ -306,12 +306,10 @@ class PrivateKPrototypes(ScoredPrototypes, TransformerMixin, MixedEstimator):  #
         random_state
             The seed of the rows and of the noise.
         """
-        from sklearn.base import clone
-
         from shoal.cluster.prototypes._no_data import even_rows
 
         check_is_fitted(self)
-        copy: PrivateKPrototypes = clone(self).set_params(ledger=None, random_state=random_state)
+        copy: PrivateKPrototypes = simulated_copy(self, random_state)
         return copy.fit(even_rows(self.domain, self.n_rows_, random_state))
 
     def name_groups(self, names: Sequence[str] | None) -> Self:

@@ -12,7 +12,6 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import gammaln
-from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
 from shoal.arrays import Floats, Integers
@@ -30,7 +29,7 @@ from shoal.domain.box import as_matrix
 from shoal.engine import rows_of
 from shoal.engine.rows import Block
 from shoal.errors import ConflictingSettings, setting
-from shoal.estimator import PrivateEstimator
+from shoal.estimator import PrivateEstimator, unfitted_copy
 from shoal.figures import Figure
 from shoal.privacy import Public, Released, Result, Unprotected
 
@@ -174,7 +173,9 @@ class FittedWave(PrivateEstimator):
                 "Only the block sums of a full grid can be combined.",
                 "Fit with " + setting("wavelet", "haar") + ", up to three columns and 2**24 cells.",
             )
-        model: Self = clone(self).set_params(level=self.level + levels, cells=self.grid_.shape)
+        model: Self = unfitted_copy(self).set_params(
+            level=self.level + levels, cells=self.grid_.shape
+        )
         settings = Settings.of(model, self.grid_.box)
         noisy = self._noisy.coarser(levels)
         model.n_rows_, model.guarantee_ = self.n_rows_, self.guarantee_

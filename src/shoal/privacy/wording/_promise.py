@@ -19,7 +19,6 @@ from shoal.privacy import (
     PureDP,
     Unprotected,
 )
-from shoal.privacy.wording.amounts import small_belief_note
 from shoal.privacy.wording._guarantee_text import (
     Promise,
     k_anonymity_promise,
@@ -28,7 +27,7 @@ from shoal.privacy.wording._guarantee_text import (
     metric_promise,
     table_promise,
 )
-from shoal.report.amounts import small_belief_note
+from shoal.privacy.wording.amounts import small_belief_note
 
 SIMULATION = (
     "Simulation. The noise can be repeated by anyone who has the seed, so nothing here is "
