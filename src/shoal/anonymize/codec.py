@@ -191,11 +191,16 @@ def _ranks_by_size(kind: str, texts: Any) -> Sequence[int]:
 
 def published_names(policy: Policy, name: str) -> tuple[str, ...]:
     """Return the names of the columns in which a quasi-identifier is published."""
-    of = policy.attributes[name]
-    numeric = getattr(of.hierarchy, "kind", "") in ("interval", "binary")
-    if numeric and of.publish == "label" and policy.output.intervals == "bounds":
+    numeric = getattr(policy.attributes[name].hierarchy, "kind", "") in ("interval", "binary")
+    if numeric and _interval_form(policy, name) == "bounds":
         return f"{name}_low", f"{name}_high"
     return (name,)
+
+
+def _interval_form(policy: Policy, name: str) -> str:
+    """Return how intervals of a column are published; means in their place have no form."""
+    is_mean = policy.attributes[name].publish != "label"
+    return "label" if is_mean else policy.output.intervals
 
 
 def published_cells(policy: Policy, name: str, hierarchy: Hierarchy) -> Shown:
@@ -217,13 +222,14 @@ def published_cells(policy: Policy, name: str, hierarchy: Hierarchy) -> Shown:
     >>> cells["age_low"].to_pylist(), cells["age_high"].to_pylist()
     ([0, 0, 2], [3, 1, 3])
     """
-    if hierarchy.edges is None or policy.output.intervals == "label":
+    form = _interval_form(policy, name)
+    if hierarchy.edges is None or form == "label":
         return {name: pa.array(_labels(policy, hierarchy), pa.string())}
     low, high = hierarchy.bounds()
     if policy.privacy.nulls == "as_root" and hierarchy.null is not None:
         low[-1], high[-1] = low[0], high[0]
     high = high - hierarchy.edges.whole
-    if policy.output.intervals == "midpoint":
+    if form == "midpoint":
         return {name: _column((low + high) / 2, whole=False)}
     names = published_names(policy, name)
     whole = hierarchy.edges.whole
