@@ -197,14 +197,16 @@ def _attribute(name: str, of: "Attribute") -> Iterator[str]:
     if of.order is not None:
         yield from _order_problems(where, of.order)
     if of.transform is not None:
-        yield from _transform_problems(where, of.transform)
+        yield from _transform_problems(where, of.transform, of.type)
 
 
-def _transform_problems(where: str, spec: Any) -> Iterator[str]:
+def _transform_problems(where: str, spec: Any, kind: str) -> Iterator[str]:
     if not spec.changes_numbers and spec.rare is None:
         yield f"{where}.transform is empty; give top, bottom, round or rare"
     if None not in (spec.top, spec.bottom) and spec.bottom >= spec.top:
         yield f"{where}.transform.bottom must be below top"
+    for key in spec.fractional_keys if kind == "int" else ():
+        yield f"{where}.transform.{key} must be whole, since the column's type is int"
 
 
 def _closeness(where: str, of: "Attribute") -> Iterator[str]:

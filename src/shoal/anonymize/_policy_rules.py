@@ -56,9 +56,14 @@ class TransformSpec(PolicyPart):
         return not (self.top is None and self.bottom is None and self.round is None)
 
     @property
-    def is_whole(self) -> bool:
-        """Whether bounds and step are whole numbers."""
-        return all(x is None or x % 1 == 0 for x in (self.top, self.bottom, self.round))
+    def makes_whole(self) -> bool:
+        """Whether any number becomes whole: it is rounded to a whole step, between whole bounds."""
+        return self.round is not None and not self.fractional_keys
+
+    @property
+    def fractional_keys(self) -> list[str]:
+        """Those of ``top``, ``bottom`` and ``round`` that are not whole numbers."""
+        return [key for key in ("top", "bottom", "round") if (getattr(self, key) or 0) % 1]
 
 
 class PopulationSpec(PolicyPart):

@@ -190,6 +190,9 @@ class Attribute(PolicyPart):
     ----------
     role
         Whether it names people, may identify them, is sensitive, or is published as it is.
+    type
+        The type of its values. Numbers that ``transform`` bounds or rounds are published as
+        integers if it is int.
     max_level
         The most general level that may be published.
     distances

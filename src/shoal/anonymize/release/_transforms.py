@@ -2,8 +2,9 @@
 
 *Micro-aggregation* publishes a numeric quasi-identifier as the mean or median of its class. Of a
 column of role ``other``, numbers can be *bounded* (top and bottom coding) and *rounded*, and *rare*
-values left out (cell suppression). Means and rare values are computed from the published rows
-alone, so that nothing tells of rows that are not published.
+values left out (cell suppression). All of it is computed from the published rows alone, and whether
+a column holds whole numbers follows from the policy, so that nothing tells of rows that are not
+published.
 """
 
 import math
@@ -18,12 +19,13 @@ from numpy.typing import NDArray
 from shoal.anonymize._policy_rules import TransformSpec
 from shoal.anonymize.codec import find_distinct, find_nulls
 from shoal.anonymize.hierarchies.hierarchy import as_text, parse_numbers
-from shoal.anonymize.policy import Policy
+from shoal.anonymize.policy import Attribute, Policy
 from shoal.arrays import Floats
 from shoal.errors import InvalidPolicy, quantity
 
 CellChange = Callable[[Any], Any]
 Finder = Callable[[pa.RecordBatch], NDArray[np.int32]]
+_LARGEST_INTEGER = 2.0**53  # beyond it doubles skip integers
 
 
 class ReleaseSummary(NamedTuple):
@@ -135,18 +137,23 @@ def cell_changes(policy: Policy, summary: ReleaseSummary | None) -> dict[str, Ce
 
 
 def _change_of(policy: Policy, name: str, spec: TransformSpec, frequent: Any) -> CellChange:
-    nulls = policy.input.null_values
+    nulls, whole = policy.input.null_values, _publishes_whole(policy.attributes[name], spec)
 
     def change(column: Any) -> Any:
         column = _decoded(column)
         if spec.changes_numbers:
-            column = _changed_numbers(name, spec, column, find_nulls(column, nulls))
+            column = _changed_numbers(name, spec, column, find_nulls(column, nulls), whole)
         if frequent is not None:
             rare = pc.invert(pc.is_in(as_text(column), frequent))
             column = pc.if_else(rare, pa.scalar(None, column.type), column)
         return column
 
     return change
+
+
+def _publishes_whole(of: Attribute, spec: TransformSpec) -> bool:
+    """Return whether changed numbers are published as integers: the policy's word alone."""
+    return of.type == "int" or (of.type == "text" and spec.makes_whole)
 
 
 def _decoded(column: Any) -> Any:
@@ -156,7 +163,7 @@ def _decoded(column: Any) -> Any:
 
 
 def _changed_numbers(
-    name: str, spec: TransformSpec, column: Any, missing: NDArray[np.bool_]
+    name: str, spec: TransformSpec, column: Any, missing: NDArray[np.bool_], whole: bool
 ) -> Any:
     numbers = parse_numbers(column)
     strange = int((np.isnan(numbers) & ~missing).sum())
@@ -167,9 +174,17 @@ def _changed_numbers(
             "List their spellings under `null_values`, or take `top`, `bottom` and `round` out.",
         )
     changed = change_numbers(numbers, spec)
-    whole = bool((changed[~missing] % 1 == 0).all()) and spec.is_whole
-    array = pa.array(changed, mask=missing)
-    return array.cast(pa.int64()) if whole else array
+    if not whole:
+        return pa.array(changed, mask=missing)
+    is_integer = (changed == np.floor(changed)) & (np.abs(changed) <= _LARGEST_INTEGER)
+    strange = int((~is_integer & ~missing).sum())
+    if strange:
+        raise InvalidPolicy(
+            f"Column {name!r} has {quantity(strange, 'cell')} that are no integers up to 2^53, as "
+            "which its numbers are to be published.",
+            "Set its `type` to float, or bound and round its numbers to integers.",
+        )
+    return pa.array(np.where(missing, 0, changed).astype(np.int64), mask=missing)
 
 
 def change_numbers(numbers: Floats, spec: TransformSpec) -> Floats:

@@ -34,7 +34,7 @@ from shoal.data.csv_text import CSVText
 from shoal.data.encode import encode_owners
 from shoal.engine.duckdb import OWNER
 from shoal.engine.local import map_ahead
-from shoal.errors import CannotWrite
+from shoal.errors import CannotWrite, UnreadableTable
 from shoal.randomness import NoiseStream
 
 CLASS = "class"
@@ -144,7 +144,8 @@ def parts_of(
         plan = ReleasePlan(policy, table.names, frequency, release, summary)
     batches: Iterable[pa.RecordBatch]
     if plan.reads_rows:
-        batches = map(plan.marking(), table.batches(table.names))
+        marked = map(plan.marking(), table.batches(table.names))
+        batches = _of_one_type(marked, plan.columns.carried)
     else:
         batches = _from_lines(plan.of_line, frequency.problem.n)
     rows = int(frequency.problem.n[~release.suppressed].sum())
@@ -214,14 +215,17 @@ class RowMarker:
     def __call__(self, batch: pa.RecordBatch) -> pa.RecordBatch:
         """Return the class of each published row, and the columns it carries along."""
         classes = self.finder(batch)
-        arrays = {CLASS: pa.array(classes)}
+        live = classes >= 0
+        # Before anything is made of the cells, so that no other row has a say in them.
+        rows = batch if live.all() else batch.filter(pa.array(live))
+        arrays = {CLASS: pa.array(classes[live])}
         for i, name in enumerate(self.carried):
-            cells = _carried(batch, name, self.keys.get(name))
+            cells = _carried(rows, name, self.keys.get(name))
             change = self.changes.get(name)
             arrays[f"c{i}"] = cells if change is None else change(cells)
         if self.entity is not None:
-            arrays[OWNER] = encode_owners(batch, self.entity)
-        return pa.record_batch(arrays).filter(pa.array(classes >= 0))
+            arrays[OWNER] = encode_owners(rows, self.entity)
+        return pa.record_batch(arrays)
 
 
 def format_of(path: Path) -> str:
@@ -251,13 +255,33 @@ def _from_lines(of_line: Ids, n: Integers) -> Iterator[pa.RecordBatch]:
         yield pa.record_batch([pa.array(rows_classes)], names=[CLASS])
 
 
+def _of_one_type(
+    batches: Iterable[pa.RecordBatch], carried: Sequence[str]
+) -> Iterator[pa.RecordBatch]:
+    """Yield batches as they are; refuse a column that comes as two types, as files may have it."""
+    first: pa.Schema | None = None
+    for batch in batches:
+        first = first or batch.schema
+        unlike = [
+            n for i, n in enumerate(carried) if batch[f"c{i}"].type != first.field(f"c{i}").type
+        ]
+        if unlike:
+            raise UnreadableTable(
+                f"Cells of {join_names(unlike)} have other types in some of the table's files.",
+                "Write all files with the same types of columns, or as CSV.",
+            )
+        yield batch
+
+
 def _carried(batch: pa.RecordBatch, name: str, key: bytes | None) -> pa.Array:
     if key is not None:
         return pseudonyms(name, encode_owners(batch, name), key)
     column = batch.column(name)
     if pa.types.is_dictionary(column.type):  # its list of categories would name what is suppressed
         column = column.dictionary_decode()
-    return column.cast(pa.string()) if pa.types.is_string_view(column.type) else column
+    # One text, which may be suppressed, would make a column of nothing a column of text.
+    is_text = pa.types.is_string_view(column.type) or pa.types.is_null(column.type)
+    return column.cast(pa.string()) if is_text else column
 
 
 def _finder(
