@@ -1,6 +1,10 @@
+import json
+from pathlib import Path
+
+import numpy as np
 import pytest
 
-from shoal.documents import DEEPEST, parse_json, read_yaml
+from shoal.documents import DEEPEST, json_text, parse_json, read_yaml
 from shoal.errors import InvalidDomain
 
 
@@ -124,3 +128,9 @@ def test_a_tab_is_named(tmp_path):
         check=lambda error: error.reason == "file",
     ):
         _read(tmp_path, "a:\n\tb: 1")
+
+
+def test_values_are_made_plain_before_they_are_written():
+    values = {"a": np.float64("inf"), "b": (np.int64(3), np.bool_(False)), 4: {"c": Path("d")}}
+    assert json.loads(json_text(values)) == {"a": None, "b": [3, False], "4": {"c": "d"}}
+    assert json_text({"name": "Ørsted"}) == '{\n "name": "Ørsted"\n}\n'

@@ -7,6 +7,7 @@ stands there.
 """
 
 import json
+import math
 import os
 import re
 from collections.abc import Hashable, Iterator, Mapping
@@ -16,7 +17,7 @@ from typing import Any
 
 from shoal.errors import InvalidDomain
 
-__all__ = ["DEEPEST", "parse_json", "read_yaml"]
+__all__ = ["DEEPEST", "json_text", "parse_json", "read_yaml", "to_plain"]
 
 DEEPEST = 100  # lists and mappings within each other: no document of ours has a dozen
 _MOST_REPEATED = 1_000_000  # values that aliases stand for
@@ -58,6 +59,34 @@ def parse_json(text: str) -> Any:
     if problem:
         raise ValueError(problem)
     return content
+
+
+def to_plain(value: Any) -> Any:
+    """Values as JSON has them: NumPy's as Python's, None for a number that is not finite.
+
+    Whatever else is not JSON becomes text: what is to be said after a budget was spent must not
+    fail for the type of a value.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> to_plain({"clear": np.bool_(True), "sizes": np.arange(2), "mean": np.nan, 1: Path("a")})
+    {'clear': True, 'sizes': [0, 1], 'mean': None, '1': 'a'}
+    """
+    if hasattr(value, "tolist"):
+        value = value.tolist()
+    if isinstance(value, Mapping):
+        return {str(name): to_plain(each) for name, each in value.items()}
+    if isinstance(value, list | tuple):
+        return [to_plain(each) for each in value]
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    return value if isinstance(value, str | int | None) else str(value)
+
+
+def json_text(values: Any) -> str:
+    """Values as an indented JSON document, made plain first."""
+    return json.dumps(to_plain(values), indent=1, ensure_ascii=False, allow_nan=False) + "\n"
 
 
 def read_yaml(path: str | Path) -> Any:

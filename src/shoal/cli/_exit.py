@@ -1,7 +1,6 @@
 """End a run: turn whatever was raised into a message, a JSON document and an exit code."""
 
 import errno
-import json
 import os
 import sys
 import traceback
@@ -12,6 +11,7 @@ from typing import NamedTuple
 from shoal.cli._flags import Flags
 from shoal.cli._output import cannot_write_error, discard_buffer, render_text, write_text
 from shoal.cli.start import STOPPED, TERMINATED
+from shoal.documents import json_text
 from shoal.errors import CannotWrite, ShoalError
 from shoal.figures.text import replace_controls
 
@@ -60,7 +60,7 @@ def report_error(error: BaseException, as_json: bool) -> int:
         write_text(_error_text(ending), sys.stderr)
     with suppress(OSError, CannotWrite):
         if as_json:
-            write_text(json.dumps(_document(ending), indent=1, ensure_ascii=False) + "\n")
+            write_text(json_text(_document(ending)))
     return ending.code
 
 

@@ -5,7 +5,6 @@ terminal. Text from files is cleaned of control characters, which could rewrite 
 and tables of a ``pages.Page`` are rendered here; verdicts are written to a page or a document.
 """
 
-import json
 import os
 import sys
 import textwrap
@@ -15,6 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
+from shoal.documents import json_text
 from shoal.errors import AlreadyExists, CannotWrite, InvalidSetting
 from shoal.figures.text import replace_controls
 from shoal.pages.page import Line, Table
@@ -182,7 +182,7 @@ class Output:
         Plain text is printed as it is, so that a path stays in one piece.
         """
         if self.json:
-            write_text(json.dumps(values, indent=1, ensure_ascii=False) + "\n")
+            write_text(json_text(values))
         elif not self.quiet:
             write_text(render_text(*parts))
 
@@ -298,7 +298,7 @@ def write_page(
     from shoal.report import verdict_page
 
     as_json = output.suffix == ".json"
-    text = json.dumps(values, indent=1, ensure_ascii=False) + "\n" if as_json else ""
+    text = json_text(values) if as_json else ""
     with atomic_file(output, overwrite) as part:
         if private:
             private_file(part)

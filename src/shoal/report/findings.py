@@ -12,8 +12,7 @@ from fractions import Fraction
 from importlib.metadata import version
 from typing import Any
 
-import numpy as np
-
+from shoal.documents import to_plain
 from shoal.errors import InvalidSetting, NotPublishable, setting
 from shoal.figures import Figure, dots
 from shoal.privacy import (
@@ -101,7 +100,7 @@ def findings(
         "simulation": result.guarantee.simulation,
         "banner": SIMULATION if result.guarantee.simulation else None,
         "guarantee": result.guarantee.to_dict(),
-        "sentences": _plain(asdict(promised)),
+        "sentences": to_plain(asdict(promised)),
         "lead": _lead_parts(promised),
         "limits": _limits(result.guarantee),
         "limits_in_all": _limits(account["total"]) if account["earlier"] else None,
@@ -109,19 +108,19 @@ def findings(
         "figures": [*_promise_figures(promised), *_result_figures(released.pop("figures", ()))],
         "errors": [str(each) for each in released.pop("errors", ())],
         "outsider": [str(each) for each in released.pop("outsider", ())],
-        "groups": _plain(released.pop("groups", None)),
-        "budgets": _plain(released.pop("budgets", None)),
-        "curve": _plain(released.pop("curve", None)),
-        "extra": _plain(released.pop("extra", None)),
+        "groups": to_plain(released.pop("groups", None)),
+        "budgets": to_plain(released.pop("budgets", None)),
+        "curve": to_plain(released.pop("curve", None)),
+        "extra": to_plain(released.pop("extra", None)),
         "result": {
             "summary": released.pop("summary", ""),
-            "facts": _plain(released.pop("facts", ())),
-            "tables": _plain(released.pop("tables", ())),
-            "values": _plain(released),
+            "facts": to_plain(released.pop("facts", ())),
+            "tables": to_plain(released.pop("tables", ())),
+            "values": to_plain(released),
         },
         "ledger": {name: _as_text(name, value) for name, value in account.items()}
         | {"bar": _bar(account)},
-        "settings": _plain(settings),
+        "settings": to_plain(settings),
         "protected": _protected(result) if audience == "curator" else None,
         "files": [dict(each) for each in files],
         **made_with(),
@@ -138,7 +137,7 @@ def _protected(result: Result) -> dict[str, Any]:
     """Return what only the holder of the rows is shown."""
     values = {name: leaf.value for name, leaf in result.protected.items()}
     figures = [{"section": "protected", **f.to_dict()} for f in values.get("figures", ())]
-    lists = {name: _plain(values.get(name, ())) for name in ("facts", "tables", "lines")}
+    lists = {name: to_plain(values.get(name, ())) for name in ("facts", "tables", "lines")}
     return {"figures": figures, **lists}
 
 
@@ -294,14 +293,3 @@ def _as_text(name: str, value: object) -> object:
     if isinstance(value, Fraction):
         return remaining(value) if name == "left" or value <= 0 else decimal(value)
     return value
-
-
-def _plain(value: Any) -> Any:
-    """Return values as JSON has them."""
-    if isinstance(value, Mapping):
-        return {str(name): _plain(each) for name, each in value.items()}
-    if isinstance(value, list | tuple):
-        return [_plain(each) for each in value]
-    if isinstance(value, np.ndarray | np.generic):
-        return value.tolist()
-    return value if isinstance(value, str | int | float | None) else str(value)

@@ -1,6 +1,5 @@
 """Turn findings into one HTML file without scripts, requests or anything not in them."""
 
-import json
 import os
 from collections.abc import Mapping
 from contextlib import ExitStack
@@ -9,6 +8,7 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
+from shoal.documents import json_text
 from shoal.figures import figure_of
 from shoal.figures.charts.meter import dots_svg, interval_svg, meter_svg, sample_svg
 from shoal.figures.palette import css_variables
@@ -56,8 +56,7 @@ def texts(findings: Mapping[str, Any], page: Path) -> dict[Path, str]:
     """
     files = {page: render(findings)}
     if findings["audience"] == "public":
-        numbers = json.dumps(findings, indent=1, ensure_ascii=False) + "\n"
-        files[page.with_suffix(".json")] = numbers
+        files[page.with_suffix(".json")] = json_text(findings)
     return files
 
 

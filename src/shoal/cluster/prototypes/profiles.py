@@ -186,14 +186,14 @@ class Profiles:
         return made
 
     def _number(self, i: int, group: int) -> Difference:
-        name, (low, high) = self.numbers[i][0], self.spans[i]
+        name, (low, high) = self.numbers[i][0], map(float, self.spans[i])
         here, everyone = float(self.means[group, i]), float(self.everyone_means[i])
         ends = (
             float(self.intervals.centers_low[group, i]),
             float(self.intervals.centers_high[group, i]),
         )
         strength = _strength(here, everyone, ends, (high - low) / 2)
-        return Difference(name, None, here, *ends, everyone, strength, (float(low), float(high)))
+        return Difference(name, None, here, *ends, everyone, strength, (low, high))
 
     def _category(self, i: int, group: int) -> Difference:
         """Return the category of a column that is most above everyone's share."""
