@@ -17,6 +17,7 @@ def write_table(
     table: pa.Table | pa.RecordBatchReader | Iterable[pa.RecordBatch],
     path: str | Path,
     overwrite: bool = False,
+    for_spreadsheets: bool = False,
 ) -> Path:
     """Write a table to a .csv, .csv.gz or .parquet file, a batch at a time.
 
@@ -28,6 +29,9 @@ def write_table(
         The file.
     overwrite
         Whether a file that is there may be replaced.
+    for_spreadsheets
+        Whether an apostrophe is put before text that a spreadsheet would run as a formula, in CSV
+        alone. Numbers stay; the values are no longer the true ones, so keep the table itself, too.
 
     Examples
     --------
@@ -35,6 +39,9 @@ def write_table(
     >>> file = Path(tempfile.mkdtemp()) / "ages.csv"
     >>> write_table(pa.table({"age": [31, 47]}), file).read_text().split()
     ['age', '31', '47']
+    >>> formulas = pa.table({"town": ["=1+1", "Rome"]})
+    >>> write_table(formulas, file, overwrite=True, for_spreadsheets=True).read_text().split()
+    ['town', "'=1+1", 'Rome']
     """
     final = Path(path)
     kind = next((s for s in (".csv", ".csv.gz", ".parquet") if final.name.endswith(s)), None)
@@ -43,8 +50,16 @@ def write_table(
             f"{final.name} does not end like a format that can be written.",
             "Use a name that ends in .csv, .csv.gz or .parquet.",
         )
+    if for_spreadsheets and kind == ".parquet":
+        raise CannotWrite(
+            f"{final.name} would not be for spreadsheets, which read no Parquet.",
+            "Use a name that ends in .csv or .csv.gz.",
+        )
     schema, batches = _schema_and_batches(table)
-    with atomic_file(final, overwrite) as part, _writer(part, kind, schema) as writer:
+    with (
+        atomic_file(final, overwrite) as part,
+        _writer(part, kind, schema, for_spreadsheets) as writer,
+    ):
         for batch in batches:
             with _named_misfit(batch.schema):
                 writer.write(batch if batch.schema.equals(schema) else batch.cast(schema))
@@ -67,7 +82,7 @@ def _schema_and_batches(table: Any) -> tuple[pa.Schema, Iterable[pa.RecordBatch]
 
 
 @contextmanager
-def _writer(part: Path, kind: str, schema: pa.Schema) -> Iterator[Any]:
+def _writer(part: Path, kind: str, schema: pa.Schema, for_spreadsheets: bool) -> Iterator[Any]:
     import pyarrow.parquet as pq
 
     if kind == ".parquet":
@@ -76,7 +91,7 @@ def _writer(part: Path, kind: str, schema: pa.Schema) -> Iterator[Any]:
         return
     compression = "gzip" if kind == ".csv.gz" else None
     with pa.output_stream(str(part), compression=compression) as stream:
-        yield CSVText(stream, schema)
+        yield CSVText(stream, schema, for_spreadsheets)
 
 
 @contextmanager

@@ -1,5 +1,6 @@
 """Tables as CSV text in which only what needs quotes has them (RFC 4180)."""
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -7,12 +8,22 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 _NEEDS_QUOTES = r'[",\r\n]|^\s|\s$'
+# What a spreadsheet takes for a formula at the beginning of a cell. A cell ends at a semicolon or a
+# tab, too, where the reader's settings split lines there.
+_FORMULA = r"(^|[;\t\r\n])([ \f\v\"]*[=+\-@\x{FF1D}\x{FF0B}\x{FF0D}\x{FF20}])"
+_TRIMMED_START = r"^([\t\r\n])"
+_IS_NUMBER = r"^\s*[+\-]?[.,]?[0-9][0-9.,]*(?:[eE][+\-]?[0-9]+)?%?\s*$"
 
 
 class CSVText:
     """Writes batches of one schema to a stream, a header line first.
 
     Arrow's own writer puts every text into quotes, numbers that came as text among them.
+
+    Parameters
+    ----------
+    for_spreadsheets
+        Whether text that a spreadsheet would run as a formula gets an apostrophe before it.
 
     Examples
     --------
@@ -23,14 +34,15 @@ class CSVText:
     ['age,town', '31,"York, PA"', ',Rome']
     """
 
-    def __init__(self, stream: Any, schema: pa.Schema) -> None:
+    def __init__(self, stream: Any, schema: pa.Schema, for_spreadsheets: bool = False) -> None:
         self._stream = stream
-        self._write_lines([_quoted(pa.array([name])) for name in schema.names])
+        self._to_text = _quoted_harmless if for_spreadsheets else _quoted
+        self._write_lines([self._to_text(pa.array([name])) for name in schema.names])
 
     def write(self, batch: pa.RecordBatch) -> None:
         """Write the rows of a batch."""
         if batch.num_rows:
-            self._write_lines([_cells(column) for column in batch.columns])
+            self._write_lines([_cells(column, self._to_text) for column in batch.columns])
 
     def _write_lines(self, columns: list[Any]) -> None:
         *first, last = columns
@@ -39,13 +51,13 @@ class CSVText:
         self._stream.write(_joined(lines))
 
 
-def _cells(column: Any) -> Any:
+def _cells(column: Any, to_text: Callable[[Any], Any]) -> Any:
     """Return each cell as it is written; nothing for a null, and ``""`` for an empty text."""
     if not pa.types.is_dictionary(column.type) and not _is_text(column.type):
         return pc.fill_null(column.cast(pa.string()), "")
     # Labels repeat: each different one is looked at once.
     coded = column if pa.types.is_dictionary(column.type) else column.dictionary_encode()
-    written = pa.concat_arrays([_quoted(coded.dictionary.cast(pa.string())), pa.array([""])])
+    written = pa.concat_arrays([to_text(coded.dictionary.cast(pa.string())), pa.array([""])])
     return written.take(pc.fill_null(coded.indices.cast(pa.int64()), len(written) - 1))
 
 
@@ -56,6 +68,13 @@ def _quoted(text: Any) -> Any:
         return text
     doubled = pc.replace_substring(text, '"', '""')
     return pc.if_else(needed, pc.binary_join_element_wise('"', doubled, '"', ""), text)
+
+
+def _quoted_harmless(text: Any) -> Any:
+    """Text in which an apostrophe stands before whatever would begin a formula, in quotes."""
+    marked = pc.replace_substring_regex(text, _FORMULA, r"\1'\2")
+    marked = pc.replace_substring_regex(marked, _TRIMMED_START, r"'\1")
+    return _quoted(pc.if_else(pc.match_substring_regex(text, _IS_NUMBER), text, marked))
 
 
 def _is_text(kind: pa.DataType) -> bool:

@@ -1,4 +1,4 @@
-"""``shoal data``: the public data sets that shoal knows by name, and how to get them."""
+"""``shoal data``: public data sets by name, made-up tables, and copies for spreadsheets."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 data_app = typer.Typer(
     no_args_is_help=True,
     rich_markup_mode="markdown",
-    help="List public data sets by name, fetch one, or make up a table to try things on.",
+    help="List or fetch public data sets, make up a table, or copy one for a spreadsheet.",
 )
 
 
@@ -139,6 +139,49 @@ def make_set(
         {"table": str(table), "domain": str(domain), "rows": rows},
         Line("Table", str(table), is_literal=True),
         Line("Domain", str(domain), is_literal=True),
+    )
+
+
+@data_app.command("for-spreadsheets")
+def copy_for_spreadsheets(
+    table: Annotated[
+        Path,
+        typer.Argument(
+            metavar="TABLE", help="A CSV, TSV or Parquet file, as shoal writes.", show_default=False
+        ),
+    ],
+    output: Annotated[
+        Path,
+        typer.Option(
+            "--output",
+            "-o",
+            envvar="SHOAL_OUTPUT",
+            help="The copy to write: .csv or .csv.gz.",
+            show_default=False,
+        ),
+    ],
+    overwrite: Annotated[
+        bool, typer.Option("--overwrite", envvar="SHOAL_OVERWRITE", help="Replace an older copy.")
+    ] = False,
+    json: Json = False,
+    quiet: Quiet = False,
+) -> None:
+    """Copy a table so that a spreadsheet runs nothing in it as a formula.
+
+    Text that begins with = + - @ or a tab gets an apostrophe before it; numbers stay. The copy is
+    to be looked at: the file itself holds the true values, and was counted and hashed.
+
+    **Examples**
+
+        shoal data for-spreadsheets groups/profiles.csv -o profiles-to-read.csv
+        shoal data for-spreadsheets visits.released.csv -o to-read.csv --overwrite
+    """
+    from shoal.data import source_of, write_table
+
+    source = source_of(table)
+    write_table(source.batches(source.names), output, overwrite, for_spreadsheets=True)
+    Output(json, quiet).result(
+        {"table": str(table), "copy": str(output)}, Line("Copy", str(output), is_literal=True)
     )
 
 
