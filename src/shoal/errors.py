@@ -47,7 +47,7 @@
         ├── NotALedger                    a file that is something else
         ├── LedgerLocked                  another process holds it too long
         ├── LedgerNotWritable             read-only, no such folder, or a full disk
-        ├── RunChanged                    a stopped run that asks for something else now
+        ├── RunChanged                    a run that asks for something else, or another table
         ├── UnsafeLedgerPlace             a file of two names, or on a network share
         └── LimitMismatch                 a limit given that is not the one stored
 
@@ -624,7 +624,7 @@ class LedgerNotWritable(LedgerError):
 
 
 class RunChanged(LedgerError):
-    """A stopped run, started again, asks for something else than it did."""
+    """A run that cannot go on: it asks for something else than before, or its table changed."""
 
 
 class UnsafeLedgerPlace(LedgerError):

@@ -17,7 +17,7 @@ def columns(*values):
 
 def left_by_a_killed_run(output, work="a"):
     with draft_of(output, work) as draft:
-        draft.begin()
+        draft.begin(())
         draft.block(0, 2, lambda: columns(1.5, 2.5))
     return draft
 
@@ -27,7 +27,7 @@ def test_a_block_is_drawn_once_and_read_again(tmp_path):
     first = left_by_a_killed_run(output)
     with draft_of(output, "a") as draft:
         assert (draft.run, draft.selection_key) == (first.run, first.selection_key)
-        draft.begin()
+        draft.begin(())
         again = draft.block(0, 2, never)
         assert [column.tolist() for column in again] == [[1.5, 2.5], [0, 1]]
         assert draft.block(1, 1, lambda: columns(9.0))[0].tolist() == [9.0]
@@ -47,7 +47,7 @@ def test_what_was_half_written_is_removed_before_anything_is_drawn(tmp_path):
     (folder / "output").mkdir()
     (folder / "output" / "noisy.csv").write_bytes(b"half")
     with draft_of(output, "a") as draft:
-        draft.begin()
+        draft.begin(())
         assert {path.name for path in draft.folder.iterdir()} == {
             "run.json",
             "block-00000000.arrow",
@@ -60,7 +60,7 @@ def test_a_draft_of_other_work_is_removed_when_the_new_run_begins_and_not_before
     with draft_of(output, "b") as draft:
         assert draft.run != first.run
         assert (first.folder / "block-00000000.arrow").exists()
-        draft.begin()
+        draft.begin(())
         assert [path.name for path in draft.folder.iterdir()] == ["run.json"]
 
 
@@ -73,14 +73,14 @@ def test_a_draft_that_cannot_be_read_is_not_gone_on_with(tmp_path, content):
     (folder / "run.json").write_text(content)
     with draft_of(output, "a") as draft:
         assert draft.is_new
-        draft.begin()
+        draft.begin(())
         assert [path.name for path in draft.folder.iterdir()] == ["run.json"]
 
 
 def test_a_draft_that_is_half_removed_is_not_gone_on_with(tmp_path, monkeypatch):
     output = tmp_path / "noisy.csv"
     with draft_of(output, "a") as draft:
-        draft.begin()
+        draft.begin(())
         draft.block(0, 2, lambda: columns(1.5, 2.5))
         with monkeypatch.context() as dying:
             dying.setattr("shoal.perturb.draft.shutil.rmtree", lambda _: 1 / 0)
@@ -88,7 +88,7 @@ def test_a_draft_that_is_half_removed_is_not_gone_on_with(tmp_path, monkeypatch)
                 draft.remove()
     with draft_of(output, "a") as again:
         assert again.is_new
-        again.begin()
+        again.begin(())
         again.remove()
     assert list(tmp_path.iterdir()) == []
 
@@ -100,7 +100,7 @@ def test_a_link_in_the_place_of_a_draft_is_not_followed(tmp_path):
     folder.symlink_to(elsewhere)
     with draft_of(output, "a") as draft:
         assert draft.is_new
-        draft.begin()
+        draft.begin(())
         assert (elsewhere / "block-00000000.arrow").exists()
         assert not draft.folder.is_symlink()
 

@@ -132,6 +132,7 @@ class _Kernel:
         if draft is None:
             return self._drawn(block, place)
         number = cast("int", place[0])
+        draft.check_unchanged(number, block)  # [P6]
         return list(draft.block(number, len(block), lambda: self._drawn(block, place)))  # [P5]
 
     def _drawn(self, block: Block, place: tuple[object, ...]) -> list[NDArray[Any]]:

@@ -15,7 +15,7 @@ def place_for(output, source, overwrite):
     """A place with the draft it is written in, which goes in the end."""
     check_apart(output, source)
     with file_set(output, overwrite) as files, draft_of(Path(output), "work") as draft:
-        draft.begin()
+        draft.begin(())
         try:
             with output_place(output, source, overwrite, (files, draft)) as place:
                 yield place

@@ -9,7 +9,7 @@ from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
 from shoal.cli._output import write_text
-from shoal.errors import CannotWrite, ShoalError
+from shoal.errors import CannotWrite, RunChanged, ShoalError
 from shoal.pages.page import Line
 
 if TYPE_CHECKING:
@@ -93,7 +93,8 @@ def note_spending(is_spent: Callable[[], bool], resumable: bool = False) -> Iter
         yield
     except ShoalError as error:
         if is_spent():
-            raise error.changed(hint=error.texts[1] + f" {note}") from None
+            own = _SPENT if isinstance(error, RunChanged) else note
+            raise error.changed(hint=error.texts[1] + f" {own}") from None
         raise
     except BaseException:  # Ctrl-C, SIGTERM, a bug: the end of the run is reported elsewhere
         if is_spent():

@@ -1,20 +1,17 @@
 """Reports in rounds: drawn of all rows of a table, written, and read again by the learner."""
 
-import hashlib
-import json
-import os
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from shoal.cli._output import Progress
 from shoal.cli.inputs._clustering import parse_groups
 from shoal.cli.inputs._mechanism import Name, Settings, columns_of
-from shoal.cli.inputs._report_file import FORMATS, check_apart, sidecar_of
+from shoal.cli.inputs._report_file import sidecar_of
 from shoal.cli.inputs._reports import parse_sidecar, read_sidecar
-from shoal.cli.inputs._resume import note_spending
-from shoal.cli.inputs._table import chosen_columns, schema_of, show_row_count
+from shoal.cli.inputs._table import chosen_columns, schema_of
+from shoal.cli.inputs.reports_task import ReportsTask
 from shoal.errors import InvalidSetting, NotAReport, TooLarge
 from shoal.privacy.exact import exact_text
 
@@ -24,7 +21,10 @@ if TYPE_CHECKING:
 
     from shoal.cluster.local.transcript import State, Transcript
     from shoal.domain import Box, Schema
+    from shoal.engine import Rows
+    from shoal.engine.table import OutputPlace
     from shoal.privacy import Guarantee, Page
+    from shoal.randomness import Randomness
 
 
 MOST_NUMBERS = 40_000_000  # held in memory: 320 MB
@@ -62,8 +62,6 @@ def rounds_task(
     seed
         The seed of a rehearsal, or None.
     """
-    from shoal.perturb.tables import check_token
-
     given = (("scale", settings.scale is not None), ("lattice", settings.lattice != "auto"))
     for name, is_given in (*given, ("cells", settings.cells != "auto")):
         if is_given:
@@ -72,111 +70,87 @@ def rounds_task(
             )
     schema = schema_of(settings.domain)
     domain = _domain(schema, chosen_columns(settings.columns, schema.columns, settings.domain))
-    entity = user or schema.entity
-    check_token(entity, columns_of(domain))
-    task = RoundsTask(
-        domain, _n_clusters(groups), settings.epsilon, settings.clip, entity, ledger, seed
-    )
-    task.first(1)  # bad settings are refused here
-    return task
+    run = (user or schema.entity, settings.clip, ledger, seed)
+    return RoundsTask(domain, *run, n_clusters=_n_clusters(groups), epsilon=settings.epsilon)
 
 
-@dataclass(frozen=True)
-class RoundsTask:
-    """One run of ``shoal perturb --mechanism rounds``.
+class RoundsTask(ReportsTask):
+    """One run of ``shoal perturb --mechanism rounds``."""
 
-    Parameters
-    ----------
-    domain
-        What is public about the columns: a box of numbers, or a schema with categories.
-    user
-        The column that says whose a row is, or None.
-    ledger
-        The file of the ledger, or None.
-    seed
-        The seed of a rehearsal, or None.
-    """
-
-    domain: "Box | Schema"
-    n_clusters: int
-    epsilon: str
-    clip: bool
-    user: str | None
-    ledger: Path | None
-    seed: int | None
-    resumed: bool = False  # such a run cannot be gone on with
+    def __init__(
+        self,
+        domain: "Box | Schema",
+        user: str | None,
+        clip: bool,
+        ledger: Path | None,
+        seed: int | None,
+        *,
+        n_clusters: int,
+        epsilon: str,
+    ) -> None:
+        super().__init__(domain, user, clip, ledger, seed)
+        self.n_clusters = n_clusters
+        self.epsilon = epsilon
+        self.first(1)  # bad settings are refused here
 
     @property
-    def guarantee(self) -> "Guarantee":
-        """The promise of one report, marked if it is a rehearsal."""
-        return self.first(1).guarantee.simulated(self.seed is not None)
+    def promise(self) -> "Guarantee":
+        """The promise of one report."""
+        return self.first(1).guarantee
 
     def first(self, people: int) -> "State":
         """Return the state before the first round."""
         return _state(self.domain, self.n_clusters, self.epsilon, people)
 
-    def run(
-        self, table: str, source: str, output: str, overwrite: bool, progress: Progress
+    def settings(self) -> dict[str, Any]:
+        """Return the kind of rounds, their groups and the budget."""
+        return {"mechanism": self._mechanism(self.first(1))}
+
+    def write(
+        self, rows: "Rows", page: "Page", place: "OutputPlace", output: str, progress: Progress
     ) -> dict[str, Any]:
-        """Write reports and sidecar, both or neither; return what the sidecar says."""
-        from shoal.cluster.local.transcript import AllRounds
-        from shoal.files import file_set, named_failure
-        from shoal.perturb.stream import reports_name
-        from shoal.privacy import Ledger
+        """Bring all records into memory, run the rounds, and write what they made public."""
+        import pyarrow as pa
+
+        from shoal.cluster.local.transcript import COLUMNS, AllRounds, hold_records
+        from shoal.data import write_table
+
+        _check_number(rows.size(), len(columns_of(self.domain)))
+        records = hold_records(rows)
+        rng = self._randomness()
+        if self.draft is not None:
+            self.begin([self.draft.digest(records)])
+        progress.step("Drawing reports")
+        mechanism = AllRounds(self.first(max(len(records), 1)), rng.seed(), self.draft)
+        transcript = page.release(mechanism, records, rng.noise, of="reports")
+        table = pa.table(dict(zip(COLUMNS, transcript.reports.T, strict=True)))
+        write_table(table, place.made)
+        return self._sidecar(transcript, Path(output).name, place.digest())
+
+    def _randomness(self) -> "Randomness":
+        """Return the streams of this run; the learner's comes again in a run that goes on."""
         from shoal.randomness import Randomness
 
-        check_apart(output, source)
-        rng = Randomness(self.seed)
-        page = Ledger(self.ledger).open(
-            self.first(1).guarantee,
-            by="shoal perturb",
-            of=reports_name(len(columns_of(self.domain))),
-        )
-        with (
-            file_set(output, overwrite) as files,
-            note_spending(lambda: self.ledger is not None and _is_spent(page)),
-            named_failure(output),
-        ):
-            part, about = files.file(output), files.file(sidecar_of(output))
-            records = self._records(source, progress)
-            progress.step("Drawing reports")
-            mechanism = AllRounds(self.first(max(len(records), 1)), rng.seed())
-            transcript = page.release(mechanism, records, rng.noise, of="reports")
-            digest = _write_reports(transcript, part, Path(output).name)
-            document = self._sidecar(transcript, Path(output).name, digest)
-            about.write_text(json.dumps(document, indent=1, ensure_ascii=False), encoding="utf-8")
-        return document
-
-    def _records(self, source: str, progress: Progress) -> "NDArray[np.float64]":
-        """Return the record of each person, as the mechanisms of the rounds take it."""
-        from shoal.cluster.local.transcript import hold_records
-        from shoal.engine import rows_of
-
-        rows = rows_of(
-            source,
-            self.domain,
-            outside="clip" if self.clip else "refuse",
-            entity=self.user,
-            max_rows_per_person=None if self.user is None else 1,
-        )
-        progress.step("Checking rows")
-        rows.on_progress(show_row_count(progress))
-        _check_number(rows.size(), len(columns_of(self.domain)))
-        return hold_records(rows)
+        if self.seed is not None or self.draft is None:
+            return Randomness(self.seed)
+        # The run's name is random and protects nothing, as is true of what the learner draws.
+        return Randomness(compute_seed=int(self.draft.run, 16))
 
     def _sidecar(self, transcript: "Transcript", name: str, digest: str) -> dict[str, Any]:
         from shoal.pages.reports import sidecar
 
         file, n = {"name": name, "sha256": digest}, len(transcript.reports)
         made = (None, self.domain, self.guarantee, self.user, False, n, file)
-        settings = {
-            "class": type(transcript.first).__name__,
-            "n_clusters": self.n_clusters,
-            "epsilon": exact_text(transcript.first.guarantee.epsilon),
-            "n_expected": n,
-        }
+        settings = self._mechanism(transcript.first) | {"n_expected": n}
         asked = {"seed": transcript.seed, "rounds": list(transcript.questions)}
         return sidecar(transcript.first, *made) | {"mechanism": settings} | asked
+
+    def _mechanism(self, first: "State") -> dict[str, Any]:
+        return {
+            "class": type(first).__name__,
+            "n_clusters": self.n_clusters,
+            "epsilon": exact_text(first.guarantee.epsilon),
+        }
 
 
 class LoadedRounds(NamedTuple):
@@ -269,24 +243,6 @@ def _read_reports(table: str, progress: Callable[[int], None]) -> "NDArray[np.in
     return values.astype(np.int64)
 
 
-def _write_reports(transcript: "Transcript", part: Path, name: str) -> str:
-    """Write the reports under a temporary name, in the format of the final one; return a hash."""
-    import pyarrow as pa
-
-    from shoal.cluster.local.transcript import COLUMNS
-    from shoal.data import write_table
-
-    ending = next(each for each in FORMATS if name.endswith(each))
-    written = part.with_name(f"{part.name}{ending}")
-    try:
-        write_table(pa.table(dict(zip(COLUMNS, transcript.reports.T, strict=True))), written)
-        os.replace(written, part)
-    finally:
-        written.unlink(missing_ok=True)
-    with part.open("rb") as content:
-        return hashlib.file_digest(content, "sha256").hexdigest()
-
-
 def _check_number(people: int, columns: int) -> None:
     """Refuse more than memory holds; how many there are is public."""
     if people * columns > MOST_NUMBERS:
@@ -296,14 +252,6 @@ def _check_number(people: int, columns: int) -> None:
             "Take fewer --columns, or draw a sample of the people first.",
             reason="rows in memory",
         )
-
-
-def _is_spent(page: "Page") -> bool:
-    """Whether anything was released."""
-    try:
-        return bool(page.total())
-    except InvalidSetting:  # nothing was
-        return False
 
 
 def _n_clusters(groups: str | None) -> int:

@@ -1,41 +1,22 @@
 """``shoal perturb``: report the rows of a file through a local mechanism, in one stream."""
 
-import json as json_format
-from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from shoal.cli._flags import Flags
 from shoal.cli._options import Columns, Domain, Engine, Json, LedgerFile, Master, Quiet, Seed, Table
 from shoal.cli._output import Output, Progress, ledger_line
 from shoal.cli.inputs._clustering import parse_groups
 from shoal.cli.inputs._engine import Engines
 from shoal.cli.inputs._mechanism import Name, Settings, build, columns_of, mechanism_name, remap_of
-from shoal.cli.inputs._report_file import check_apart, check_format, output_place, sidecar_of
-from shoal.cli.inputs._resume import (
-    has_resumed,
-    is_resumable,
-    note_spending,
-    resumed_lines,
-    work_description,
-)
-from shoal.cli.inputs._round_reports import RoundsTask, choose_mechanism, rounds_task
-from shoal.cli.inputs._table import budget_of, show_row_count
-from shoal.documents import parse_json
-from shoal.errors import (
-    DimensionMismatch,
-    InvalidDomain,
-    InvalidSetting,
-    NotFinite,
-    OutsideDomain,
-    RunChanged,
-    TooLarge,
-    quantity,
-)
+from shoal.cli.inputs._report_file import check_format, sidecar_of
+from shoal.cli.inputs._resume import resumed_lines
+from shoal.cli.inputs._round_reports import choose_mechanism, rounds_task
+from shoal.cli.inputs._table import budget_of
+from shoal.cli.inputs.reports_task import FLAGS, ReportsTask
+from shoal.errors import InvalidSetting, quantity
 from shoal.pages.page import Line
 from shoal.pages.reports import coarse_note, report_lines, sidecar
 
@@ -43,39 +24,8 @@ if TYPE_CHECKING:
     from shoal.domain import Box, Schema
     from shoal.engine import Rows
     from shoal.engine.table import OutputPlace
-    from shoal.files import FileSet
-    from shoal.perturb.draft import Draft
     from shoal.perturb.stream import Drawn
-    from shoal.privacy import Guarantee, Ledger, Page
-
-
-_CLIP = "Widen the bounds by public knowledge, or move such rows with --clip."
-_CLAMP = (
-    "Use --remap clamp with --mechanism nd-laplace, which is free; or raise --epsilon, widen the "
-    "bounds, or take fewer --columns (ten and more never do)."
-)
-_GEO = (
-    "Write `geo: {latitude: ..., longitude: ...}` in the domain's file and give --epsilon per "
-    "kilometre; or give --scale if degrees are really meant."
-)
-_NO_GUESS = (
-    "Leave --remap out, or use --remap clamp: the noise is small against the bounds, so that "
-    "reports are good guesses as they are."
-)
-FLAGS = Flags(
-    names={"entity": "--user"},
-    hints={
-        OutsideDomain: _CLIP,
-        NotFinite: "Fill those values, or remove the rows.",
-        (InvalidDomain, "restriction too tight"): _CLAMP,
-        (InvalidDomain, "degrees"): _GEO,
-        (TooLarge, "lattice"): _NO_GUESS,
-        (DimensionMismatch, "too many columns"): "Choose fewer with --columns, or use "
-        "--mechanism nd-laplace.",
-        (DimensionMismatch, "columns"): "Choose as many with --columns, or use "
-        "--mechanism nd-laplace.",
-    },
-)
+    from shoal.privacy import Guarantee, Page
 
 
 def perturb(
@@ -216,7 +166,7 @@ def perturb(
     promised = budget_of(epsilon, "report")
     options = Settings(asked, promised, columns, domain, scale, lattice, clip, cells)
     say = Output(json, quiet)
-    task: _Task | RoundsTask
+    task: ReportsTask
     with FLAGS.shown():
         options = replace(options, name=choose_mechanism(options))
         if options.name is Name.rounds:
@@ -284,8 +234,8 @@ def _notes(asked: Name, name: Name, domain: "Box | Schema") -> list[str]:
     return notes
 
 
-class _Task:
-    """One run: what is asked for, checked before a row is read or a file made."""
+class _Task(ReportsTask):
+    """One run of a mechanism that asks everybody the same, checked before a row is read."""
 
     def __init__(
         self,
@@ -296,163 +246,46 @@ class _Task:
         ledger: Path | None,
         seed: int | None,
     ) -> None:
-        from shoal.perturb.tables import check_token
-        from shoal.randomness import Randomness
-
         plan = build(options)
-        self.mechanism, self.domain, entity = plan
+        super().__init__(plan.domain, user or plan.entity, options.clip, ledger, seed)
+        self.mechanism = plan.mechanism
         self.remap = remap_of(remap, options.name, plan)
-        self.user = user or entity
-        check_token(self.user, columns_of(self.domain))
         self.keep_order = keep_order
-        self.clip = options.clip
-        self.noise = Randomness(seed).noise
-        self.guarantee: Guarantee = self.mechanism.guarantee.simulated(self.noise.simulation)
-        self._seed = seed
-        self._ledger = ledger
-        self._page: Page | None = None
-        self._account: Ledger | None = None  # with a file, so that it outlives this run
-        self._entries_before = 0
-        self._draft: Draft | None = None
-        self._outputs: FileSet | None = None
-        self._has_begun = False  # whether a draft was made, or gone on with
-        self.resumed = False
 
-    def _work(self, table: str, source: Any, output: str) -> dict[str, Any]:
-        """All that decides which reports are drawn, and where they are kept meanwhile."""
+    @property
+    def promise(self) -> "Guarantee":
+        """The promise of one report."""
+        promise: Guarantee = self.mechanism.guarantee
+        return promise
+
+    def settings(self) -> dict[str, Any]:
+        """Return the mechanism, the remap and the order."""
         from shoal.perturb import settings_of
 
-        is_distributed = not isinstance(source, str)
-        stdin = {source: self._outputs.key} if self._outputs and table == "-" else None
-        settings = {
+        return {
             "mechanism": settings_of(self.mechanism),
             "remap": None if self.remap is None else settings_of(self.remap),
-            "domain": self.domain.to_dict(),
-            "user": self.user,
             "keep_order": self.keep_order,
-            "clip": self.clip,
-            "output": output if is_distributed else str(Path(output).expanduser().absolute()),
-            "ledger": self._ledger and str(self._ledger.absolute()),
         }
-        return work_description("perturb", table, is_distributed, self._seed, settings, stdin)
 
-    def run(
-        self, table: str, source: Any, output: str, overwrite: bool, progress: Progress
+    def write(
+        self, rows: "Rows", page: "Page", place: "OutputPlace", output: str, progress: Progress
     ) -> dict[str, Any]:
-        """Write reports and sidecar, both whole or neither."""
-        from shoal.files import file_set
-        from shoal.perturb.draft import draft_of
-        from shoal.privacy import Ledger
-        from shoal.privacy.journal import work_digest
-
-        with ExitStack() as stack:
-            if isinstance(source, str):
-                check_apart(output, source)
-                self._outputs = stack.enter_context(file_set(output, overwrite))
-            work = self._work(table, source, output)
-            stack.enter_context(note_spending(self._spent, resumable=is_resumable(work)))
-            stack.enter_context(FLAGS.shown())
-            if self._outputs is not None:
-                digest = work_digest(work)
-                self._draft = stack.enter_context(draft_of(Path(output), digest))
-                run = digest if is_resumable(work) else None
-                self._outputs.work_for(run, lambda: self.resumed or self._paid())
-            ledger = Ledger(self._ledger)
-            if self._ledger is not None:
-                self._account, self._entries_before = ledger, ledger.entries().num_rows
-            if self._draft is not None and is_resumable(work):
-                name = self._draft.run
-                ledger = stack.enter_context(ledger.resumable(work, by="shoal perturb", name=name))
-            is_finished = self._outputs is not None and self._outputs.is_finished
-            self.resumed = has_resumed(ledger) or is_finished
-            stack.enter_context(self._leaving_no_draft(unless=is_resumable(work)))
-            document: dict[str, Any]
-            if is_finished:  # all but the tidying was done
-                document = parse_json(Path(sidecar_of(output)).read_text(encoding="utf-8"))
-            else:
-                document = self._place_and_write(source, output, overwrite, ledger, progress)
-            if self._draft is not None:
-                self._draft.remove()  # before the ledger forgets the run: else it would pay again
-        return document
-
-    @contextmanager
-    def _leaving_no_draft(self, unless: bool) -> Iterator[None]:
-        """A failed run removes its draft, unless the same command can go on with it."""
-        try:
-            yield
-        except BaseException as error:
-            paid = self.resumed or self._paid()
-            goes_on = unless and paid and not isinstance(error, RunChanged)
-            if self._draft is not None and self._has_begun and not goes_on:
-                self._draft.remove()
-            raise
-
-    def _place_and_write(
-        self, source: Any, output: str, overwrite: bool, ledger: "Ledger", progress: Progress
-    ) -> dict[str, Any]:
-        files = None
-        if self._outputs is not None and self._draft is not None:
-            files = self._outputs, self._draft
-        with output_place(output, source, overwrite, files) as place:
-            return self._write(source, output, place, ledger, progress)
-
-    def _write(
-        self, source: Any, output: str, place: "OutputPlace", ledger: "Ledger", progress: Progress
-    ) -> dict[str, Any]:
-        from shoal.perturb.stream import reports_name
-
-        self._page = ledger.open(
-            self.mechanism.guarantee,
-            by="shoal perturb",
-            of=reports_name(len(columns_of(self.domain))),
-        )
-        rows = self._rows(source, progress)
-        drawn = self._release(rows, self._page)
+        """Draw the reports block by block as they are written."""
+        if self.draft is not None:
+            self.begin(self.draft.digests_of(rows))
+        self._choose_cells(rows.size())
+        drawn = self._release(rows, page)
         progress.step("Drawing reports")
         drawn.write(place.made)
-        document = self._sidecar(rows.size(), output, place.digest())
-        place.finish(json_format.dumps(document, indent=1, ensure_ascii=False))
-        return document
+        return self._sidecar(rows.size(), output, place.digest())
 
     def _sidecar(self, rows: int, output: str, digest: str) -> dict[str, Any]:
         made = (self.mechanism, self.remap, self.domain, self.guarantee, self.user)
         file = {"name": output.rstrip("/").rsplit("/", 1)[-1], "sha256": digest}
         return sidecar(*made, self.keep_order, rows, file)
 
-    def _spent(self) -> bool:
-        """Whether a ledger that outlives this run has the promise."""
-        return self._ledger is not None and (self.resumed or self._paid())
-
-    def _paid(self) -> bool:
-        """Whether anything was released.
-
-        A file is asked itself: stopped right after an entry was written, the page does not know.
-        """
-        if self._account is not None:
-            return int(self._account.entries().num_rows) > self._entries_before
-        try:
-            return self._page is not None and bool(self._page.total())
-        except InvalidSetting:  # nothing was
-            return False
-
-    def _rows(self, source: Any, progress: Progress) -> "Rows":
-        """The rows, all of them admitted."""
-        from shoal.engine import rows_of
-
-        rows = rows_of(
-            source,
-            self.domain,
-            outside="clip" if self.clip else "refuse",
-            entity=self.user,
-            max_rows_per_person=None if self.user is None else 1,
-            selection_key=None if self._draft is None else self._draft.selection_key,
-        )
-        progress.step("Checking rows")
-        rows.on_progress(show_row_count(progress))
-        self._settle(rows.size())
-        return rows
-
-    def _settle(self, people: int) -> None:
+    def _choose_cells(self, people: int) -> None:
         """Cells for so many people: reports are counted by whoever gets them, so this is public."""
         from shoal.mechanisms import LocalGrid
 
@@ -462,11 +295,10 @@ class _Task:
     def _release(self, rows: "Rows", page: "Page") -> "Drawn":
         """Where rows and noise meet: one promise, one entry in the ledger."""
         from shoal.perturb import Streamed
+        from shoal.randomness import Randomness
 
-        reports = Streamed(self.mechanism, self.remap, self.keep_order, self._draft)
-        if self._draft is not None:
-            self._draft.begin()
-            self._has_begun = True
+        noise = Randomness(self.seed).noise
+        reports = Streamed(self.mechanism, self.remap, self.keep_order, self.draft)
         if not rows.size():  # nobody is reported, so nothing is promised
-            return reports.release(rows, self.noise)
-        return page.release(reports, rows, self.noise, of="reports")
+            return reports.release(rows, noise)
+        return page.release(reports, rows, noise, of="reports")

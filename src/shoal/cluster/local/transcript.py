@@ -4,24 +4,28 @@ rows ─► everybody's one report, round by round ─► transcript: reports an
                                                       └─► the same learner again ─► model
 """
 
+import json
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from shoal.arrays import Floats, Integers
 from shoal.cluster.local._answers import GroupAnswers
 from shoal.cluster.local._prototypes import LocalPrototypes
 from shoal.cluster.local.rounds import LocalRounds
 from shoal.cluster.prototypes.held_rows import hold_admitted
+from shoal.documents import parse_json
 from shoal.domain import Box
 from shoal.engine import Rows
 from shoal.errors import NotAReport, TooFewRows
 from shoal.mechanisms.local.categories.local_grid import LocalGrid
 from shoal.mechanisms.local.categories.residual_sign import ResidualSign
 from shoal.mechanisms.local.reports import Reports
+from shoal.perturb.draft import Draft
 from shoal.perturb.settings import settings_of
 from shoal.privacy import LocalDP
 
@@ -53,6 +57,10 @@ class AllRounds:
     ----------
     first
         The state before the first round; ``n_expected`` is the number of records.
+    draft
+        Stores the rounds of all people, and each round's question and reports, before anything is
+        made of them, so that a killed run goes on without a second report of anybody.
+
     Examples
     --------
     >>> from shoal.domain import Box
@@ -66,6 +74,12 @@ class AllRounds:
 
     first: State
     seed: int
+    draft: Draft | None = None
+
+    @property
+    def kept_by(self) -> str | None:
+        """The run whose draft stores the rounds; None if lost reports must be paid again."""
+        return None if self.draft is None else self.draft.run
 
     @property
     def guarantee(self) -> LocalDP:
@@ -84,15 +98,41 @@ class AllRounds:
     def release(self, records: Floats, rng: np.random.Generator) -> Transcript:
         """Run all rounds, in each of which the people drawn for it report."""
         state, lines, questions = self.first, [], []
-        groups = state.groups(len(records), rng)  # [P1]
-        while (mechanism := state.mechanism) is not None:
+        n = len(records)
+        (groups,) = self._stored(0, n, lambda: [self.first.groups(n, rng)])  # [P1]
+        while state.mechanism is not None:
             number, own = state.round, records[groups == state.round]
-            values = _lines(mechanism.release(own, rng))  # [P2]
-            values = values[rng.permutation(len(values))]  # [P3]
+            state = self._asked(state)
+            mechanism: Any = state.mechanism
+            values = self._answers(mechanism, own, number, rng)
             lines.append(np.column_stack([np.full(len(values), number), values]))
             questions.append(settings_of(mechanism))
             state = state.advance(_reports(mechanism, values), self.seed + number)  # [P4]
         return Transcript(self.first, np.concatenate(lines), tuple(questions), self.seed)
+
+    def _asked(self, state: State) -> State:
+        """Return the state with the question that was asked before the run was killed, if any."""
+        written = json.dumps(settings_of(state.mechanism)).encode()
+        number = 2 * state.round + 1
+        (text,) = self._stored(number, None, lambda: [np.frombuffer(written, np.uint8)])  # [P5]
+        return _as_published(state, parse_json(text.tobytes().decode()))
+
+    def _answers(
+        self, mechanism: Any, own: Floats, number: int, rng: np.random.Generator
+    ) -> Integers:
+        """Return question and answer of each report of a round, in random order."""
+
+        def draw() -> list[NDArray[Any]]:
+            values = _lines(mechanism.release(own, rng))  # [P2]
+            return list(values[rng.permutation(len(values))].T)  # [P3]
+
+        return np.column_stack(self._stored(2 * number + 2, len(own), draw))
+
+    def _stored(
+        self, number: int, lines: int | None, draw: Callable[[], list[NDArray[Any]]]
+    ) -> Sequence[NDArray[Any]]:
+        """Return what was drawn before the run was killed; else draw it, on disk before use."""
+        return draw() if self.draft is None else self.draft.block(number, lines, draw)  # [P5]
 
 
 def hold_records(rows: Rows) -> Floats:
