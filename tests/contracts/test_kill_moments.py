@@ -11,6 +11,7 @@ import random
 import signal
 import subprocess
 import sys
+import time
 from collections import Counter
 from pathlib import Path
 
@@ -19,6 +20,7 @@ import pyarrow as pa
 import pyarrow.csv as pa_csv
 import pytest
 
+from shoal.cli.inputs._mechanism import Name
 from shoal.privacy import Ledger
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="signals are POSIX's")
@@ -30,6 +32,7 @@ import json, os, signal, sys, threading, time
 import duckdb, numpy, pyarrow.csv, pyarrow.ipc, pyarrow.parquet, rich.text, sklearn.cluster, yaml
 import shoal.cli._main, shoal.pages._kmeans, shoal.cluster, shoal.perturb.draft, shoal.report
 import shoal.anonymize.release.run, shoal.pages.table, shoal.perturb.stream
+import shoal.cluster.local.transcript
 from shoal.cli.start import main
 from shoal.privacy._store import FileStore
 
@@ -117,6 +120,35 @@ COMMANDS = {
         *["anonymize", "apply", "--policy", "new.yaml", "--cut", "out/first.manifest.json"],
     ],
 }
+WIDE = """version: 1
+columns: {x: {low: 0, high: 1}, y: {low: 0, high: 1}, z: {low: 0, high: 1}, v: {low: 0, high: 1},
+  kind: {values: [a, b]}}
+"""
+REPORTED = dict.fromkeys(Name, "x,y") | {
+    Name.spherical_laplace: "x,y,z",
+    Name.square_wave: "x",
+    Name.staircase: "x",
+    Name.randomized_response: "kind",
+    Name.unary_encoding: "kind",
+    Name.mixed: "x,kind",
+    Name.rounds: "x,y",
+    Name.auto: "x,y,z,v",  # rounds too
+}
+
+
+def reports_of(mechanism, columns, *more):
+    """The words that report these columns of the wide table."""
+    words = ["perturb", "wide.csv", "--mechanism", mechanism, "--columns", columns]
+    words += ["--epsilon", "1", "--domain", "wide.yaml", "--ledger", "out/a.ledger"]
+    groups = ["-k", "2"] if mechanism in (Name.rounds, Name.auto) else []
+    return [*words, *groups, "-o", "out/noisy.csv", *more]
+
+
+MECHANISMS = {f"perturb, {name}": reports_of(name, each) for name, each in REPORTED.items()} | {
+    "perturb, rounds of mixed records": reports_of(Name.rounds, "x,kind"),
+    "perturb, rounds of people": reports_of(Name.rounds, "x,y", "--user", "who"),
+    "perturb, people": reports_of(Name.nd_laplace, "x,y", "--user", "who"),
+}
 MAIN_FILES = ("model", "noisy.csv", "noisy.parquet", "table.csv")
 
 
@@ -172,6 +204,10 @@ def prepare(folder, runs):
     points = np.clip(rng.normal(0.5, 0.1, (3000, 2)) + rng.choice([-0.2, 0.2], (3000, 1)), 0, 1)
     (folder / "out").mkdir(parents=True)
     pa_csv.write_csv(pa.table({"x": points[:, 0], "y": points[:, 1]}), folder / "rows.csv")
+    content = dict(zip("xyzv", np.tile(points, 2).T, strict=True))
+    content |= {"kind": np.where(points[:, 0] < 0.5, "a", "b"), "who": np.arange(3000) // 2}
+    pa_csv.write_csv(pa.table(content), folder / "wide.csv")
+    (folder / "wide.yaml").write_text(WIDE)
     for name, start in (("people", 0), ("old", 1000)):
         who = np.arange(start, start + 400)
         cities = np.array(list("abcd"))[rng.integers(4, size=400)]
@@ -199,6 +235,7 @@ class Kills:
 
     def __init__(self, runs, template, place, temporary):
         self.runs, self.template, self.place, self.temporary = runs, template, place, temporary
+        self.commands = COMMANDS
         self.counts = Counter()
         self.problems = []
         self._known = {}
@@ -207,25 +244,27 @@ class Kills:
     def known(self, name):
         """What an undisturbed run leaves, how long it takes, how often it touches the disk."""
         if name not in self._known:
-            folder = self._fresh()
-            assert self.runs.run(COMMANDS[name]) == 0, self.runs.output
-            self._known[name] = listing(folder / "out"), self.runs.count
+            folder, began = self._fresh(), time.monotonic()
+            assert self.runs.run(self.commands[name]) == 0, self.runs.output
+            took = time.monotonic() - began
+            self._known[name] = listing(folder / "out"), self.runs.count, took
         return self._known[name]
 
     def kill(self, name, sign, *, event=0, before=False, seconds=0.0):
         """One kill, and the same command again."""
-        expected, _ = self.known(name)
+        expected, _, _ = self.known(name)
         folder = self._fresh()
         how = {"sign": sign, "event": event, "before": before, "seconds": seconds}
-        first = self.runs.run(COMMANDS[name], **how)
+        first = self.runs.run(self.commands[name], **how)
         self._check(first in (0, -int(sign), 128 + int(sign)), "told otherwise", name, how)
         self.counts["kills"] += first != 0
         whole = has_whole_output(name, folder / "out")
         self._check(whole is not None, "half outputs", name, how)
-        again = self.runs.run(COMMANDS[name])
+        again = self.runs.run(self.commands[name])
         refused = again != 0 and not (whole and "already" in self.runs.output)
         self._check(not refused, "refused reruns", name, how)
         self.counts["whole before the kill"] += again != 0 and not refused
+        self.counts["resumed"] += "nothing more was spent" in " ".join(self.runs.output.split())
         self._check(has_whole_output(name, folder / "out"), "half outputs", name, how)
         left = [*(listing(folder / "out") ^ expected), *listing(self.temporary)]
         self._check(not left, "files left", name, {**how, "left": left})
@@ -293,7 +332,7 @@ def kills(runs, template, tmp_path, temporary):
 
 def chosen_moments(kills, number, rng):
     """So many kills, spread over the commands: half at a chosen call, half at a random time."""
-    names = list(COMMANDS)
+    names = list(kills.commands)
     while kills.counts["kills"] < number:
         name = names[kills.counts["tries"] % len(names)]
         kills.counts["tries"] += 1
@@ -304,7 +343,7 @@ def chosen_moments(kills, number, rng):
             event = rng.randint(1, kills.known(name)[1])
             kills.kill(name, sign, event=event, before=rng.random() < 0.5)
         else:
-            kills.kill(name, sign, seconds=rng.uniform(0.01, 0.5))
+            kills.kill(name, sign, seconds=rng.uniform(0.01, kills.known(name)[2]))
 
 
 NEVER = ("half outputs", "refused reruns", "files left", "budgets lost", "runs left in the ledger")
@@ -328,4 +367,32 @@ def test_a_kill_at_every_single_call_leaves_nothing_half_done(kills, name):
     for event in range(1, kills.known(name)[1] + 1):
         kills.kill(name, signal.SIGKILL, event=event)
     print(name, dict(kills.counts))
+    assert {what: kills.counts[what] for what in NEVER} == dict.fromkeys(NEVER, 0), kills.problems
+
+
+def kill_after_payment(kills, name, rng):
+    """Kill a run at random calls until one hit it after it had paid, and the rerun went on."""
+    kills.commands = MECHANISMS
+    _, calls, _ = kills.known(name)
+    resumed = kills.counts["resumed"]
+    for _ in range(12):
+        kills.kill(name, signal.SIGKILL, event=rng.randint(calls // 2, calls))
+        if kills.counts["resumed"] > resumed:
+            return
+    raise AssertionError(f"{name} was never stopped after it had paid")
+
+
+@pytest.mark.parametrize("name", ["rounds", "rounds of mixed records", "rounds of people", "auto"])
+def test_rounds_killed_after_they_paid_go_on_without_a_second_payment(kills, name):
+    kill_after_payment(kills, f"perturb, {name}", random.Random(6))
+    assert {what: kills.counts[what] for what in NEVER} == dict.fromkeys(NEVER, 0), kills.problems
+
+
+@pytest.mark.slow
+def test_sixty_kills_over_every_mechanism_cost_one_payment_each(kills):
+    kills.commands = MECHANISMS
+    chosen_moments(kills, 60, random.Random(7))
+    for name in MECHANISMS:
+        kill_after_payment(kills, name, random.Random(8))
+    print(dict(kills.counts))
     assert {what: kills.counts[what] for what in NEVER} == dict.fromkeys(NEVER, 0), kills.problems

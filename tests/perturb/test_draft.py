@@ -3,7 +3,9 @@
 import numpy as np
 import pytest
 
-from shoal.errors import CannotWrite
+from shoal.domain import Box
+from shoal.engine import Block, rows_of
+from shoal.errors import CannotWrite, RunChanged
 from shoal.perturb.draft import draft_of
 
 
@@ -131,3 +133,44 @@ def test_blocks_of_another_length_are_refused(tmp_path):
 def test_a_folder_that_is_not_there_is_named(tmp_path):
     with pytest.raises(CannotWrite, match="folder"), draft_of(tmp_path / "no" / "noisy.csv", "a"):
         pass
+
+
+BOX = Box(age=(0, 110))
+
+
+def rows_of_ages(*ages):
+    return rows_of({"age": np.array(ages, dtype=np.float64)}, BOX)
+
+
+def block_of(*ages):
+    return Block(np.array(ages, dtype=np.float64)[:, None], np.empty((len(ages), 0), np.int32))
+
+
+def test_a_draft_goes_on_with_the_rows_it_began_with_and_no_others(tmp_path):
+    output = tmp_path / "noisy.csv"
+    with draft_of(output, "a") as draft:
+        draft.begin(draft.digests_of(rows_of_ages(31, 47)))
+    with draft_of(output, "a") as draft:
+        assert draft.begin(draft.digests_of(rows_of_ages(31, 47))).digests == draft.digests
+        for others in ((47, 31), (31,), (31, 47.5), (31, 47, 47)):
+            with pytest.raises(RunChanged, match="not the one"):
+                draft.begin(draft.digests_of(rows_of_ages(*others)))
+
+
+def test_a_block_is_compared_by_its_number(tmp_path):
+    with draft_of(tmp_path / "noisy.csv", "a") as new:
+        draft = new.begin([new.digest(*vars(block_of(*ages)).values()) for ages in ((31,), (47,))])
+        draft.check_unchanged(0, block_of(31))
+        draft.check_unchanged(1, block_of(47))
+        for number, block in ((0, block_of(47)), (1, block_of(31)), (2, block_of(31))):
+            with pytest.raises(RunChanged):
+                draft.check_unchanged(number, block)
+
+
+def test_digests_of_equal_rows_differ_from_draft_to_draft(tmp_path):
+    with draft_of(tmp_path / "a.csv", "a") as first, draft_of(tmp_path / "b.csv", "a") as second:
+        ages = np.array([31.0, 47.0])
+        assert first.digest(ages) == first.digest(ages)
+        assert first.digest(ages) != second.digest(ages)
+        assert first.digest(ages) != first.digest(ages[:1], ages[1:])
+        assert first.digest(ages) != first.digest(ages[:, None])

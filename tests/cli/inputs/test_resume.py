@@ -1,7 +1,7 @@
 import pytest
 
 from shoal.cli.inputs._resume import note_spending
-from shoal.errors import BudgetExceeded, setting
+from shoal.errors import BudgetExceeded, RunChanged, setting
 
 
 @pytest.mark.parametrize("spent", [True, False])
@@ -17,3 +17,10 @@ def test_other_failures_say_so_on_standard_error(capsys):
     with pytest.raises(KeyboardInterrupt), note_spending(lambda: True, resumable=True):
         raise KeyboardInterrupt
     assert "continues without spending more" in capsys.readouterr().err
+
+
+def test_a_run_that_cannot_go_on_is_not_said_to():
+    with pytest.raises(RunChanged) as caught, note_spending(lambda: True, resumable=True):
+        raise RunChanged("Changed.", "Run it again.")
+    assert "as spent" in caught.value.hint
+    assert "without spending more" not in caught.value.hint

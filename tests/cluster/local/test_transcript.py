@@ -16,6 +16,7 @@ from shoal.data import students, students_schema
 from shoal.domain import Box, Schema
 from shoal.engine import rows_of
 from shoal.errors import NotAReport, TooFewRows
+from shoal.perturb.draft import Draft, draft_of
 from shoal.privacy import Ledger, LocalDP
 from shoal.randomness import Randomness
 
@@ -140,3 +141,65 @@ def test_records_are_held_as_mechanisms_take_them():
     first = LocalPrototypes(schema, n_clusters=2, epsilon=4.0, n_expected=50)
     held = hold_records(rows_of(students(50), schema))
     assert np.array_equal(held, first.records(students(50)))
+
+
+class Killed(BaseException):
+    pass
+
+
+def test_rounds_stopped_after_every_step_draw_everybody_once(rounds, tmp_path, monkeypatch):
+    every, records = rounds
+    store, reported, kept = Draft.block, [], {}
+
+    def stopped(self, number, lines, draw):
+        def watched():
+            columns = draw()
+            reported.append(number)
+            kept[number] = [column.copy() for column in columns]
+            return columns
+
+        columns = store(self, number, lines, watched)
+        if len(reported) == steps:
+            raise Killed
+        return columns
+
+    monkeypatch.setattr(Draft, "block", stopped)
+    transcript, steps = None, 0
+    while transcript is None:
+        steps = len(reported) + 1
+        with draft_of(tmp_path / "noisy.csv", "work") as new:
+            draft = new.begin([new.digest(records)])
+            try:
+                transcript = replace(every, draft=draft).release(records, Randomness().noise)
+            except Killed:
+                continue
+    rounds_run = len(transcript.questions)
+    assert reported == list(range(2 * rounds_run + 1))
+    assert len(transcript.reports) == N
+    for number in range(rounds_run):
+        own = transcript.reports[transcript.reports[:, 0] == number, 1:]
+        assert np.array_equal(own, np.column_stack(kept[2 * number + 2]))
+    assert learn_groups(transcript).state.mechanism is None
+
+
+def test_a_question_that_was_asked_stays_as_it_was(rounds, tmp_path, monkeypatch):
+    every, records = rounds
+    store, asked = Draft.block, []
+
+    def stopped(self, number, lines, draw):
+        columns = store(self, number, lines, draw)
+        if number == 3:  # the second question
+            asked.append(json.loads(columns[0].tobytes()))
+            raise Killed
+        return columns
+
+    with draft_of(tmp_path / "noisy.csv", "work") as new:
+        draft = new.begin([new.digest(records)])
+        first = replace(every, draft=draft)
+        with monkeypatch.context() as patched:
+            patched.setattr(Draft, "block", stopped)
+            with pytest.raises(Killed):
+                first.release(records, Randomness().noise)
+        # Another seed of the learner stands for another machine's rounding.
+        other = replace(first, seed=99).release(records, Randomness().noise)
+    assert other.questions[1] == asked[0]
