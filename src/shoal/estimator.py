@@ -468,6 +468,9 @@ class Spending:
     n_rows: int | None = None
     view: View | None = None
 
+    def __post_init__(self) -> None:
+        self.page.check_rows(self.rows)
+
     @property
     def box(self) -> Box:
         """The box that cells divide: the view's if there is one, else that of the rows."""

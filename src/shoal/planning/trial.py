@@ -88,15 +88,16 @@ def central_errors(trial: Trial, epsilon: float, seed: int) -> Matrix:
     seed
         Of the fit: a simulation.
     """
-    from shoal.cluster import PrivateKMeans
+    from shoal.cluster import PrivateKMeans, StandInRows, refit
 
     # The noise of a share of rows goes with 1 / (rows x epsilon), in pure differential privacy.
-    budget = epsilon * trial.people / len(trial.rows)
+    n = len(trial.rows)
     k, box = len(trial.start), Box.unit(trial.rows.shape[1])
-    model = PrivateKMeans(k, epsilon=budget, domain=box, random_state=seed)
+    method = PrivateKMeans(k, epsilon=epsilon * trial.people / n, domain=box, random_state=seed)
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # that no group can be told is what the errors say
-        model.fit(trial.rows)
+        # That no group can be told from noise is what the errors say.
+        warnings.simplefilter("ignore")
+        model = refit(method, StandInRows(trial.rows, n, box)).model
     return center_errors(model.cluster_centers_, trial.plain_centers)
 
 

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from shoal.audit.bound.pairs import pair_distances
+from shoal.cluster import unfitted
 from shoal.cluster.totals import ignore_no_groups_warning
 from shoal.errors import (
     DimensionMismatch,
@@ -119,7 +120,7 @@ class Victim:
         takes_reports = getattr(self.fit, "mechanism", None) is not None
         values = reported if takes_reports else np.asarray(reported)
         with ignore_no_groups_warning():
-            return _unfitted_copy(self.fit, rng.seed()).fit(values, labels)
+            return unfitted(self.fit, random_state=rng.seed()).fit(values, labels)
 
     def fit_rows(self, rows: Matrix, labels: Labels | None, rng: Randomness) -> Any:
         """Fit a model to rows, through the mechanism.
@@ -164,15 +165,6 @@ class Victim:
             return None
         apart = pair_distances(promise, self.mechanism, first, second)
         return None if apart is None else float(apart.max(initial=0))
-
-
-def _unfitted_copy(estimator: Any, seed: int) -> Any:
-    """Return an unfitted copy with fresh noise and no ledger, since nothing of it is released."""
-    from sklearn.base import clone
-
-    made, known = clone(estimator), estimator.get_params(deep=False)
-    own = {"random_state": seed, "ledger": None}
-    return made.set_params(**{name: value for name, value in own.items() if name in known})
 
 
 def as_rows(rows: ArrayLike) -> Matrix:

@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import clone
 from sklearn.cluster import KMeans
 from sklearn.exceptions import ConvergenceWarning
 
+from shoal.cluster._simulate import refit, unfitted
 from shoal.cluster.intervals.half_widths import Deviations, half_widths, match_centers
 from shoal.cluster.intervals.result import RATE, Intervals
 from shoal.domain import Box
@@ -75,10 +75,8 @@ def _deviation(model: Any, n: int, rng: Randomness) -> tuple[Matrix, Matrix]:
     if isinstance(box, Box):  # a density of reports reaches beyond where people may be
         people = box.clip(people)
     reports = model.mechanism.release(people, Randomness(rng.seed()).noise)
-    again = clone(model).set_params(
-        method=model.method_, scale=tuple(units), random_state=rng.seed(), progress=None
-    )
-    again.fit(reports)
+    copy = unfitted(model, random_state=rng.seed(), method=model.method_, scale=tuple(units))
+    again = refit(copy, reports).model
     centers = model.cluster_centers_ / units
     plain = _plain_kmeans(people / units, centers)
     match = match_centers(plain.cluster_centers_, again.cluster_centers_ / units)

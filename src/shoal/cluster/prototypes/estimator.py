@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from sklearn.base import TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
+from shoal.cluster._computed_once import ComputedOnce
 from shoal.cluster.choose.cost_curve import CostCurve
 from shoal.cluster.kmeans.settings import cluster_numbers
 from shoal.cluster.model_folder import save_model
@@ -43,7 +44,12 @@ _MOST_CLUSTERS = 256
 _STEPS = 2**24  # costs are added in whole steps
 
 
-class PrivateKPrototypes(ScoredPrototypes, TransformerMixin, MixedEstimator):  # type: ignore[misc]
+class PrivateKPrototypes(
+    ComputedOnce,
+    ScoredPrototypes,
+    TransformerMixin,  # type: ignore[misc]
+    MixedEstimator,
+):
     r"""Groups of a table with numbers and categories, whose profiles may be published.
 
     A tree of noisy two-way tables gives synthetic rows, in which prototypes (means and modes) are
@@ -118,6 +124,8 @@ class PrivateKPrototypes(ScoredPrototypes, TransformerMixin, MixedEstimator):  #
     """
 
     cost_curve_: CostCurve | None = None
+
+    _made_by_fit = "synopsis_"
 
     def __init__(
         self,
@@ -310,13 +318,13 @@ class PrivateKPrototypes(ScoredPrototypes, TransformerMixin, MixedEstimator):  #
         random_state
             The seed of the rows and of the noise.
         """
-        from sklearn.base import clone
-
+        from shoal.cluster._simulate import refit, unfitted
         from shoal.cluster.prototypes.no_data import even_rows
 
         check_is_fitted(self)
-        copy: PrivateKPrototypes = clone(self).set_params(ledger=None, random_state=random_state)
-        return copy.fit(even_rows(self.domain, self.n_rows_, random_state))
+        people = even_rows(self.domain, self.n_rows_, random_state)
+        control: PrivateKPrototypes = refit(unfitted(self, random_state=random_state), people).model
+        return control
 
     def name_groups(self, names: Sequence[str] | None) -> Self:
         """Replace the titles of the groups by the publisher's own; None makes them again.

@@ -7,8 +7,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import norm
-from sklearn.base import clone
 
+from shoal.cluster._simulate import unfitted
 from shoal.cluster.intervals.result import RATE, Intervals, total_interval
 from shoal.cluster.wave.noise import NoisyGrid
 from shoal.cluster.wave.release_methods import ThresholdMethod
@@ -81,7 +81,7 @@ def _refits(model: Any) -> list[_Refit]:
     was_cut = not (released < 0).any()
     rows = model.n_rows_ * model._transform.gain
     truth = weights_of(released.ravel(), rows, "norm-cut").reshape(released.shape)
-    as_counted = clone(model).set_params(cells=model.grid_.shape)
+    as_counted = unfitted(model, cells=model.grid_.shape)
     settings, rng = Settings.of(as_counted, model.grid_.box), np.random.default_rng(_seed_of(model))
     return [_refit(model, settings, truth, was_cut, rng) for _ in range(_REFITS)]
 

@@ -1,19 +1,99 @@
-"""Simulated fits in memory: a stand-in for rows, and a page that no ledger keeps."""
+"""Fit a method again to made-up rows, in memory: nothing is read of a table, nothing is spent.
+
+Intervals, what-ifs, controls and the victims of attacks are made of such fits. Each draws seeded
+noise on a page that no ledger adds up (``Page.simulated``), which takes made-up rows only.
+"""
 
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any, Literal, NoReturn, overload
+from typing import Any, Literal, NamedTuple, NoReturn, overload
 
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
+from sklearn.base import clone
 
+from shoal.cluster.totals import ignore_no_groups_warning
 from shoal.domain import Box, Partition, Schema, SparseCounts
 from shoal.engine.rows import Block, Integers, Kernel, Mapped, Mapper, Tally, Terms
 from shoal.errors import InvalidSetting
-from shoal.privacy import Guarantee
-from shoal.privacy.ledger_page import Mechanism
+from shoal.estimator import Spending
+from shoal.privacy import Page
+from shoal.randomness import Randomness
 
-__all__ = ["SimulatedPage", "StandInRows"]
+__all__ = ["Refit", "StandInRows", "refit", "unfitted"]
+
+# What belongs to one run of an estimator, and is not handed to another.
+_OF_ONE_RUN = ("ledger", "progress")
+
+
+def unfitted(model: Any, *, random_state: Any = None, **settings: Any) -> Any:
+    """Return an estimator before its fit, with other noise and without its ledger.
+
+    Parameters
+    ----------
+    model
+        Any estimator, fitted or not.
+    random_state
+        The seed of the copy, where it has one.
+    **settings
+        Its other parameters that are to differ.
+
+    Examples
+    --------
+    >>> from shoal.cluster import PrivateKMeans
+    >>> from shoal.privacy import Ledger
+    >>> model = PrivateKMeans(2, epsilon=1, domain=Box.unit(1), ledger=Ledger())
+    >>> copy = unfitted(model, random_state=7, n_clusters=3)
+    >>> copy.ledger, copy.random_state, copy.n_clusters
+    (None, 7, 3)
+    """
+    known = model.get_params(deep=False)
+    own = dict.fromkeys(_OF_ONE_RUN) | {"random_state": random_state}
+    own = {name: value for name, value in own.items() if name in known}
+    return clone(model).set_params(**own | settings)
+
+
+class Refit(NamedTuple):
+    """A method that was fitted again, and what its fit released.
+
+    Parameters
+    ----------
+    model
+        The fitted copy.
+    releases
+        What was released on a simulated page, in order; nothing for reports and tables.
+    """
+
+    model: Any
+    releases: tuple[str, ...] = ()
+
+
+def refit(copy: Any, rows: Any) -> Refit:
+    """Fit a copy of an estimator to made-up rows or to reports, with the noise of its seed.
+
+    Parameters
+    ----------
+    copy
+        What ``unfitted`` returned, with a seed.
+    rows
+        ``StandInRows``, whose fit no ledger adds up; or a made-up table or reports, which the
+        estimator takes as they are.
+
+    Examples
+    --------
+    >>> from shoal.cluster import PrivateKMeans
+    >>> copy = unfitted(PrivateKMeans(2, epsilon=1, domain=Box.unit(1)), random_state=7)
+    >>> again = refit(copy, StandInRows(np.array([[0.2], [0.8]]), 1_000, Box.unit(1)))
+    >>> sorted(again.model.cluster_centers_.round(1).ravel().tolist()), again.releases[0]
+    ([0.2, 0.8], 'number of rows')
+    """
+    with ignore_no_groups_warning():
+        if not isinstance(rows, StandInRows):
+            return Refit(copy.fit(rows))
+        rng = Randomness(copy.random_state)
+        page = Page.simulated(copy._promise(), rows, rng.noise)
+        copy.spend(Spending(rows, page, page.budget, rng))
+    return Refit(copy, tuple(page.releases))
 
 
 class StandInRows:
@@ -30,8 +110,14 @@ class StandInRows:
         How many rows they stand for.
     domain
         The public bounds.
+
+    Examples
+    --------
+    >>> StandInRows(np.array([[0.2], [0.8]]), 1_000, Box.unit(1)).size()
+    1000
     """
 
+    is_made_up = True
     terms = Terms()
     rereadable = True
     tally: Tally | None = None
@@ -127,57 +213,3 @@ def _refuse() -> NoReturn:
         "A simulated fit reads counts and sums only.",
         "Methods that need other verbs have no intervals.",
     )
-
-
-class SimulatedPage:
-    """A gate for simulated fits: it draws, pays for nothing and writes nothing.
-
-    It is for made-up rows, so it takes no ledger and draws from seeded streams alone.
-
-    Parameters
-    ----------
-    promise
-        The promise that the fit to be simulated made, for a person.
-    """
-
-    compute_seed: int | None = None
-
-    def __init__(self, promise: Guarantee) -> None:
-        self.promise = promise
-        self.names: list[str] = []
-
-    @property
-    def budget(self) -> Any:
-        """What mechanisms may spend for one row added or removed."""
-        return self.promise.per_row()  # type: ignore[attr-defined]
-
-    def release(
-        self, mechanism: Mechanism[Any, Any], value: Any, rng: np.random.Generator, *, of: str
-    ) -> Any:
-        """Draw what the mechanism would release.
-
-        Parameters
-        ----------
-        mechanism
-            Adds the noise.
-        value
-            Counts or sums of made-up rows.
-        rng
-            A seeded stream.
-        of
-            What this is, as a ledger would say.
-        """
-        if not getattr(rng, "simulation", False):
-            raise InvalidSetting(
-                "A simulated fit draws from a seeded stream; real noise is for real rows.",
-                "Give e.g. Randomness(7).noise.",
-            )
-        self.names.append(of)
-        return mechanism.release(value, rng)
-
-    def total(self) -> Guarantee:
-        """Return the promise."""
-        return self.promise
-
-    def __reduce_ex__(self, protocol: Any) -> NoReturn:
-        _refuse()
