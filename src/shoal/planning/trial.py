@@ -125,7 +125,7 @@ def local_errors(trial: Trial, epsilon: float, seed: int) -> Matrix:
 
 def _centers_of_cells(trial: Trial, epsilon: float, seed: int) -> Matrix:
     """Return centres learnt from one report of a cell each."""
-    from shoal.cluster import LocalClusterer
+    from shoal.cluster import LocalClusterer, refit
     from shoal.mechanisms import LocalGrid
     from shoal.randomness import Randomness
 
@@ -133,7 +133,7 @@ def _centers_of_cells(trial: Trial, epsilon: float, seed: int) -> Matrix:
     mechanism = LocalGrid(box, epsilon=epsilon, n_expected=len(trial.rows), n_clusters=k)
     reports = mechanism.release(trial.rows, Randomness(seed).noise)
     model = LocalClusterer(k, mechanism=mechanism, random_state=seed)
-    return np.asarray(model.fit(reports).cluster_centers_)
+    return np.asarray(refit(model, reports).model.cluster_centers_)
 
 
 def _centers_of_rounds(trial: Trial, epsilon: float, seed: int) -> Matrix:
