@@ -31,7 +31,7 @@ from adult_rows import DATA, QUASI, adult, write_rows
 from measure import write
 
 from shoal.anonymize.problem import Problem, problem_of
-from shoal.anonymize.search.portfolio import search_portfolio
+from shoal.anonymize.search._portfolio import search_portfolio
 from shoal.domain import Taxonomy
 
 

@@ -16,10 +16,10 @@ from scipy.stats import norm
 from sklearn.cluster import KMeans
 
 from shoal.cluster import PrivateKMeans
-from shoal.collector.aggregators import count_deviation
-from shoal.collector.amplification import shuffled_epsilon
-from shoal.collector.counts import cap_counts, centers_of_counts
-from shoal.collector.simulation import simulate_sums
+from shoal.collector._aggregators import count_deviation
+from shoal.collector._amplification import shuffled_epsilon
+from shoal.collector._counts import cap_counts, centers_of_counts
+from shoal.collector._simulation import simulate_sums
 from shoal.domain import Box, Grid
 from shoal.evaluate import normalised_inertia
 from shoal.mechanisms import Geometric, LocalGrid

@@ -25,7 +25,7 @@ from never_behind import tables
 from shoal.anonymize import Policy, count_combinations
 from shoal.anonymize.classes import number_classes
 from shoal.anonymize.problem import Outcome, Problem
-from shoal.anonymize.search.portfolio import run_search
+from shoal.anonymize.search._portfolio import run_search
 
 MOST_GROUPS = 1_500  # groups that are attacked, drawn at random
 

@@ -5,7 +5,7 @@ from measure import cpu_seconds, write
 from sklearn.cluster import KMeans
 
 from shoal import Box, LocalClusterer, NDLaplace, Randomness, Reports
-from shoal.cluster.local.methods.em import density_of
+from shoal.cluster.local.methods._em import density_of
 from shoal.mechanisms import bayes_remap
 from shoal.mechanisms.local.laplace.prior import likeliest, likelihood_of
 

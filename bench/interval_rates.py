@@ -22,7 +22,7 @@ from intervals import RESULTS, STARTS, made_up
 from sklearn.cluster import KMeans
 
 from shoal.cluster import LocalClusterer
-from shoal.cluster.intervals.half_widths import match_centers
+from shoal.cluster.intervals._half_widths import match_centers
 from shoal.data import load
 from shoal.domain import Box
 from shoal.mechanisms import LocalGrid, NDLaplace

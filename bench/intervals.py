@@ -23,9 +23,9 @@ import numpy as np
 from sklearn.cluster import KMeans
 
 import shoal
-from shoal.cluster.intervals.half_widths import match_centers
+from shoal.cluster.intervals._half_widths import match_centers
 from shoal.data import load
-from shoal.planning.made_up import place_centers, spacing_of
+from shoal.planning._made_up import place_centers, spacing_of
 
 RESULTS = Path(__file__).parent / "results" / "intervals.json"
 FITS, STARTS, SEED = 40, 20, 9_000

@@ -29,9 +29,9 @@ from sklearn.cluster import KMeans
 from sklearn.metrics import pairwise_distances_argmin_min
 
 from shoal.cluster.kmeans.weighted import weighted_centers
+from shoal.cluster.local._synopsis import synopsis_of
 from shoal.cluster.local.methods import grid
 from shoal.cluster.local.rounds import LocalRounds
-from shoal.cluster.local.synopsis import synopsis_of
 from shoal.domain import Box
 from shoal.mechanisms import LocalGrid
 from shoal.randomness import Randomness

@@ -22,10 +22,10 @@ import numpy as np
 from measure import RESULTS
 from mixed import SETS
 
-from shoal.cluster.local import prototypes as rounds
+from shoal.cluster.local import _prototypes as rounds
+from shoal.cluster.prototypes._search import find_prototypes
 from shoal.cluster.prototypes.held_rows import hold_rows
 from shoal.cluster.prototypes.mixed_cost import MixedRows
-from shoal.cluster.prototypes.search import find_prototypes
 from shoal.randomness import Randomness
 
 # Set, people (0: those of the table), epsilon, groups, seeds.

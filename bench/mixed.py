@@ -29,7 +29,7 @@ from pyarrow import csv
 
 from shoal.cluster import KPrototypes, PrivateKMeans, PrivateKPrototypes
 from shoal.cluster.prototypes.held_rows import hold_rows
-from shoal.data.generate import students, students_schema
+from shoal.data._generate import students, students_schema
 from shoal.domain import Box, Schema
 from shoal.synopsis.mixed.columns import mixed_columns
 

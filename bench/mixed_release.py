@@ -172,7 +172,7 @@ def classifier() -> list[dict[str, Any]]:
 def _anonymized(train: pa.Table, test: pa.Table) -> list[dict[str, Any]]:
     """The same from a release at k = 10, with new rows under the labels of its groups."""
     from shoal.anonymize import TopDownSpecialization
-    from shoal.anonymize.label_finder import LabelFinder
+    from shoal.anonymize._label_finder import LabelFinder
 
     attributes: dict[str, Any] = {
         name: {"role": "quasi", "type": "int", "domain": list(bounds),

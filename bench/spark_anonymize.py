@@ -35,6 +35,7 @@ from anonymize import _of_adult
 from shoal.anonymize import Policy, run_policy
 from shoal.anonymize.frequency_table import FrequencyTable
 from shoal.anonymize.problem import Cut, Outcome
+from shoal.anonymize.search._portfolio import search_portfolio
 from shoal.anonymize.search.greedy import (
     Candidates,
     NodeGains,
@@ -43,8 +44,7 @@ from shoal.anonymize.search.greedy import (
     cut_after,
     score_candidates,
 )
-from shoal.anonymize.search.portfolio import search_portfolio
-from shoal.anonymize.spark.search import find_outcome_on_spark
+from shoal.anonymize.spark._search import find_outcome_on_spark
 from shoal.engine.spark.table import SparkTable
 
 HERE = Path(__file__).parent / "data"

@@ -42,7 +42,7 @@ from sklearn.metrics import adjusted_rand_score
 
 from shoal.cluster import WaveCluster
 from shoal.cluster.wave import Percentile
-from shoal.cluster.wave.segmentation import PeakTree, smooth_grid
+from shoal.cluster.wave._segmentation import PeakTree, smooth_grid
 from shoal.domain import Box
 from shoal.evaluate import cluster_dissimilarity
 from shoal.privacy import Unprotected

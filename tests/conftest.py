@@ -87,6 +87,14 @@ def _same_draws_whatever_ran_before(request):
         rng.bit_generator.state = state
 
 
+@pytest.fixture(autouse=True)
+def _no_releases_before():
+    """Have the process's sum of releases without a ledger begin anew in every test."""
+    module = sys.modules.get("shoal.privacy.unkept_ledger")
+    if module is not None:
+        module._process = module.ProcessSum()
+
+
 @pytest.fixture(scope="session")
 def real_file():
     """Find a file of real data by its path below the data folder; skip the test without it."""

@@ -15,7 +15,7 @@ CLASSES = {
     for name, value in vars(errors).items()
     if inspect.isclass(value) and issubclass(value, errors.ShoalError)
 }
-WARNINGS = {"NoGroupsTold"}
+WARNINGS = {"ChoiceNotCovered", "NoGroupsTold", "PromisesAddUp"}
 PARTS = {"SettingPart", "Spell", "Text", "from_literal", "quantity", "setting", "value_text"}
 SOURCE = Path(errors.__file__).parent
 

@@ -12,7 +12,7 @@ from sklearn.cluster import KMeans
 
 import shoal
 from shoal.figures import Figure, true_cell_map
-from shoal.pages.kmeans import MAP_PARTS, KMeansGroups, maps
+from shoal.pages._kmeans import MAP_PARTS, KMeansGroups, maps
 
 PICTURES = Path(__file__).parents[1] / "docs" / "pictures"
 BOX = shoal.Box(sessions_per_week=(0, 30), minutes_per_session=(0, 120))

@@ -3,8 +3,8 @@
 from pathlib import Path
 from typing import Any
 
-from shoal.cli.inputs import demo_results
-from shoal.cli.verbs.demo import STUDENTS
+from shoal.cli.inputs import _demo_results as demo_results
+from shoal.cli.verbs._demo import STUDENTS
 from shoal.data.made_up import MADE_UP
 from shoal.pages.demo import MAP, Demo, map_pair
 from shoal.privacy import PureDP

@@ -15,6 +15,7 @@ GATE = ("privacy", "estimator")  # where the gate is, and through what methods r
 
 HOLDS = {
     "errors": "every exception",
+    "arrays": "two array types",
     "documents": "YAML and JSON, read strictly",
     "domain": "what is public",
     "randomness": "noise, compute",

@@ -11,7 +11,7 @@ from typing import Any
 
 import yaml
 
-from shoal.anonymize.policy_schema import policy_json_schema
+from shoal.anonymize._policy_schema import policy_json_schema
 
 ROOT = Path(__file__).parents[1]
 PAGE = ROOT / "docs" / "guides" / "policy-reference.md"
@@ -22,7 +22,7 @@ HEAD = """\
 A policy says what each column of a table is, what is promised, how the release is searched for and
 where it goes; [Hand over a table](hand-over-a-table.md) begins with one. This page is made from the
 classes that read a policy, so it names every key there is. Unknown keys are refused, with the
-nearest known one.
+nearest known one. In Python a policy is [`shoal.anonymize.Policy`](../reference/anonymize.md).
 
 Editors complete and check a policy by its [JSON Schema](../policies/policy.schema.json). With the
 YAML extension of VS Code and others, put the path to a copy of it in the first line:

@@ -56,8 +56,9 @@ quotes a row. Where a sentence names a setting it is joined from parts, ``"E.g. 
 setting("n_public", 500) + "."``, so that Python shows ``n_public=500`` and the command line
 ``--n-public 500``; which setting is wrong is one of the error's ``facts``.
 
-And one warning, which stops nothing: ``NoGroupsTold``, where what was released cannot be told from
-a release about nobody.
+And three warnings, which stop nothing: ``NoGroupsTold``, where what was released cannot be told
+from a release about nobody; ``PromisesAddUp``, where a process releases again without a ledger;
+``ChoiceNotCovered``, where a search may choose by a score on the rows.
 """
 
 from ast import literal_eval
@@ -72,6 +73,7 @@ __all__ = [
     "BadInput",
     "BudgetExceeded",
     "CannotWrite",
+    "ChoiceNotCovered",
     "ClusterFailed",
     "ConflictingSettings",
     "DatasetUnavailable",
@@ -105,6 +107,7 @@ __all__ = [
     "PeopleFileUnusable",
     "PrivacyError",
     "PromiseExceeded",
+    "PromisesAddUp",
     "ReleasedBefore",
     "RepeatedStream",
     "RunChanged",
@@ -134,7 +137,15 @@ class NoValue:
 
 
 class SettingPart(NamedTuple):
-    """A setting named in a sentence; each layer spells it as its readers write it."""
+    """A setting named in a sentence; each layer spells it as its readers write it.
+
+    Parameters
+    ----------
+    name
+        The parameter's name in Python.
+    value
+        A value to show beside it, as in ``n_public=500``; none by default.
+    """
 
     name: str
     value: object = NoValue
@@ -149,6 +160,11 @@ Spell = Callable[[SettingPart], str]
 
 class Text(NamedTuple):
     """A sentence in parts: words, and settings among them.
+
+    Parameters
+    ----------
+    parts
+        Strings and ``SettingPart``, in the order of the sentence.
 
     Examples
     --------
@@ -203,6 +219,11 @@ _LONGEST_QUOTE = 40
 
 def value_text(value: object) -> str:
     """A public value as an error quotes it; the kind alone of what may hold rows.
+
+    Parameters
+    ----------
+    value
+        Text, a number or a truth value is quoted; of anything else only its kind is named.
 
     Examples
     --------
@@ -328,6 +349,11 @@ class ShoalError(Exception):
 
 def from_literal(text: str) -> ShoalError:
     """The error that ``to_literal`` wrote.
+
+    Parameters
+    ----------
+    text
+        What ``ShoalError.to_literal`` returned.
 
     Examples
     --------
@@ -611,3 +637,11 @@ class LimitMismatch(LedgerError):
 
 class NoGroupsTold(UserWarning):
     """What was released cannot be told from a release about nobody; it is paid for, and stays."""
+
+
+class PromisesAddUp(UserWarning):
+    """A process releases again without a ledger: if about the same people, the promises add up."""
+
+
+class ChoiceNotCovered(UserWarning):
+    """A private estimator is cloned as a search does; a choice by ``score`` has no epsilon."""

@@ -13,10 +13,10 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
 
 import numpy as np
-from numpy.typing import NDArray
-from sklearn.base import BaseEstimator
+from sklearn.base import BaseEstimator, clone
 from sklearn.utils import estimator_html_repr
 
+from shoal.arrays import Integers
 from shoal.domain import Box, Partition, Schema, SparseCounts, View, ViewedCells
 from shoal.engine import Rows, is_rows, rows_of
 from shoal.engine.rows import Kernel, Terms
@@ -35,6 +35,7 @@ from shoal.mechanisms import Geometric
 from shoal.privacy import ApproxDP, Guarantee, Ledger, PureDP
 from shoal.privacy.exact import exact_text, whole_number
 from shoal.privacy.ledger_page import Mechanism, Page
+from shoal.privacy.unkept_ledger import ProcessSumLink, note_clone, unnoted_clones
 from shoal.randomness import Randomness, Seed
 
 __all__ = [
@@ -58,8 +59,6 @@ __all__ = [
 ROW_COUNT_SHARE = Fraction(3, 100)
 WAVE_ROW_COUNT_SHARE = Fraction(1, 100)
 
-Integers = NDArray[np.int64]
-
 
 _FOR_THE_HOLDER = {
     "labels_": "Call predict(X) for the labels of rows that you hold.",
@@ -79,7 +78,32 @@ class NotebookDisplay:
         return shown if promise is None else f"{shown}<p>{html.escape(str(promise))}</p>"
 
 
-class PrivateEstimator(NotebookDisplay, BaseEstimator, ABC):  # type: ignore[misc]
+class ReleasesWithLedger(NotebookDisplay):
+    """Mixin of estimators whose releases a ledger pays; without one, the process adds them up."""
+
+    ledger: Ledger | None
+    random_state: Seed
+
+    def __sklearn_clone__(self) -> Any:
+        """Clone the estimator; a second clone may be one of a search, which warns."""
+        if self.random_state is None:
+            note_clone(self, self.ledger)
+        # A synopsis that is one of its settings is cloned along and releases nothing by itself.
+        with unnoted_clones():
+            return super().__sklearn_clone__()  # type: ignore[misc]
+
+    def __getstate__(self) -> dict[str, Any]:
+        state: dict[str, Any] = super().__getstate__()  # type: ignore[assignment]
+        is_to_fit = self.ledger is None and not hasattr(self, "guarantee_")
+        return {**state, "_sum_link": ProcessSumLink()} if is_to_fit else state
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        # Unpickling the link was all it is for.
+        own = {name: value for name, value in state.items() if name != "_sum_link"}
+        super().__setstate__(own)  # type: ignore[misc]
+
+
+class PrivateEstimator(ReleasesWithLedger, BaseEstimator, ABC):  # type: ignore[misc]
     """Base class of private estimators: ``fit`` opens a ledger page, ``spend`` runs the method.
 
     A subclass names these parameters in its own ``__init__`` and writes ``spend``.
@@ -142,7 +166,8 @@ class PrivateEstimator(NotebookDisplay, BaseEstimator, ABC):  # type: ignore[mis
         # Settings are refused before rows are touched: an error must not depend on a row.
         promise = self._promise()
         rows = self._rows(X)
-        page = Ledger.of(self.ledger).open(
+        names = rows.domain.names if isinstance(rows.domain, Box) else rows.domain.columns
+        page = Ledger.of(self.ledger, columns=names).open(
             promise, by=type(self).__name__, of=self._release_name(rows)
         )
         # A resumed run must compute the same steps between its releases; a simulation has its own
@@ -150,7 +175,6 @@ class PrivateEstimator(NotebookDisplay, BaseEstimator, ABC):  # type: ignore[mis
         seed = page.compute_seed if self.random_state is None else None
         rng = Randomness(self.random_state, compute_seed=seed)
         self.spend(Spending(rows, page, page.budget, rng))
-        names = rows.domain.names if isinstance(rows.domain, Box) else rows.domain.columns
         self.n_features_in_, self.feature_names_in_ = len(names), np.array(names, dtype=object)
         self.guarantee_ = page.total()
         return self
@@ -267,6 +291,12 @@ class PrivateEstimator(NotebookDisplay, BaseEstimator, ABC):  # type: ignore[mis
         if replaced and _keeps_every_row(rows.terms):
             return max(1, rows.size())  # a constant of the mechanism: neighbours have as many rows
         return None
+
+
+def unfitted_copy(estimator: Any) -> Any:
+    """Clone an estimator for a step inside a method: unlike those of a search, it is not noted."""
+    with unnoted_clones():
+        return clone(estimator)
 
 
 def promise_of(epsilon: Any, privacy: Any) -> Any:

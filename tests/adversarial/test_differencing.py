@@ -12,7 +12,7 @@ import pyarrow.csv as pa_csv
 import pytest
 
 from shoal.anonymize import Policy, TopDownSpecialization, run_policy
-from shoal.anonymize.release.people_register import Register
+from shoal.anonymize.release._people_register import Register
 from shoal.errors import NewPeopleNotStated, ReleasedBefore
 
 SEEDS = range(5)

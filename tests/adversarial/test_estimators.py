@@ -9,7 +9,7 @@ from dataclasses import replace
 import pytest
 
 from shoal.audit import Batched, estimators
-from shoal.audit.cases.estimator_cases import LINE, GateNumbers
+from shoal.audit.cases._estimator_cases import LINE, GateNumbers
 from shoal.synopsis import UniformGrid
 
 ALPHA = 1e-6

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from shoal.audit import lower_bound_of
-from shoal.audit.twins import gaussian_noise
-from shoal.audit.twins.gaussian_noise import CLAIM  # a delta that can be seen in so many draws
-from shoal.audit.twins.noise_lengths import STEP, _diagonal_move
+from shoal.audit.twins import _gaussian_noise as gaussian_noise
+from shoal.audit.twins._gaussian_noise import CLAIM  # a delta that can be seen in so many draws
+from shoal.audit.twins._noise_lengths import STEP, _diagonal_move
 from shoal.mechanisms import Gaussian
 from shoal.privacy import ApproxDP
 from shoal.randomness import Randomness

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from shoal.audit import lower_bound_of
-from shoal.audit.twins import noisy_counts
+from shoal.audit.twins import _noisy_counts as noisy_counts
 from shoal.domain import SparseCounts
 from shoal.mechanisms import Geometric
 from shoal.privacy import PureDP

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from shoal.audit import lower_bound_of
-from shoal.audit.twins import noise_lengths
-from shoal.audit.twins.noise_lengths import STEP, _diagonal_move
+from shoal.audit.twins import _noise_lengths as noise_lengths
+from shoal.audit.twins._noise_lengths import STEP, _diagonal_move
 from shoal.mechanisms import KNorm
 from shoal.privacy import PureDP
 from shoal.randomness import Randomness

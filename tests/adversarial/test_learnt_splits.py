@@ -11,7 +11,7 @@ import pyarrow as pa
 import pytest
 
 from shoal.anonymize import run_policy
-from shoal.anonymize.hierarchies import rules
+from shoal.anonymize.hierarchies import _rules as rules
 from shoal.pages import table as table_pages
 
 OUTLIER = 987_653

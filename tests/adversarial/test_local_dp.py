@@ -10,9 +10,10 @@ import numpy as np
 import pytest
 
 from shoal.audit import lower_bound_of
-from shoal.audit.twins import bounded_values, twins
-from shoal.audit.twins.bounded_values import flip_half_the_signs
-from shoal.audit.twins.raw_floats import _has_low_bits, is_reachable_from_first_only
+from shoal.audit.twins import _bounded_values as bounded_values
+from shoal.audit.twins import twins
+from shoal.audit.twins._bounded_values import flip_half_the_signs
+from shoal.audit.twins._raw_floats import _has_low_bits, is_reachable_from_first_only
 from shoal.domain import Categories
 from shoal.mechanisms import (
     Duchi,

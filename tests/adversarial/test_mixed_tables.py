@@ -7,7 +7,7 @@ Losses are computed, not estimated: see ``audit.replay``. More twins are in
 import pytest
 
 from shoal.audit import replay
-from shoal.audit.loss.mixed_twins import SCHEMA, mixed_twins
+from shoal.audit.loss._mixed_twins import SCHEMA, mixed_twins
 from shoal.cluster import PrivateKPrototypes
 from shoal.synopsis import MixedSynopsis
 

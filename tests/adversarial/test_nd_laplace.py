@@ -6,7 +6,7 @@ import pytest
 from shoal import Box, NDLaplace, Randomness
 from shoal.audit import lower_bound_of
 from shoal.audit.twins import twins
-from shoal.audit.twins.raw_floats import _has_low_bits
+from shoal.audit.twins._raw_floats import _has_low_bits
 from shoal.mechanisms import clamp
 
 DRAWS = 100_000

@@ -14,8 +14,8 @@ from sklearn.base import clone
 
 from shoal.audit import lower_bound_of
 from shoal.audit.twins import twins
-from shoal.audit.twins.kmeans_steps import draw_noisy_sums, is_far_right, run_lloyd_steps
-from shoal.audit.twins.ledger_sums import (
+from shoal.audit.twins._kmeans_steps import draw_noisy_sums, is_far_right, run_lloyd_steps
+from shoal.audit.twins._ledger_sums import (
     Accountant,
     ChargingEstimator,
     budget_shares,

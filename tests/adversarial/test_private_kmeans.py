@@ -12,10 +12,10 @@ from sklearn.base import clone
 from shoal.audit import lower_bound_of
 from shoal.audit.twins import twins
 from shoal.cluster import PrivateKMeans
-from shoal.cluster.kmeans.kernels import LATTICE, Cube, Nearest
-from shoal.cluster.kmeans.noisy_best import NoisyBest
-from shoal.cluster.kmeans.published import ClusterSums
-from shoal.cluster.kmeans.refine import longest_move, read_rings
+from shoal.cluster.kmeans._kernels import LATTICE, Cube, Nearest
+from shoal.cluster.kmeans._noisy_best import NoisyBest
+from shoal.cluster.kmeans._published import ClusterSums
+from shoal.cluster.kmeans._refine import longest_move, read_rings
 from shoal.domain import Box
 from shoal.engine import rows_of
 from shoal.estimator import Spending

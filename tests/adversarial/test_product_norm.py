@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from shoal.audit import lower_bound_of
-from shoal.audit.twins import block_noise
+from shoal.audit.twins import _block_noise as block_noise
 from shoal.mechanisms import ProductNorm
 from shoal.privacy import PureDP
 from shoal.randomness import Randomness

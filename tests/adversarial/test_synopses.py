@@ -9,7 +9,7 @@ import pytest
 
 import shoal
 from shoal.audit import lower_bound_of
-from shoal.audit.cases.estimator_cases import ArrayRows
+from shoal.audit.cases._estimator_cases import ArrayRows
 from shoal.domain import Box, Grid, SparseCounts
 from shoal.estimator import Spending
 from shoal.mechanisms import Geometric

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from shoal.audit import lower_bound_of
-from shoal.audit.twins import tree_splits
-from shoal.audit.twins.tree_splits import BrokenSplitTest
+from shoal.audit.twins import _tree_splits as tree_splits
+from shoal.audit.twins._tree_splits import BrokenSplitTest
 from shoal.mechanisms import Splits, TreeCounts, TreeSplits
 from shoal.privacy import PureDP
 from shoal.randomness import Randomness

@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 
 from shoal.audit.twins import twins
-from shoal.audit.twins.ledger_sums import _sum_of_shares
+from shoal.audit.twins._ledger_sums import _sum_of_shares
 
 DRAWS = 40_000  # in the default suite; `make slow` takes the twins' own number
 FULL = {  # those that so few draws cannot show, and that are cheap

@@ -9,7 +9,7 @@ import pytest
 
 from shoal.audit import lower_bound_of
 from shoal.audit.twins import twins
-from shoal.audit.twins.thresholds import (
+from shoal.audit.twins._thresholds import (
     SYM4,
     counts_with_one_row,
     draw_empty_coefficients,

@@ -6,7 +6,7 @@ from shoal.anonymize.advice import advise
 from shoal.anonymize.frequency_table import count_combinations
 from shoal.anonymize.policy import Policy
 from shoal.anonymize.problem import KEPT_CUT
-from shoal.anonymize.search.portfolio import run_search
+from shoal.anonymize.search._portfolio import run_search
 
 
 def study(table, k=5, suppression=0.0, **search):

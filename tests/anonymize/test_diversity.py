@@ -6,8 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.optimize import linprog
 
-from shoal.anonymize import diversity
-from shoal.anonymize.diversity import (
+from shoal.anonymize import _diversity as diversity
+from shoal.anonymize._diversity import (
     ClassRules,
     LineCounter,
     is_diverse,

@@ -3,7 +3,7 @@ from collections import defaultdict
 import numpy as np
 import pytest
 
-from shoal.anonymize.diversity import LineCounter
+from shoal.anonymize._diversity import LineCounter
 from shoal.anonymize.problem import SensitiveColumn, problem_of
 from shoal.domain import Taxonomy
 

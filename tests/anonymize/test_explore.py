@@ -8,7 +8,7 @@ import pytest
 from shoal.anonymize.explore import TrialFile, explore, policy_with, settings_of
 from shoal.anonymize.frequency_table import count_combinations
 from shoal.anonymize.policy import Policy
-from shoal.anonymize.search.portfolio import run_search
+from shoal.anonymize.search._portfolio import run_search
 from shoal.errors import AlreadyExists, InvalidSetting
 
 POLICY = Policy.of(

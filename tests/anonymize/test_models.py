@@ -6,7 +6,7 @@ from math import comb
 import numpy as np
 import pytest
 
-from shoal.anonymize.models import (
+from shoal.anonymize._models import (
     AverageRisk,
     DeltaPresence,
     KMap,

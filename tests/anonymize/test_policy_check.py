@@ -1,6 +1,6 @@
 from datetime import date
 
-from shoal.anonymize.policy_check import nearest_spelling, parse_day_domain
+from shoal.anonymize._policy_check import nearest_spelling, parse_day_domain
 
 
 def test_the_nearest_spelling_is_offered_or_else_all():

@@ -1,7 +1,7 @@
 import pytest
 from pydantic import ValidationError
 
-from shoal.anonymize.policy_rules import (
+from shoal.anonymize._policy_rules import (
     KMapRule,
     PopulationSpec,
     PresenceRule,

@@ -1,4 +1,4 @@
-from shoal.anonymize.policy_schema import _read_docstring, policy_json_schema
+from shoal.anonymize._policy_schema import _read_docstring, policy_json_schema
 
 
 def test_a_docstring_gives_the_summary_and_the_text_of_each_parameter():

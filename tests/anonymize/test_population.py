@@ -3,10 +3,8 @@
 import numpy as np
 import pytest
 
-from shoal.anonymize.frequency_table import count_combinations
-from shoal.anonymize.models import KMap
-from shoal.anonymize.policy import Policy
-from shoal.anonymize.population import (
+from shoal.anonymize._models import KMap
+from shoal.anonymize._population import (
     Models,
     code_population,
     count_all_people,
@@ -14,6 +12,8 @@ from shoal.anonymize.population import (
     with_population,
     without_population,
 )
+from shoal.anonymize.frequency_table import count_combinations
+from shoal.anonymize.policy import Policy
 from shoal.anonymize.search.greedy import SharedCounts
 from shoal.anonymize.table import table_of
 from shoal.errors import InvalidPolicy

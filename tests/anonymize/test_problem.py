@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from shoal.anonymize.problem import Cut, SensitiveColumn, problem_of
-from shoal.anonymize.search.top_down import specialise
+from shoal.anonymize.search._top_down import specialise
 from shoal.domain import Taxonomy
 
 TREE = Taxonomy.nested("*", {"a": ["0", "1"], "b": ["2", "3"]})

@@ -2,7 +2,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from shoal.audit.draws import Batched, Failure, draw_outputs, has_own_randomness, takes_stream
+from shoal.audit._draws import Batched, Failure, draw_outputs, has_own_randomness, takes_stream
 from shoal.domain import Categories, SparseCounts
 from shoal.errors import InvalidSetting
 from shoal.mechanisms import (

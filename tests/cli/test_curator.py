@@ -3,7 +3,7 @@ import sys
 import numpy as np
 import pytest
 
-from shoal.cli.curator import changed_row_texts, check_curator_page, print_for_curator
+from shoal.cli._curator import changed_row_texts, check_curator_page, print_for_curator
 from shoal.domain import Box
 from shoal.engine import rows_of
 from shoal.errors import InvalidSetting

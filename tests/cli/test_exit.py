@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from shoal.cli.exit import report_error
+from shoal.cli._exit import report_error
 from shoal.errors import InvalidSetting
 
 SHOAL = Path(sys.executable).with_name("shoal")

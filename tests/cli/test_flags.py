@@ -1,6 +1,6 @@
 import pytest
 
-from shoal.cli.flags import Flags
+from shoal.cli._flags import Flags
 from shoal.errors import (
     BudgetExceeded,
     InvalidDomain,

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from shoal.cli import main
+from shoal.cli import _main as main
 from shoal.errors import BudgetExceeded, InvalidSetting
 
 SHOAL = Path(sys.executable).with_name("shoal")
@@ -25,7 +25,7 @@ def failing(monkeypatch, error):
     def fail(*_):
         raise error
 
-    monkeypatch.setattr("shoal.cli.verbs.version._installed_version", fail)
+    monkeypatch.setattr("shoal.cli.verbs._version._installed_version", fail)
 
 
 def test_no_words_at_all_show_the_help(run):
@@ -139,7 +139,7 @@ def test_output_that_is_no_terminal_has_no_control_characters(tmp_path):
 
 
 def test_help_and_version_start_quickly():
-    code = "import sys; from shoal.cli.main import app; print(*sys.modules)"
+    code = "import sys; from shoal.cli._main import app; print(*sys.modules)"
     words = [sys.executable, "-c", code]
     loaded = subprocess.run(words, capture_output=True, text=True, timeout=60, check=True)
     heavy = {"pyarrow", "sklearn", "scipy", "duckdb", "jinja2", "plotly", "pandas", "randomgen"}

@@ -3,7 +3,7 @@ import json
 
 import pytest
 
-from shoal.cli.output import Output, render_text
+from shoal.cli._output import Output, render_text
 from shoal.pages.page import Table
 
 

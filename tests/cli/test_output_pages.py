@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from shoal.cli.output import Output, check_page, show_verdicts, write_page
+from shoal.cli._output import Output, check_page, show_verdicts, write_page
 from shoal.errors import AlreadyExists, CannotWrite, InvalidSetting
 from shoal.pages.page import Line, VerdictPage
 from shoal.report import Verdicts

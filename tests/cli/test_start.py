@@ -23,7 +23,7 @@ LOADING = """
 import builtins, sys, time
 load = builtins.__import__
 def slowly(name, *rest):
-    if name == "shoal.cli.main": print("ready", flush=True); time.sleep(60)
+    if name == "shoal.cli._main": print("ready", flush=True); time.sleep(60)
     return load(name, *rest)
 builtins.__import__ = slowly
 from shoal.cli.start import main

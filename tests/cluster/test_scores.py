@@ -5,7 +5,7 @@ import pyarrow as pa
 import pytest
 
 from shoal import evaluate
-from shoal.cluster.scores import inertia, label_agreement, normalised_inertia
+from shoal.cluster._scores import inertia, label_agreement, normalised_inertia
 from shoal.domain import Box
 
 BOX = Box(x=(0, 10), y=(0, 4))

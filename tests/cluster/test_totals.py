@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from shoal.cluster.noise_sum import NoiseSum
+from shoal.cluster._noise_sum import NoiseSum
 from shoal.cluster.totals import GroupCounts, combine_counts, warn_if_no_groups_told, whole_shares
 from shoal.errors import NoGroupsTold
 

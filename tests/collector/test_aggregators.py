@@ -8,7 +8,7 @@ import pytest
 from scipy import stats
 
 from shoal.collector import client
-from shoal.collector.aggregators import Aggregator, combine_openings, count_deviation
+from shoal.collector._aggregators import Aggregator, combine_openings, count_deviation
 from shoal.errors import InvalidSetting, TooFewRows
 from shoal.privacy import Ledger
 

@@ -7,7 +7,7 @@ from collections import defaultdict
 
 import pytest
 
-from shoal.collector.amplification import shuffled, shuffled_delta, shuffled_epsilon
+from shoal.collector._amplification import shuffled, shuffled_delta, shuffled_epsilon
 from shoal.domain import Box
 from shoal.errors import InvalidSetting
 from shoal.mechanisms import LocalGrid, RandomizedResponse

@@ -11,8 +11,8 @@ from scipy import stats
 from shoal.collector import client
 from shoal.collector.campaign import mechanism_of, number_of_reports
 from shoal.domain import Box, Grid
+from shoal.mechanisms.local.categories._randomized_response import _truth_coin
 from shoal.mechanisms.local.categories.local_hash import LocalHash
-from shoal.mechanisms.local.categories.randomized_response import _truth_coin
 from shoal.privacy.exact import exact_budget
 from shoal.randomness import Randomness
 

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from shoal.collector.counts import cap_counts, centers_of_counts
+from shoal.collector._counts import cap_counts, centers_of_counts
 from shoal.domain import Box, Grid
 from shoal.randomness import Randomness
 

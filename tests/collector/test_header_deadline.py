@@ -12,7 +12,7 @@ pytest.importorskip("uvicorn", reason=f"uvicorn is {MISSING}")
 
 from fastapi import FastAPI
 
-from shoal.collector import header_deadline
+from shoal.collector import _header_deadline as header_deadline
 
 ASK = b"GET / HTTP/1.1\r\nHost: x\r\n\r\n"
 

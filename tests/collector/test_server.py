@@ -22,8 +22,8 @@ from .conftest import MISSING, serving
 pytest.importorskip("fastapi", reason=f"fastapi is {MISSING}")
 pytest.importorskip("uvicorn", reason=f"uvicorn is {MISSING}")
 
+from shoal.collector import _service as service
 from shoal.collector import server as module
-from shoal.collector import service
 from shoal.collector.campaign import Campaign
 from shoal.collector.databases import open_store
 from shoal.collector.server import create_app

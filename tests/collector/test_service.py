@@ -4,8 +4,8 @@ import asyncio
 
 import pytest
 
-from shoal.collector import service
-from shoal.collector.service import Limiter, Writer
+from shoal.collector import _service as service
+from shoal.collector._service import Limiter, Writer
 from shoal.collector.storage import Accepted, Arrival, Unavailable
 from shoal.collector.wire import WireError
 

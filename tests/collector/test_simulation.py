@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from shoal.collector.simulation import simulate_sums
+from shoal.collector._simulation import simulate_sums
 from shoal.mechanisms import RandomizedResponse
 from shoal.mechanisms.local.categories.local_hash import LocalHash
 

@@ -15,7 +15,7 @@ import typer
 from typer.testing import CliRunner
 
 import shoal
-from shoal.cli.main import app
+from shoal.cli._main import app
 
 VISITS = "version: 1\ncolumns: {age: {low: 0, high: 110}, visits: {low: 0, high: 20}}\n"
 DEGREES = "version: 1\ncolumns: {lat: {low: 40.4, high: 41.0}, lon: {low: -74.3, high: -73.6}}\n"

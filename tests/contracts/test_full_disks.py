@@ -12,11 +12,11 @@ import numpy as np
 import pytest
 from typer.testing import CliRunner
 
-from shoal.cli.main import app
+from shoal.cli._main import app
 from shoal.errors import LedgerNotWritable
 from shoal.files import file_set
 from shoal.privacy import Ledger
-from shoal.privacy.store import FileStore
+from shoal.privacy._store import FileStore
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="needs POSIX")
 
@@ -101,7 +101,7 @@ def test_a_run_that_is_stopped_right_after_its_entry_is_written_pays_once(
 @pytest.mark.parametrize(("verb", "output"), OUTPUTS)
 def test_a_disk_that_is_full_after_the_payment_costs_it_once(folder, verb, output, monkeypatch):
     with monkeypatch.context() as patch:
-        patch.setattr("shoal.files.atomic.flush", no_room)
+        patch.setattr("shoal.files._atomic.flush", no_room)
         code, text = shown(asked(verb, output))
     assert code == 2
     assert "No space left on device" in text
@@ -168,7 +168,7 @@ def test_a_ledger_that_is_full_when_all_is_done_is_true_about_the_payment(
 
 
 def _after_payment(work):
-    from shoal.privacy import store
+    from shoal.privacy import _store as store
 
     def call(*arguments):
         with store._after_payment():

@@ -13,9 +13,9 @@ import pytest
 from typer.testing import CliRunner
 
 import shoal
-from shoal.cli.main import app
+from shoal.cli._main import app
 from shoal.cluster import PrivateKMeans, WaveCluster
-from shoal.cluster.kmeans.settings import METHODS
+from shoal.cluster.kmeans._settings import METHODS
 from shoal.data import write_table
 from shoal.domain import Box
 from shoal.errors import NoGroupsTold

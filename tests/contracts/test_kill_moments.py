@@ -28,10 +28,10 @@ pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="signals are POS
 STARTER = """
 import json, os, signal, sys, threading, time
 import duckdb, numpy, pyarrow.csv, pyarrow.ipc, pyarrow.parquet, rich.text, sklearn.cluster, yaml
-import shoal.cli.main, shoal.pages.kmeans, shoal.cluster, shoal.perturb.draft, shoal.report
+import shoal.cli._main, shoal.pages._kmeans, shoal.cluster, shoal.perturb.draft, shoal.report
 import shoal.anonymize.release.run, shoal.pages.table, shoal.perturb.stream
 from shoal.cli.start import main
-from shoal.privacy.store import FileStore
+from shoal.privacy._store import FileStore
 
 count = 0
 

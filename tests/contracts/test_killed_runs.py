@@ -25,10 +25,10 @@ from shoal.privacy.journal import unpack_arrays
 STARTER = """
 import json, os, signal, sys
 import duckdb, numpy, pyarrow.csv, pyarrow.ipc, pyarrow.parquet, rich.text, sklearn.cluster, yaml
-import shoal.cli.main, shoal.pages.kmeans, shoal.cluster, shoal.perturb.draft, shoal.report
-import shoal.pages.wave
+import shoal.cli._main, shoal.pages._kmeans, shoal.cluster, shoal.perturb.draft, shoal.report
+import shoal.pages._wave
 from shoal.cli.start import main
-from shoal.privacy.store import FileStore
+from shoal.privacy._store import FileStore
 
 
 def kill_after_releases(number):

@@ -25,7 +25,7 @@ import typer
 import yaml
 from typer.testing import CliRunner
 
-from shoal.cli.main import app
+from shoal.cli._main import app
 
 ENDINGS = {0, 1, 2, 3, 4}  # as documented; 70 is a bug
 NAMES = ("name", "age", "visits", "place", "illness")

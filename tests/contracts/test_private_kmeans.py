@@ -8,7 +8,7 @@ import pytest
 from sklearn.base import clone
 
 from shoal.cluster import PrivateKMeans
-from shoal.cluster.kmeans.settings import METHODS
+from shoal.cluster.kmeans._settings import METHODS
 from shoal.domain import Box, Schema
 from shoal.errors import NotFinite
 from shoal.privacy import ApproxDP, Ledger, PureDP

@@ -14,19 +14,25 @@ def marks(path: Path) -> set[str]:
     return set(MARK.findall(path.read_text()))
 
 
+def code_of(proof: Path) -> Path:
+    """The module a proof belongs to, which may be private by its name."""
+    name = proof.name.replace(".proof.md", ".py")
+    private = proof.with_name(f"_{name}")
+    return private if private.exists() else proof.with_name(name)
+
+
 def test_there_are_proofs():
     assert len(PROOFS) >= 4
 
 
 @pytest.mark.parametrize("proof", PROOFS, ids=lambda path: path.name)
 def test_marks_in_a_proof_and_its_code_are_the_same(proof):
-    code = proof.with_name(proof.name.replace(".proof.md", ".py"))
-    assert marks(proof) == marks(code) != set()
+    assert marks(proof) == marks(code_of(proof)) != set()
 
 
 def test_no_code_has_marks_without_a_proof():
-    proved = {proof.name.replace(".proof.md", ".py") for proof in PROOFS}
-    unproved = [p.name for p in SOURCE.rglob("*.py") if marks(p) and p.name not in proved]
+    proved = {code_of(proof) for proof in PROOFS}
+    unproved = [path.name for path in SOURCE.rglob("*.py") if marks(path) and path not in proved]
     assert unproved == []
 
 

@@ -6,14 +6,14 @@ import pytest
 
 import shoal
 from shoal.cluster import PrivateKMeans, PrivateKPrototypes, WaveCluster
-from shoal.cluster.kmeans.settings import METHODS
+from shoal.cluster.kmeans._settings import METHODS
 from shoal.data import source_of
-from shoal.data.generate import students, students_schema
+from shoal.data._generate import students, students_schema
 from shoal.domain import Box, Grid, Schema
 from shoal.engine import rows_of
 from shoal.engine.local import LocalRows
 from shoal.engine.rows import Terms
-from shoal.engine.spark.rows import SparkRows
+from shoal.engine.spark._rows import SparkRows
 from shoal.privacy import Ledger, Unprotected
 from shoal.synopsis import AdaptiveGrid, MixedSynopsis, PrivTree, UniformGrid
 

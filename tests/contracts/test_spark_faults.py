@@ -14,7 +14,7 @@ from shoal.cluster import PrivateKMeans
 from shoal.domain import Box
 from shoal.engine import rows_of
 from shoal.engine.rows import Terms
-from shoal.engine.spark.rows import SparkRows
+from shoal.engine.spark._rows import SparkRows
 from shoal.mechanisms import NDLaplace
 from shoal.perturb import Streamed
 from shoal.privacy import Ledger

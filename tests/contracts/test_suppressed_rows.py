@@ -14,7 +14,8 @@ import pyarrow as pa
 import pytest
 
 from shoal.anonymize import run_policy, table
-from shoal.anonymize.release import people_register, run
+from shoal.anonymize.release import _people_register as people_register
+from shoal.anonymize.release import run
 from shoal.engine import duckdb
 from shoal.errors import ShoalError
 from shoal.pages import table as table_pages

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from shoal.data._write import write_table
 from shoal.data.files import source_of_path
-from shoal.data.write import write_table
 from shoal.errors import BadInput, DuplicateColumn, UnknownColumn, UnreadableTable
 
 

@@ -4,8 +4,8 @@ import pytest
 from sklearn.cluster import DBSCAN, KMeans
 from sklearn.metrics import adjusted_rand_score, silhouette_score
 
+from shoal.data._generate import blobs, shapes, students, students_schema
 from shoal.data.encode import encode_codes, encode_numbers
-from shoal.data.generate import blobs, shapes, students, students_schema
 from shoal.errors import InvalidSetting
 
 

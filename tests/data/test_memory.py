@@ -5,8 +5,8 @@ import polars as pl
 import pyarrow as pa
 import pytest
 
+from shoal.data._source_detection import source_of
 from shoal.data.memory import ArraySource, RelationSource
-from shoal.data.source_detection import source_of
 from shoal.errors import UnreadableTable
 
 

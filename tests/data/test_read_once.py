@@ -10,8 +10,8 @@ import pytest
 
 from shoal import PrivateKMeans
 from shoal.data import source_of
+from shoal.data._read_once import PlanSource, is_file_scan
 from shoal.data.memory import RelationSource
-from shoal.data.read_once import PlanSource, is_file_scan
 from shoal.domain import Box
 from shoal.errors import UnreadableTable
 

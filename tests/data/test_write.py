@@ -131,7 +131,7 @@ def test_a_disk_found_full_at_the_end_leaves_nothing(tmp_path, monkeypatch):
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="this system has no /dev/full")
 @pytest.mark.parametrize("name", ["t.csv", "t.csv.gz", "t.parquet"])
 def test_a_disk_found_full_while_writing_is_named(name, tmp_path, monkeypatch):
-    monkeypatch.setattr("shoal.files.atomic._part", _link_to_full)
+    monkeypatch.setattr("shoal.files._atomic._part", _link_to_full)
     with pytest.raises(CannotWrite, match="cannot be written"):
         write_table(students(20_000), tmp_path / name)
     assert _names(tmp_path) == []

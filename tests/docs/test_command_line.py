@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 import typer
 
-from shoal.cli.main import app
+from shoal.cli._main import app
 
 PAGE = (Path(__file__).parents[2] / "docs" / "guides" / "command-line.md").read_text()
 SETTINGS = PAGE[PAGE.index("## Settings") : PAGE.index("## Exit codes")]

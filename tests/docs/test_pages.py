@@ -9,7 +9,7 @@ import yaml
 
 import shoal
 from shoal import mechanisms
-from shoal.report.promise import promise
+from shoal.privacy.wording import promise
 
 DOCS = Path(__file__).parents[2] / "docs"
 METHODS = sorted((DOCS / "methods").glob("*.md"))
@@ -103,7 +103,7 @@ def test_the_navigation_names_every_page_once_and_folds_by_task():
     there = {str(page.relative_to(DOCS)) for page in DOCS.rglob("*.md")}
     assert sorted(named) == sorted(page for page in there if not page.startswith("snippets/"))
     assert [*dict.fromkeys(name for part in nav for name in part)] == [
-        "Start", "Find groups", "Hand over a table", "Check a claim", "How it works"
+        "Start", "Find groups", "Hand over a table", "Check a claim", "Reference", "How it works"
     ]  # fmt: skip
 
 

@@ -8,8 +8,8 @@ import pytest
 import yaml
 
 from shoal.anonymize import Policy
+from shoal.anonymize._policy_schema import policy_json_schema
 from shoal.anonymize.policy import Attribute
-from shoal.anonymize.policy_schema import policy_json_schema
 
 ROOT = Path(__file__).parents[2]
 _spec = importlib.util.spec_from_file_location(

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from shoal.experiments.tables import NOT_RUN
+from shoal.experiments._tables import NOT_RUN
 
 ROOT = Path(__file__).parents[2]
 

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from shoal.domain import Box, Categories, Schema
-from shoal.domain.schema import schema_problems
+from shoal.domain._schema import schema_problems
 from shoal.errors import InvalidDomain, UnknownBounds
 
 FULL = """

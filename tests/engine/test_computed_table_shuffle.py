@@ -4,7 +4,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from shoal.engine.computed_table import shuffle_lines
+from shoal.engine._computed_table import shuffle_lines
 from shoal.errors import NotFinite
 from shoal.randomness import Randomness
 

@@ -6,8 +6,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from shoal.domain import Box, Grid, SparseCounts
-from shoal.engine import Block, counting
-from shoal.engine.counting import CellKeys, SparseTotal
+from shoal.engine import Block
+from shoal.engine import _counting as counting
+from shoal.engine._counting import CellKeys, SparseTotal
 
 blocks_of_keys = st.lists(st.lists(st.integers(0, 40), max_size=12), max_size=8)
 

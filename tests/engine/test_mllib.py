@@ -7,9 +7,9 @@ from shoal.errors import NotInstalled
 
 
 def test_without_pyspark_it_says_what_to_install(monkeypatch):
-    monkeypatch.delitem(sys.modules, "shoal.engine.spark.session", raising=False)
+    monkeypatch.delitem(sys.modules, "shoal.engine.spark._session", raising=False)
     monkeypatch.setitem(sys.modules, "pyspark", None)
-    monkeypatch.delattr("shoal.engine.spark.session", raising=False)
+    monkeypatch.delattr("shoal.engine.spark._session", raising=False)
     with pytest.raises(
         NotInstalled, match="pip install", check=lambda error: error.reason == "pyspark"
     ):

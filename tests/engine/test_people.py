@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from shoal.data import source_of
 from shoal.domain import Box, Grid, Schema
 from shoal.engine import rows_of
+from shoal.engine._people import place_in_run
 from shoal.engine.local import LocalRows
-from shoal.engine.people import place_in_run
 from shoal.engine.rows import Terms
 from shoal.errors import EntityMissing, NotFinite
 

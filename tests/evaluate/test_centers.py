@@ -100,7 +100,7 @@ def test_it_is_the_inertia_of_scikit_learn():
 
 def test_blocks_add_up(monkeypatch):
     whole = evaluate.inertia(X, X[:3])
-    monkeypatch.setattr("shoal.evaluate.centers._BLOCK", 7)
+    monkeypatch.setattr("shoal.evaluate._centers._BLOCK", 7)
     assert evaluate.inertia(X, X[:3]) == pytest.approx(whole)
 
 

@@ -21,9 +21,9 @@ from randomgen import UserBitGenerator
 from shoal.mechanisms import Choices, Exponential, Splits, TreeSplits
 from shoal.mechanisms.central import tree_splits
 from shoal.mechanisms.central.exponential import _decided, _masses
-from shoal.mechanisms.exact.coins import Coin, fair_bits, random_subsets
+from shoal.mechanisms.exact._coins import Coin, fair_bits, random_subsets
+from shoal.mechanisms.exact._inversion import exp_minus
 from shoal.mechanisms.exact.discrete_laplace import GeometricLaw, geometric_law, skip_law
-from shoal.mechanisms.exact.inversion import exp_minus
 from shoal.privacy import PureDP
 
 WORD, HALF = 2**64, 2**48

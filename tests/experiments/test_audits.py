@@ -1,4 +1,4 @@
-from shoal.experiments.audits import audits
+from shoal.experiments._audits import audits
 
 
 def test_a_broken_form_is_audited_where_so_much_is_claimed():

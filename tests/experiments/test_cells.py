@@ -1,7 +1,7 @@
 import pytest
 
 from shoal.errors import AlreadyExists, InvalidSetting
-from shoal.experiments.cells import Cell, CellFile
+from shoal.experiments._cells import Cell, CellFile
 
 RUN = {"document": "test", "edition": 1, "quick": True}
 ONE, TWO = Cell("noise", {"d": 1}), Cell("noise", {"d": 2})

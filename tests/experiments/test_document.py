@@ -4,7 +4,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from shoal.errors import InvalidSetting
-from shoal.experiments.cells import Cell
+from shoal.experiments._cells import Cell
 from shoal.experiments.document import Document, reproduce
 from shoal.figures import dots
 from shoal.report import Claim, Exhibit, Reproduction

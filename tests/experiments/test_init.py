@@ -20,7 +20,7 @@ def test_a_document_has_cells_each_of_its_own(name, quick):
 @pytest.mark.parametrize("name", DOCUMENTS)
 def test_without_any_result_nothing_is_claimed_to_have_been_measured(name):
     """A verdict without a run may rest on a proof alone: then it has no number of ours."""
-    from shoal.experiments.results import Results
+    from shoal.experiments._results import Results
 
     done = document_named(name).conclude(Results([]), True)
     measured = [c for c in done.claims if c.verdict != "cannot be tested here" and "±" in c.ours]

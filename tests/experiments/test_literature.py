@@ -1,7 +1,7 @@
 from shoal.audit import mechanisms
 from shoal.audit.twins import twins
-from shoal.experiments.literature import DOCUMENT, METHODS
-from shoal.experiments.results import Results
+from shoal.experiments._literature import DOCUMENT, METHODS
+from shoal.experiments._results import Results
 
 
 def test_every_audit_that_is_named_exists():

@@ -2,7 +2,7 @@ import math
 
 import pytest
 
-from shoal.experiments.results import Mean, Results, mean_of
+from shoal.experiments._results import Mean, Results, mean_of
 
 ROWS = [
     {"part": "utility", "data": "seeds", "epsilon": e, "draw": i, "ami": e / 10 + i / 100,

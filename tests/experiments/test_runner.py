@@ -7,8 +7,8 @@ import time
 
 import pytest
 
-from shoal.experiments.cells import Cell, CellFile
-from shoal.experiments.runner import run_cells, time_left_text
+from shoal.experiments._cells import Cell, CellFile
+from shoal.experiments._runner import run_cells, time_left_text
 
 RUN = {"document": "test", "edition": 1, "quick": True}
 CELLS = [Cell("square", {"x": x}) for x in range(6)]
@@ -61,8 +61,8 @@ def test_progress_ends_at_the_whole(tmp_path):
 KILLED = """
 import sys, time
 from pathlib import Path
-from shoal.experiments.cells import Cell, CellFile
-from shoal.experiments.runner import run_cells
+from shoal.experiments._cells import Cell, CellFile
+from shoal.experiments._runner import run_cells
 def slow(cell):
     time.sleep(0.05)
     return [{"y": cell.settings["x"]}]
@@ -98,8 +98,8 @@ import sys
 from pathlib import Path
 sys.path.insert(0, sys.argv[2])
 import cell_functions
-from shoal.experiments.cells import Cell, CellFile
-from shoal.experiments.runner import run_cells
+from shoal.experiments._cells import Cell, CellFile
+from shoal.experiments._runner import run_cells
 if __name__ == "__main__":
     run = {"document": "test", "edition": 1, "quick": True}
     with CellFile(Path(sys.argv[1]), run).opened() as f:

@@ -1,4 +1,4 @@
-from shoal.experiments.tables import lead_of, table_of
+from shoal.experiments._tables import lead_of, table_of
 from shoal.report import Claim
 
 

@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
 from shoal.errors import InvalidDomain, NotNumeric
-from shoal.figures.arrays import box_corners, check_counts
+from shoal.figures._arrays import box_corners, check_counts
 
 
 @given(arrays.arrays(float, (2, 2), elements=st.floats(width=64)))

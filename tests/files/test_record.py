@@ -3,7 +3,7 @@ import sys
 
 import pytest
 
-from shoal.files.record import Busy, Finished, record_of
+from shoal.files._record import Busy, Finished, record_of
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="needs the locks of POSIX")
 

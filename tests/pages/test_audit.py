@@ -6,7 +6,7 @@ import pytest
 from shoal.audit import LowerBound, Measured
 from shoal.audit.case import Case
 from shoal.audit.twins import twins
-from shoal.cli.output import render_text
+from shoal.cli._output import render_text
 from shoal.pages.audit import Audit, case_list, page
 
 

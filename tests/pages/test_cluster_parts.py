@@ -2,7 +2,7 @@ import pytest
 
 from shoal.cluster import PrivateKMeans, WaveCluster
 from shoal.domain import Box, Schema
-from shoal.pages.cluster_parts import (
+from shoal.pages._cluster_parts import (
     count_text,
     estimator_code,
     exact_promise_lines,

@@ -8,7 +8,7 @@ import pyarrow as pa
 import pytest
 from typer.testing import CliRunner
 
-from shoal.cli.main import app
+from shoal.cli._main import app
 from shoal.cluster import load_model
 from shoal.data import write_table
 

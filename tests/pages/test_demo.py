@@ -1,8 +1,8 @@
 import numpy as np
 import pytest
 
-from shoal.cli.inputs import demo_results
-from shoal.cli.inputs.demo_results import make_demo
+from shoal.cli.inputs import _demo_results as demo_results
+from shoal.cli.inputs._demo_results import make_demo
 from shoal.data.made_up import MADE_UP
 from shoal.pages.demo import page
 from shoal.privacy import PureDP

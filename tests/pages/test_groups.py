@@ -2,7 +2,7 @@ import pytest
 
 from shoal.domain import Box, Schema
 from shoal.errors import InvalidSetting
-from shoal.pages.groups import (
+from shoal.pages._groups import (
     Card,
     ColumnText,
     Groups,

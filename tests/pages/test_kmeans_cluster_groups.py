@@ -6,7 +6,7 @@ import pytest
 from shoal.cluster import PrivateKMeans
 from shoal.cluster.intervals.result import Intervals
 from shoal.domain import Box, Schema
-from shoal.pages.kmeans import KMeansGroups, _with_interval
+from shoal.pages._kmeans import KMeansGroups, _with_interval
 from shoal.privacy import PureDP
 
 BOX = Box(age=(0, 110), visits=(0, 20))

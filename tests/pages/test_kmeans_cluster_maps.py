@@ -3,7 +3,7 @@ import pytest
 
 from shoal.cluster import PrivateKMeans
 from shoal.domain import Box
-from shoal.pages.kmeans import KMeansGroups, maps
+from shoal.pages._kmeans import KMeansGroups, maps
 
 
 def fitted(d, n=3_000, k=3, box=None, **settings):

@@ -3,7 +3,7 @@ import pytest
 
 from shoal.cluster import PrivateKPrototypes
 from shoal.domain import Schema
-from shoal.pages.prototypes import page
+from shoal.pages._prototypes import page
 from shoal.report import findings, render
 
 SCHEMA = Schema.of(

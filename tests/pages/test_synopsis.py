@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from shoal.domain import Box, Schema
-from shoal.pages.synopsis import page
+from shoal.pages._synopsis import page
 from shoal.privacy import Unprotected
 from shoal.report import findings, render
 from shoal.synopsis import AdaptiveGrid, PrivTree, UniformGrid

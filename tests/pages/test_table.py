@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from shoal.anonymize.risk.reidentification import Population, Risk
-from shoal.pages.table_risk import chance_text, risk_lines
+from shoal.pages._table_risk import chance_text, risk_lines
 
 
 @given(st.floats(1e-6, 1))

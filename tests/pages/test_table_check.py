@@ -3,7 +3,7 @@ import json
 import pytest
 
 from shoal.anonymize import Policy, recount
-from shoal.cli.output import render_text
+from shoal.cli._output import render_text
 from shoal.pages.table import check_summary
 
 POLICY = {

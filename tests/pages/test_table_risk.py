@@ -3,7 +3,7 @@
 from shoal.anonymize.policy import Policy
 from shoal.anonymize.risk.recount import AchievedPrivacy
 from shoal.anonymize.risk.special_uniques import SpecialCombination, SpecialUniques
-from shoal.pages.table_risk import model_texts, special_text, unique_lines, wp216_lines
+from shoal.pages._table_risk import model_texts, special_text, unique_lines, wp216_lines
 
 SEX = {"role": "quasi", "hierarchy": {"tree": {"*": ["F", "M"]}}}
 

@@ -3,7 +3,7 @@ import pytest
 
 from shoal.cluster import WaveCluster
 from shoal.domain import Box
-from shoal.pages.wave import MAP_SIDE, MAPS, WaveGroups, maps
+from shoal.pages._wave import MAP_SIDE, MAPS, WaveGroups, maps
 
 
 def fitted(box, cells=16, n=6_000, **settings):

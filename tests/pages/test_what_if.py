@@ -1,7 +1,7 @@
 import pytest
 
 from shoal.domain import Box
-from shoal.pages.what_if import what_if_table, what_if_values
+from shoal.pages._what_if import what_if_table, what_if_values
 from shoal.planning import Band, Curve, Ends, Flattery, Plan, Range
 
 BOX = Box(age=(0, 110))

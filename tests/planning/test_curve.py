@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from shoal.planning.curve import curve_of, falling
+from shoal.planning._curve import curve_of, falling
 
 
 def errors(levels):

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from shoal.errors import InvalidSetting
-from shoal.planning.made_up import SHAPES, draw_table, place_centers, rows_about, spacing_of
+from shoal.planning._made_up import SHAPES, draw_table, place_centers, rows_about, spacing_of
 
 
 @pytest.mark.parametrize("shape", SHAPES)

@@ -2,8 +2,8 @@ import numpy as np
 import pytest
 
 from shoal.cluster import LocalRounds
-from shoal.planning.made_up import draw_table
-from shoal.planning.trial import (
+from shoal.planning._made_up import draw_table
+from shoal.planning._trial import (
     Trial,
     center_errors,
     central_errors,

@@ -9,9 +9,10 @@ import pytest
 
 from shoal.errors import CannotWrite, LedgerNotWritable, UnsafeLedgerPlace
 from shoal.mechanisms import Geometric
-from shoal.perturb.memo import Memo
-from shoal.privacy import Ledger, PureDP, file_place
-from shoal.privacy.file_place import TEMPORARY_SUFFIX, file_system, place_of
+from shoal.perturb._memo import Memo
+from shoal.privacy import Ledger, PureDP
+from shoal.privacy import _file_place as file_place
+from shoal.privacy._file_place import TEMPORARY_SUFFIX, file_system, place_of
 from shoal.randomness import Randomness
 
 MOUNTS = rb"""22 27 0:21 / /proc rw,relatime - proc proc rw

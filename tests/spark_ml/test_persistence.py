@@ -12,7 +12,7 @@ from shoal.domain import Box
 from shoal.errors import InvalidSetting, NewPeopleNotStated, UnreadableModel
 from shoal.mechanisms import bayes_remap, clamp, snap
 from shoal.privacy import Ledger
-from shoal.spark_ml.persistence import from_json, ledger_of, load_cut, save_cut, to_json
+from shoal.spark_ml._persistence import from_json, ledger_of, load_cut, save_cut, to_json
 from shoal.synopsis import UniformGrid
 
 BOX = Box(x=(0, 1), y=(0, 1))

@@ -8,7 +8,7 @@ from pyspark.ml.feature import SQLTransformer, VectorAssembler
 
 import shoal
 from shoal import spark_ml
-from shoal.data.generate import students, students_schema
+from shoal.data._generate import students, students_schema
 from shoal.domain import Box
 from shoal.errors import (
     AlreadyExists,

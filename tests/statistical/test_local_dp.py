@@ -18,7 +18,7 @@ from shoal.mechanisms import (
     Staircase,
     UnaryEncoding,
 )
-from shoal.mechanisms.local.bounded.duchi import duchi_law
+from shoal.mechanisms.local.bounded._duchi import duchi_law
 from shoal.randomness import Randomness
 
 ALARM = 1e-6

@@ -11,7 +11,7 @@ from shoal.mechanisms import Geometric
 from shoal.privacy import PureDP
 from shoal.randomness import Randomness
 from shoal.synopsis import AdaptiveGrid
-from shoal.synopsis.adaptive_grid import consistent_counts, lower_parts, total_parts
+from shoal.synopsis._adaptive_grid import consistent_counts, lower_parts, total_parts
 
 rng = np.random.default_rng(2)
 

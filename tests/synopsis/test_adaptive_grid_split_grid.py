@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 
 from shoal.domain import Box, Grid
 from shoal.errors import InvalidDomain, NotFinite, TooLarge
-from shoal.synopsis.adaptive_grid import SplitGrid, total_parts
+from shoal.synopsis._adaptive_grid import SplitGrid, total_parts
 
 rng = np.random.default_rng(4)
 

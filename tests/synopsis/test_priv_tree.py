@@ -11,7 +11,7 @@ from shoal.mechanisms.central.tree_splits import Splits
 from shoal.privacy import Ledger, PureDP
 from shoal.randomness import Randomness
 from shoal.synopsis import PrivTree
-from shoal.synopsis.priv_tree import Leaves, NodeCounts, OpenNodes
+from shoal.synopsis._priv_tree import Leaves, NodeCounts, OpenNodes
 
 rng = np.random.default_rng(2)
 UNIT = np.array([[0.0, 0.0], [1.0, 1.0]])

@@ -8,7 +8,7 @@ from shoal.domain import Box, Schema
 from shoal.mechanisms import Geometric
 from shoal.privacy import Ledger, PureDP
 from shoal.synopsis import PrivateBounds, widest_box
-from shoal.synopsis.private_bounds import PowerCounts, power_edges
+from shoal.synopsis._private_bounds import PowerCounts, power_edges
 
 rng = np.random.default_rng(5)
 

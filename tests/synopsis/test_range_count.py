@@ -4,7 +4,7 @@ import pytest
 from shoal.domain import Box
 from shoal.errors import InvalidSetting, UnknownColumn
 from shoal.synopsis import AdaptiveGrid, PrivTree, Synopsis, UniformGrid
-from shoal.synopsis.range_count import RATE, range_of
+from shoal.synopsis._range_count import RATE, range_of
 
 BOX = Box(x=(0, 10), y=(0, 1))
 

@@ -32,29 +32,29 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from shoal.anonymize.frequency_table import FrequencyTable, count_combinations
-    from shoal.anonymize.hierarchies import Hierarchy, read_hierarchy, write_arx
-    from shoal.anonymize.label_finder import LabelFinder
-    from shoal.anonymize.policy import Policy, read_policy
-    from shoal.anonymize.release.result import RunResult
-    from shoal.anonymize.release.run import run_policy
-    from shoal.anonymize.risk.recount import AchievedPrivacy, recount
-    from shoal.anonymize.specialization import (
+    from shoal.anonymize._label_finder import LabelFinder
+    from shoal.anonymize._specialization import (
         OutputSettings,
         SearchSettings,
         TopDownSpecialization,
     )
+    from shoal.anonymize.frequency_table import FrequencyTable, count_combinations
+    from shoal.anonymize.hierarchies import Hierarchy, read_hierarchy, write_arx
+    from shoal.anonymize.policy import Policy, read_policy
+    from shoal.anonymize.release.result import RunResult
+    from shoal.anonymize.release.run import run_policy
+    from shoal.anonymize.risk.recount import AchievedPrivacy, recount
 
 _MODULE_OF = {
     "AchievedPrivacy": "risk.recount",
     "RunResult": "release.run",
     "FrequencyTable": "frequency_table",
     "Hierarchy": "hierarchies",
-    "LabelFinder": "label_finder",
-    "OutputSettings": "specialization",
+    "LabelFinder": "_label_finder",
+    "OutputSettings": "_specialization",
     "Policy": "policy",
-    "SearchSettings": "specialization",
-    "TopDownSpecialization": "specialization",
+    "SearchSettings": "_specialization",
+    "TopDownSpecialization": "_specialization",
     "count_combinations": "frequency_table",
     "read_hierarchy": "hierarchies",
     "read_policy": "policy",

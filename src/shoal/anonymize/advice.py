@@ -8,13 +8,11 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from shoal.anonymize.classes import count_rows, number_classes
-from shoal.anonymize.local_recoding.recoding import estimate_loss
+from shoal.anonymize.local_recoding._recoding import estimate_loss
 from shoal.anonymize.policy import Policy
 from shoal.anonymize.problem import KEPT_CUT, Outcome, Problem
-from shoal.anonymize.search.top_down import specialise
+from shoal.anonymize.search._top_down import specialise
 from shoal.errors import ShoalError, quantity
-
-__all__ = ["Advice", "advise"]
 
 _MOST_CELLS = 5e5  # lines times QIDs up to which other settings are tried: about a second
 _FAR_LESS, _AT_LEAST = 0.75, 0.05  # another loss is worth a word below this share, and by this much
@@ -28,12 +26,8 @@ class Advice(NamedTuple):
 
     Parameters
     ----------
-    text
-        A sentence.
     part
         The part of the policy the line belongs to; empty if there is no line.
-    line
-        The line to copy.
     """
 
     text: str
@@ -49,17 +43,13 @@ def advise(policy: Policy, problem: Problem, outcome: Outcome) -> list[Advice]:
 
     Parameters
     ----------
-    policy
-        The policy of the run.
-    problem
-        The lines and the rules.
     outcome
         What the search found. A kept cut is not advised on: it must not change.
 
     Examples
     --------
     >>> from shoal.anonymize.frequency_table import count_combinations
-    >>> from shoal.anonymize.search.portfolio import run_search
+    >>> from shoal.anonymize.search._portfolio import run_search
     >>> tree = {"*": {"low": ["1", "2"], "high": ["3", "4"]}}
     >>> policy = Policy.of({"version": 1, "privacy": {"k": 3, "suppression": 0}, "attributes":
     ...     {"x": {"role": "quasi", "hierarchy": {"tree": tree}}}})

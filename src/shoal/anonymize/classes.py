@@ -11,21 +11,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shoal.anonymize.problem import Metrics, Problem
-
-__all__ = [
-    "Classes",
-    "RowLookup",
-    "count_distinct_people",
-    "count_people",
-    "count_rows",
-    "measure_release",
-    "number_classes",
-]
+from shoal.arrays import Integers
 
 _RADIX = 2**62
 
 _TABLE = 2**22  # up to this many keys a table of places is faster than a search
-Ints = NDArray[np.int64]
 
 
 class Classes(NamedTuple):
@@ -35,11 +25,9 @@ class Classes(NamedTuple):
     ----------
     ids
         int64 (F,): the class of each line, -1 if suppressed.
-    size
-        The number of classes.
     """
 
-    ids: NDArray[np.int64]
+    ids: Integers
     size: int
 
 
@@ -74,20 +62,13 @@ def number_classes(
     return Classes(ids, size)
 
 
-def _replace_by_ranks(packed: NDArray[np.int64]) -> tuple[NDArray[np.int64], int]:
+def _replace_by_ranks(packed: Integers) -> tuple[Integers, int]:
     distinct, inverse = np.unique(packed, return_inverse=True)
     return inverse, len(distinct)
 
 
-def count_rows(problem: Problem, classes: Classes) -> NDArray[np.int64]:
+def count_rows(problem: Problem, classes: Classes) -> Integers:
     """Count the rows of each class.
-
-    Parameters
-    ----------
-    problem
-        The lines.
-    classes
-        Their classes.
 
     Returns
     -------
@@ -96,15 +77,8 @@ def count_rows(problem: Problem, classes: Classes) -> NDArray[np.int64]:
     return _sums(classes, problem.n)
 
 
-def count_people(problem: Problem, classes: Classes) -> NDArray[np.int64]:
+def count_people(problem: Problem, classes: Classes) -> Integers:
     """Count what k is compared with in each class: distinct people, or rows without an entity.
-
-    Parameters
-    ----------
-    problem
-        The lines.
-    classes
-        Their classes.
 
     Returns
     -------
@@ -115,13 +89,11 @@ def count_people(problem: Problem, classes: Classes) -> NDArray[np.int64]:
     return count_distinct_people(classes, problem.entities)
 
 
-def count_distinct_people(classes: Classes, entities: NDArray[np.int64]) -> NDArray[np.int64]:
+def count_distinct_people(classes: Classes, entities: Integers) -> Integers:
     """Count the distinct people whose lines are in each class.
 
     Parameters
     ----------
-    classes
-        The classes of the lines.
     entities
         int64 (F,): the person of each line.
 
@@ -138,7 +110,7 @@ def count_distinct_people(classes: Classes, entities: NDArray[np.int64]) -> NDAr
     return np.bincount(ids[new], minlength=classes.size)
 
 
-def _sums(classes: Classes, counts: NDArray[np.int64]) -> NDArray[np.int64]:
+def _sums(classes: Classes, counts: Integers) -> Integers:
     live = classes.ids >= 0
     sums = np.bincount(classes.ids[live], counts[live], minlength=classes.size)
     return sums.astype(np.int64)
@@ -151,8 +123,6 @@ def measure_release(
 
     Parameters
     ----------
-    problem
-        The lines and their costs.
     labels
         int32 (F, d): the label of each line on each QID.
     suppressed
@@ -206,7 +176,7 @@ class RowLookup:
 
     def __init__(self, known: NDArray[np.integer]) -> None:
         self._sizes = [int(column.max(initial=0)) + 1 for column in known.T]
-        self._ranks: dict[int, Ints] = {}
+        self._ranks: dict[int, Integers] = {}
         packed, radix = np.zeros(len(known), dtype=np.int64), 1
         for at, column in enumerate(known.T):
             if radix * self._sizes[at] > _RADIX:
@@ -217,7 +187,7 @@ class RowLookup:
         self._packed = packed[self._order]
         self._table = self._table_of_places(radix) if radix <= _TABLE else None
 
-    def find(self, columns: Sequence[NDArray[np.integer]]) -> Ints:
+    def find(self, columns: Sequence[NDArray[np.integer]]) -> Integers:
         """Return the place of each row among the known ones, -1 for unknown rows.
 
         Parameters
@@ -237,12 +207,12 @@ class RowLookup:
             packed += column
         return self._places(packed, unknown)
 
-    def _table_of_places(self, radix: int) -> Ints:
+    def _table_of_places(self, radix: int) -> Integers:
         table = np.full(radix, -1, dtype=np.int64)
         table[self._packed] = self._order
         return table
 
-    def _places(self, packed: Ints, unknown: NDArray[np.bool_]) -> Ints:
+    def _places(self, packed: Integers, unknown: NDArray[np.bool_]) -> Integers:
         packed[unknown] = 0
         if self._table is not None:
             places = self._table[packed]
@@ -254,7 +224,7 @@ class RowLookup:
         return places
 
 
-def _ranks_of(known: Ints, numbers: Ints) -> tuple[Ints, NDArray[np.bool_]]:
+def _ranks_of(known: Integers, numbers: Integers) -> tuple[Integers, NDArray[np.bool_]]:
     """Return the rank of each number among known ones, and which are not among them."""
     at = np.minimum(np.searchsorted(known, numbers), len(known) - 1)
     return at, known[at] != numbers

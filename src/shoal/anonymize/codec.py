@@ -14,26 +14,14 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from shoal.anonymize.hierarchies import Hierarchy
-from shoal.anonymize.hierarchies.build import build_hierarchy
+from shoal.anonymize.hierarchies._build import build_hierarchy
 from shoal.anonymize.hierarchies.hierarchy import TextLeaves, as_text, parse_days, parse_numbers
 from shoal.anonymize.policy import Policy
 from shoal.anonymize.problem import Closeness, Diversity
+from shoal.arrays import Floats
 from shoal.domain import Taxonomy
 from shoal.domain.value_text import normalise_column, normalise_text, value_to_text
 from shoal.errors import InvalidPolicy
-
-__all__ = [
-    "NOTHING",
-    "Codec",
-    "DistinctValues",
-    "SensitiveValues",
-    "Shown",
-    "find_distinct",
-    "find_nulls",
-    "number_values",
-    "published_cells",
-    "published_names",
-]
 
 Codes = NDArray[np.int32]
 NOTHING = -2  # a null that is no leaf; a value that no hierarchy has is NO_LEAF
@@ -46,8 +34,6 @@ class DistinctValues(NamedTuple):
 
     Parameters
     ----------
-    values
-        The distinct values, an Arrow array.
     at
         For each row the place of its value; -1 for a null.
     """
@@ -56,15 +42,7 @@ class DistinctValues(NamedTuple):
     at: NDArray[np.int32]
 
     def lookup(self, of_values: NDArray[np.int32], null: int) -> NDArray[np.int32]:
-        """Return a number for each row, given one for each distinct value.
-
-        Parameters
-        ----------
-        of_values
-            The number of each distinct value.
-        null
-            The number for nulls.
-        """
+        """Return a number for each row, given one for each distinct value."""
         numbers: NDArray[np.int32] = np.append(of_values, np.int32(null))[self.at]
         return numbers
 
@@ -73,13 +51,6 @@ def find_distinct(column: Any, null_values: Sequence[str]) -> DistinctValues:
     """Reduce a column to its distinct values; NaN and ``null_values`` count as nulls.
 
     Work on each value is then done once, however many rows share it.
-
-    Parameters
-    ----------
-    column
-        An Arrow array.
-    null_values
-        Spellings of nulls.
 
     Examples
     --------
@@ -97,15 +68,7 @@ def find_distinct(column: Any, null_values: Sequence[str]) -> DistinctValues:
 
 
 def find_nulls(values: Any, null_values: Sequence[str]) -> NDArray[np.bool_]:
-    """Return which values are nulls, NaN, or one of the spellings of nulls.
-
-    Parameters
-    ----------
-    values
-        An Arrow array.
-    null_values
-        Spellings of nulls.
-    """
+    """Return which values are nulls, NaN, or one of the spellings of nulls."""
     missing = pc.is_null(values, nan_is_null=pa.types.is_floating(values.type))
     if _is_text(values.type):
         trimmed = pc.utf8_trim_whitespace(as_text(values))
@@ -145,16 +108,10 @@ class SensitiveValues:
 
     Parameters
     ----------
-    size
-        How many numbers there are.
-    number_of
-        Returns the number of each value of an Arrow array.
     l
         The l rule, or None.
     t
         The t rule, or None.
-    taxonomy
-        For a hierarchical t rule, the taxonomy of the values.
     """
 
     size: int
@@ -170,8 +127,6 @@ class Codec:
 
     Parameters
     ----------
-    policy
-        The policy, which has the spellings of nulls.
     hierarchies
         The hierarchy of each quasi-identifier, in the policy's order.
     values
@@ -183,30 +138,14 @@ class Codec:
     values: dict[str, SensitiveValues]
 
     def leaves(self, name: str, column: Any) -> Codes:
-        """Return the leaf code of each cell of a quasi-identifier; negative where there is none.
-
-        Parameters
-        ----------
-        name
-            The quasi-identifier.
-        column
-            Its cells, an Arrow array.
-        """
+        """Return the leaf code of each cell of a quasi-identifier; negative where there is none."""
         hierarchy = self.hierarchies[name]
         null = NOTHING if hierarchy.null is None else hierarchy.null
         taken = find_distinct(column, self.policy.input.null_values)
         return taken.lookup(hierarchy.leaf_of(taken.values), null)
 
     def numbers(self, name: str, column: Any) -> Codes:
-        """Return the number of each cell of a sensitive column; ``NOTHING`` for a null.
-
-        Parameters
-        ----------
-        name
-            The sensitive column.
-        column
-            Its cells, an Arrow array.
-        """
+        """Return the number of each cell of a sensitive column; ``NOTHING`` for a null."""
         taken = find_distinct(column, self.policy.input.null_values)
         return taken.lookup(self.values[name].number_of(taken.values), NOTHING)
 
@@ -216,15 +155,6 @@ def number_values(policy: Policy, name: str, taken: DistinctValues) -> Sensitive
 
     They are numbered in the declared order, by size if they are numbers or dates, by the
     hierarchy's leaves, or else alphabetically; never by the order of rows, which would reveal it.
-
-    Parameters
-    ----------
-    policy
-        The policy.
-    name
-        The sensitive column.
-    taken
-        Its distinct values.
     """
     of = policy.attributes[name]
     rule_l = None if of.l is None else Diversity(of.l.kind, of.l.value, of.l.c)
@@ -260,15 +190,7 @@ def _ranks_by_size(kind: str, texts: Any) -> Sequence[int]:
 
 
 def published_names(policy: Policy, name: str) -> tuple[str, ...]:
-    """Return the names of the columns in which a quasi-identifier is published.
-
-    Parameters
-    ----------
-    policy
-        The policy.
-    name
-        The quasi-identifier.
-    """
+    """Return the names of the columns in which a quasi-identifier is published."""
     of = policy.attributes[name]
     numeric = getattr(of.hierarchy, "kind", "") in ("interval", "binary")
     if numeric and of.publish == "label" and policy.output.intervals == "bounds":
@@ -280,15 +202,6 @@ def published_cells(policy: Policy, name: str, hierarchy: Hierarchy) -> Shown:
     """Return the published cells of each node of a column's hierarchy, by place.
 
     Bounds of whole numbers are inclusive; others are half open.
-
-    Parameters
-    ----------
-    policy
-        The policy.
-    name
-        The quasi-identifier.
-    hierarchy
-        Its hierarchy.
 
     Returns
     -------
@@ -324,6 +237,6 @@ def _labels(policy: Policy, hierarchy: Hierarchy) -> list[str]:
     return labels
 
 
-def _column(numbers: NDArray[np.float64], whole: bool) -> Any:
+def _column(numbers: Floats, whole: bool) -> Any:
     column = pa.array(numbers, mask=np.isnan(numbers))
     return column.cast(pa.int64()) if whole else column

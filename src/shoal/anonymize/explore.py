@@ -17,31 +17,19 @@ from shoal.anonymize.classes import count_people, number_classes
 from shoal.anonymize.frequency_table import FrequencyTable, count_cells, frequency_of
 from shoal.anonymize.policy import Policy
 from shoal.anonymize.problem import Outcome, Problem
-from shoal.anonymize.release.manifest import policy_hash
+from shoal.anonymize.release._manifest import policy_hash
 from shoal.anonymize.risk.reidentification import Risk
-from shoal.anonymize.search.portfolio import find_outcome
+from shoal.anonymize.search._portfolio import find_outcome
 from shoal.errors import AlreadyExists, InvalidSetting, StartFails, TooFewRows
 from shoal.files import atomic_file
 from shoal.files.scratch import private_file
-
-__all__ = ["Trial", "TrialFile", "TrialSetting", "explore", "policy_with", "settings_of"]
 
 FORMAT = "shoal.explore/1"
 Recoding = Literal["global", "local"]
 
 
 class TrialSetting(NamedTuple):
-    """What is tried.
-
-    Parameters
-    ----------
-    k
-        How many people share each combination.
-    suppression
-        The share of rows that may be left out.
-    recoding
-        Whether all rows share one cut, or each class has labels of its own.
-    """
+    """What is tried."""
 
     k: int
     suppression: float
@@ -54,26 +42,10 @@ class Trial:
 
     Parameters
     ----------
-    k
-        As asked for.
-    suppression
-        As asked for.
-    recoding
-        As asked for.
     loss
         The certainty penalty; None if the setting has no release.
     rows_left_out
         Rows that would not be published.
-    groups
-        The number of classes.
-    smallest
-        The people in the smallest class.
-    highest_risk
-        The prosecutor's chance of the right record in the smallest class.
-    mean_risk
-        The prosecutor's chance on average over all members.
-    refusal
-        Why there is no release.
     """
 
     k: int
@@ -139,15 +111,7 @@ def _joined(values: Sequence[Any]) -> str:
 
 
 def policy_with(policy: Policy, setting: TrialSetting) -> Policy:
-    """Return a policy with another k, suppression and recoding.
-
-    Parameters
-    ----------
-    policy
-        The policy.
-    setting
-        What is to be tried.
-    """
+    """Return a policy with another k, suppression and recoding."""
     privacy = {"k": setting.k, "suppression": setting.suppression}
     return policy.model_copy(
         update={
@@ -159,17 +123,6 @@ def policy_with(policy: Policy, setting: TrialSetting) -> Policy:
 
 class TrialFile:
     """The trials of one table and policy, in a file that only its owner can read.
-
-    Parameters
-    ----------
-    path
-        The JSON file.
-    policy
-        The policy that is explored.
-    source
-        The table's file or path, which tells whether the table is still the same.
-    overwrite
-        Whether trials of another table or policy may be replaced.
 
     Attributes
     ----------
@@ -202,23 +155,11 @@ class TrialFile:
         return False
 
     def get(self, setting: TrialSetting) -> Trial | None:
-        """Return the trial of a setting, if it was made.
-
-        Parameters
-        ----------
-        setting
-            The setting.
-        """
+        """Return the trial of a setting, if it was made."""
         return self._trials.get(setting)
 
     def add(self, trial: Trial) -> None:
-        """Keep a trial.
-
-        Parameters
-        ----------
-        trial
-            The trial.
-        """
+        """Keep a trial."""
         self._trials[trial.setting] = trial
         content = {
             "format": FORMAT,
@@ -260,14 +201,6 @@ def explore(
 
     Parameters
     ----------
-    policy
-        Which column is what, the l and t rules, and how to search.
-    X
-        The table.
-    settings
-        What to try.
-    trials
-        Where trials are kept.
     progress
         Called with the trials done and those to do.
 

@@ -8,6 +8,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
+from shoal.anonymize._leaf_numbers import interval_replacements
 from shoal.anonymize.classes import number_classes
 from shoal.anonymize.codec import (
     NOTHING,
@@ -18,12 +19,12 @@ from shoal.anonymize.codec import (
     number_values,
 )
 from shoal.anonymize.hierarchies import NO_LEAF, Hierarchy
-from shoal.anonymize.hierarchies.build import HeldCells, build_hierarchy, needs_rows
-from shoal.anonymize.leaf_numbers import interval_replacements
+from shoal.anonymize.hierarchies._build import HeldCells, build_hierarchy, needs_rows
 from shoal.anonymize.policy import Policy
 from shoal.anonymize.problem import Cut, Problem, SensitiveColumn
 from shoal.anonymize.table import AnyTable, table_of
 from shoal.anonymize.table_check import check_columns, check_people, check_tokens
+from shoal.arrays import Floats, Integers
 from shoal.domain.value_text import value_to_text
 from shoal.engine.duckdb import OWNER
 from shoal.errors import (
@@ -35,22 +36,6 @@ from shoal.errors import (
     quantity,
 )
 
-__all__ = [
-    "ColumnCells",
-    "FrequencyTable",
-    "check_table",
-    "codec_of",
-    "columns_to_count",
-    "columns_with_rules",
-    "count_cells",
-    "count_combinations",
-    "frequency_of",
-    "problem_of_remote_lines",
-    "stated_costs",
-]
-
-Ints = NDArray[np.int64]
-Floats = NDArray[np.float64]
 _TARGET = "<target>"
 
 
@@ -81,24 +66,20 @@ class ColumnCells(NamedTuple):
 
     Parameters
     ----------
-    cells
-        An Arrow array.
-    n
-        How many rows each cell stands for.
     owner
         The person of each cell as a number; None if each row is a person.
     """
 
     cells: Any
-    n: Ints
-    owner: Ints | None = None
+    n: Integers
+    owner: Integers | None = None
 
 
 class _Lines(NamedTuple):
     """Distinct lines: codes (F, columns), rows of each, and rows left out for a null."""
 
     codes: NDArray[np.int32]
-    n: Ints
+    n: Integers
     lost: int
 
 
@@ -135,8 +116,6 @@ def count_cells(policy: Policy, X: Any) -> tuple[pa.Table, bool]:
 
     Parameters
     ----------
-    policy
-        Every column of the table needs a role in it.
     X
         Whatever ``source_of`` takes.
 
@@ -153,27 +132,13 @@ def count_cells(policy: Policy, X: Any) -> tuple[pa.Table, bool]:
 
 
 def check_table(policy: Policy, table: AnyTable) -> bool:
-    """Check that a table fits its policy, and return whether some people have several rows.
-
-    Parameters
-    ----------
-    policy
-        The policy.
-    table
-        The table.
-    """
+    """Check that a table fits its policy, and return whether some people have several rows."""
     check_columns(policy, table, list(columns_to_count(policy).values()))
     return check_people(policy, table)
 
 
 def columns_to_count(policy: Policy) -> dict[str, str]:
-    """Return the columns that a search needs, by the names they have in the table.
-
-    Parameters
-    ----------
-    policy
-        The policy.
-    """
+    """Return the columns that a search needs, by the names they have in the table."""
     named = {name: name for name in (*policy.names("quasi"), *columns_with_rules(policy))}
     if policy.search.target is not None:
         named[_TARGET] = policy.search.target
@@ -185,12 +150,8 @@ def frequency_of(policy: Policy, counted: pa.Table, by_person: bool) -> Frequenc
 
     Parameters
     ----------
-    policy
-        The policy.
     counted
         The combinations: columns c0, c1, ..., perhaps ``owner``, and ``n``.
-    by_person
-        Whether some people have several rows.
     """
     named = columns_to_count(policy)
     counted = counted.rename_columns([*named, *counted.column_names[len(named) :]])
@@ -212,43 +173,19 @@ def frequency_of(policy: Policy, counted: pa.Table, by_person: bool) -> Frequenc
 
 
 def problem_of_remote_lines(policy: Policy, codec: Codec, lost: int) -> Problem:
-    """Build a problem without lines, for lines that stay on a cluster.
-
-    Parameters
-    ----------
-    policy
-        The policy.
-    codec
-        How columns are encoded.
-    lost
-        How many rows were left out for a null.
-    """
+    """Build a problem without lines, for lines that stay on a cluster."""
     none = _Lines(np.empty((0, len(codec.hierarchies)), np.int32), np.empty(0, np.int64), lost)
     return _problem(policy, codec, none, False)
 
 
 def columns_with_rules(policy: Policy) -> tuple[str, ...]:
-    """Return the sensitive columns that have an l or a t rule.
-
-    Parameters
-    ----------
-    policy
-        The policy.
-    """
+    """Return the sensitive columns that have an l or a t rule."""
     columns = policy.attributes
     return tuple(n for n in policy.names("sensitive") if columns[n].l or columns[n].t)
 
 
 def codec_of(policy: Policy, columns: Mapping[str, ColumnCells]) -> Codec:
-    """Build the codec of all columns; values without a code are reported for all at once.
-
-    Parameters
-    ----------
-    policy
-        The policy.
-    columns
-        The cells of each column.
-    """
+    """Build the codec of all columns; values without a code are reported for all at once."""
     if not len(columns[policy.names("quasi")[0]].n):
         raise TooFewRows("The table has no rows.", "Give it at least k rows.", reason="people")
     hierarchies = {}
@@ -320,7 +257,7 @@ def _number_people(owners: Any) -> DistinctValues:
     return DistinctValues(taken.values.take(order), rank[taken.at])
 
 
-def _lines(numbers: Sequence[NDArray[np.int32]], n: Ints, quasi: int) -> _Lines:
+def _lines(numbers: Sequence[NDArray[np.int32]], n: Integers, quasi: int) -> _Lines:
     """Merge lines with equal numbers, in the order of their numbers."""
     matrix = np.stack(numbers, axis=1)
     complete = (matrix[:, :quasi] >= 0).all(axis=1)
@@ -360,7 +297,7 @@ def _problem(policy: Policy, codec: Codec, lines: _Lines, by_person: bool) -> Pr
     )
 
 
-def _costs(policy: Policy, codec: Codec) -> tuple[NDArray[np.float64], ...]:
+def _costs(policy: Policy, codec: Codec) -> tuple[Floats, ...]:
     every = []
     for name, hierarchy in codec.hierarchies.items():
         costs = stated_costs(name, hierarchy, policy.attributes[name].distances or {})
@@ -376,15 +313,6 @@ def stated_costs(name: str, hierarchy: Hierarchy, distances: Mapping[Any, float]
     A label that is not listed loses at most what the nearest listed one above it loses, and at
     least what a listed one below it does, so that a child never loses more than its parent.
 
-    Parameters
-    ----------
-    name
-        The column.
-    hierarchy
-        Its hierarchy.
-    distances
-        What labels lose, by label.
-
     Raises
     ------
     InvalidPolicy
@@ -392,7 +320,7 @@ def stated_costs(name: str, hierarchy: Hierarchy, distances: Mapping[Any, float]
 
     Examples
     --------
-    >>> from shoal.anonymize.hierarchies.files import hierarchy_from_tree
+    >>> from shoal.anonymize.hierarchies._files import hierarchy_from_tree
     >>> tree = hierarchy_from_tree({"*": {"EU": ["DE", "FR"], "other": ["US", "JP"]}}, "", True)
     >>> stated_costs("country", tree, {"EU": 0.1}).round(2).tolist()
     [1.0, 0.1, 0.0, 0.0, 0.33, 0.0, 0.0]

@@ -15,22 +15,12 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from shoal.anonymize.tree import Tree, leaf_count_costs
+from shoal.arrays import Floats, Integers
 from shoal.domain import Taxonomy
 
 if TYPE_CHECKING:
-    from shoal.anonymize.models import DeltaPresence, KMap
+    from shoal.anonymize._models import DeltaPresence, KMap
 
-__all__ = [
-    "KEPT_CUT",
-    "Closeness",
-    "Cut",
-    "Diversity",
-    "Metrics",
-    "Outcome",
-    "Problem",
-    "SensitiveColumn",
-    "problem_of",
-]
 
 KEPT_CUT = "kept cut"  # the method of an outcome that was not searched for
 
@@ -47,10 +37,6 @@ class Diversity:
         ``distinct``: at least ``value`` different values. ``entropy``: their entropy is at least ln
         ``value``. ``recursive``: the commonest is rarer than ``c`` times all from the ``value``-th
         commonest on.
-    value
-        The l of the rule.
-    c
-        The c of a recursive rule.
     """
 
     kind: Literal["distinct", "entropy", "recursive"]
@@ -71,8 +57,6 @@ class Closeness:
         The distance of two values. ``equal``: 1 if they differ. ``ordered``: their steps apart in
         the declared order among the values that occur, over the most possible. ``hierarchical``:
         the height of the lowest node above both over the root's height.
-    value
-        The greatest distance of a class, the t of the rule.
     """
 
     kind: Literal["equal", "ordered", "hierarchical"]
@@ -85,14 +69,10 @@ class SensitiveColumn:
 
     Parameters
     ----------
-    name
-        The column's name.
     codes
         int32 (F,): each line's value as a number in [0, size), -1 for a null. With ``ordered``
         the numbers follow the declared order; with ``hierarchical`` they are leaf codes of
         ``taxonomy``. Values that do not occur may have numbers too.
-    size
-        How many numbers there are.
     l
         How varied values must be in a class, or None.
     t
@@ -130,13 +110,7 @@ class Cut:
 
     @classmethod
     def top(cls, d: int) -> "Cut":
-        """Return the cut at the roots, with every QID fully generalised.
-
-        Parameters
-        ----------
-        d
-            The number of QIDs.
-        """
+        """Return the cut at the roots, with every QID fully generalised."""
         return cls(((0,),) * d)
 
 
@@ -172,8 +146,6 @@ class Problem:
     start
         Where the search begins, and above which nothing may be published: ``None`` for the
         roots, else the nodes of ``max_level``. Local recoding keeps below it, too.
-    sensitive
-        Columns with rules, or none.
     entities
         int64 (F,) or None: the person of each line, any numbers. If given, no line holds rows of
         two people.
@@ -190,19 +162,19 @@ class Problem:
 
     names: tuple[str, ...]
     taxonomies: tuple[Taxonomy, ...]
-    costs: tuple[NDArray[np.float64], ...]
+    costs: tuple[Floats, ...]
     codes: NDArray[np.int32] = field(repr=False)
-    n: NDArray[np.int64] = field(repr=False)
+    n: Integers = field(repr=False)
     k: int
     suppression: float = 0.0
     weights: tuple[float, ...] = ()
     lost: int = 0
     start: Cut | None = None
     sensitive: tuple[SensitiveColumn, ...] = ()
-    entities: NDArray[np.int64] | None = field(default=None, repr=False)
+    entities: Integers | None = field(default=None, repr=False)
     target: NDArray[np.int32] | None = field(default=None, repr=False)
     levels: tuple[NDArray[np.int32], ...] = field(default=(), repr=False)
-    population: NDArray[np.int64] | None = field(default=None, repr=False)
+    population: Integers | None = field(default=None, repr=False)
     class_models: "tuple[KMap | DeltaPresence, ...]" = ()
 
     def __post_init__(self) -> None:
@@ -241,11 +213,6 @@ class Problem:
     def labels(self, cut: Cut) -> NDArray[np.int32]:
         """Return the node under which each line is published by a cut.
 
-        Parameters
-        ----------
-        cut
-            The cut.
-
         Returns
         -------
         int32 (F, d): places of nodes.
@@ -265,20 +232,12 @@ class Metrics:
     ncp
         Normalised certainty penalty in [0, 1]: the mean over rows of the cost of their labels, a
         suppressed row costing 1; over QIDs the mean weighted by ``weights``.
-    ncp_by_qid
-        The same for each QID alone.
-    dm
-        Discernibility: the sum of squared class sizes, plus N for each suppressed row.
     aecs
         Published rows over (classes times k); 1 is the least possible without entities.
     entropy
         Bits by which a published row tells its class: sum of (n_c / N) log2(N / n_c).
-    classes
-        How many classes there are.
     smallest
         The size of the smallest class, in people if there are entities.
-    suppressed
-        Rows that are not published.
     """
 
     ncp: float

@@ -16,8 +16,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
-from numpy.typing import NDArray
 
+from shoal.arrays import Integers
 from shoal.data import Source, source_of
 from shoal.data.files import ParquetSource
 from shoal.data.memory import ReaderSource
@@ -25,19 +25,6 @@ from shoal.data.source import BATCH_ROWS, hide_row_text
 from shoal.engine.duckdb import COUNTED, OWNER, plain_names, query_columns, query_stream
 from shoal.engine.entry import by_engine
 from shoal.engine.table import FrameTable
-
-__all__ = [
-    "COUNTED",
-    "OWNER",
-    "AnyTable",
-    "PackedTexts",
-    "Table",
-    "TableWithOwners",
-    "TooManyTexts",
-    "sizes_sql",
-    "table_of",
-    "text_batches",
-]
 
 _MOST_TEXTS = 4096  # distinct texts of a column that is packed
 _WORD = 62  # bits of an integer that columns are packed into
@@ -50,15 +37,7 @@ class TooManyTexts(Exception):
 
 
 def text_batches(file: Path, columns: Sequence[str]) -> Iterator[pa.RecordBatch]:
-    """Yield the rows of a Parquet file, with text as dictionaries.
-
-    Parameters
-    ----------
-    file
-        The Parquet file.
-    columns
-        The columns to read.
-    """
+    """Yield the rows of a Parquet file, with text as dictionaries."""
     kinds = pq.read_schema(file)
     texts = [name for name in columns if pa.types.is_string(kinds.field(name).type)]
     # Buffered, without pre-buffering: a row group may be as large as the file.
@@ -73,8 +52,6 @@ class PackedTexts:
 
     Parameters
     ----------
-    file
-        A Parquet file.
     columns
         Some of its columns. Others than text, or too many distinct texts, raise
         ``TooManyTexts``.
@@ -132,14 +109,14 @@ class PackedTexts:
                 columns[at] = pa.DictionaryArray.from_arrays(indices, texts)
         return [columns[at] for at in range(len(columns))]
 
-    def _word(self, batch: pa.RecordBatch, members: Sequence[int]) -> NDArray[np.int64]:
+    def _word(self, batch: pa.RecordBatch, members: Sequence[int]) -> Integers:
         word = np.zeros(batch.num_rows, dtype=np.int64)
         for at in members:
             word <<= self._bits[at]
             word |= self._numbers(at, batch.column(at))
         return word
 
-    def _numbers(self, at: int, column: Any) -> NDArray[np.int64]:
+    def _numbers(self, at: int, column: Any) -> Integers:
         """Return the number of each cell's text, from 1; 0 for nulls."""
         if not pa.types.is_dictionary(column.type) or len(column.dictionary) > _MOST_TEXTS:
             raise TooManyTexts
@@ -151,9 +128,7 @@ class PackedTexts:
         indices = column.indices
         if indices.null_count:
             indices = pc.fill_null(indices, len(numbers))
-        of_rows: NDArray[np.int64] = np.array([*numbers, 0], dtype=np.int64).take(
-            indices.to_numpy()
-        )
+        of_rows: Integers = np.array([*numbers, 0], dtype=np.int64).take(indices.to_numpy())
         return of_rows
 
 
@@ -177,8 +152,6 @@ class TableWithOwners:
 
     Parameters
     ----------
-    X
-        The table.
     owners_path
         A Parquet file with one column of owners, ``owner``.
     """
@@ -188,15 +161,7 @@ class TableWithOwners:
         self.names = (*self._source.names, OWNER)
 
     def batches(self, columns: Sequence[str], size: int = BATCH_ROWS) -> Iterator[pa.RecordBatch]:
-        """Yield these columns with the owners beside them, in a new pass.
-
-        Parameters
-        ----------
-        columns
-            The columns.
-        size
-            The rows of a batch.
-        """
+        """Yield these columns with the owners beside them, in a new pass."""
         own = [name for name in columns if name != OWNER]
         with pq.ParquetFile(self._owners) as parquet:
             names = _slices(parquet.iter_batches(size))
@@ -264,8 +229,6 @@ class Table:
 
         Parameters
         ----------
-        columns
-            The columns.
         owner
             The column that says whose a row is, or None.
         replacements
@@ -296,8 +259,6 @@ class Table:
 
         Parameters
         ----------
-        columns
-            The columns.
         owner
             The column that says whose a row is, or None.
         """
@@ -314,8 +275,6 @@ class Table:
 
         Parameters
         ----------
-        sql
-            The query.
         columns
             The columns that become c0, c1, ...
         owner
@@ -327,13 +286,7 @@ class Table:
         return query_columns(sql, self._rows(columns, owner), columns, owner)
 
     def nested(self, columns: Sequence[str]) -> list[str]:
-        """Return which of these columns hold lists or structures; a stream reports none.
-
-        Parameters
-        ----------
-        columns
-            The columns.
-        """
+        """Return which of these columns hold lists or structures; a stream reports none."""
         if isinstance(self._source, ReaderSource):
             return []
         first = next(self._source.batches(columns, 1), None)
@@ -341,13 +294,7 @@ class Table:
         return [field.name for field in fields if pa.types.is_nested(field.type)]
 
     def owners(self, entity: str) -> Any:
-        """Return the distinct people of the table, as text.
-
-        Parameters
-        ----------
-        entity
-            The column that tells people apart.
-        """
+        """Return the distinct people of the table, as text."""
         return self.counts([], entity)[OWNER]
 
     def collected(self, columns: Sequence[str], owner: str | None = None) -> None:
@@ -355,20 +302,12 @@ class Table:
 
         Parameters
         ----------
-        columns
-            The columns.
         owner
             The column that says whose a row is, or None.
         """
 
     def batches(self, columns: Sequence[str]) -> Iterator[pa.RecordBatch]:
-        """Yield the rows in batches; text of a Parquet file comes as dictionaries.
-
-        Parameters
-        ----------
-        columns
-            The columns.
-        """
+        """Yield the rows in batches; text of a Parquet file comes as dictionaries."""
         file = self._file
         if file is None:
             yield from self._source.batches(columns)
@@ -423,8 +362,6 @@ def sizes_sql(named: Sequence[str], owner: str | None) -> str:
 
     Parameters
     ----------
-    named
-        The columns of the combinations, as SQL.
     owner
         The column that says whose a row is, or None.
     """

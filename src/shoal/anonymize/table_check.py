@@ -11,7 +11,7 @@ import numpy as np
 from shoal.anonymize.classes import number_classes
 from shoal.anonymize.policy import Policy
 from shoal.anonymize.problem import Problem
-from shoal.anonymize.release.pseudonyms import keys_of
+from shoal.anonymize.release._pseudonyms import keys_of
 from shoal.anonymize.table import AnyTable
 from shoal.data.column_names import (
     check_header,
@@ -22,9 +22,6 @@ from shoal.data.column_names import (
 )
 from shoal.engine.duckdb import OWNER
 from shoal.errors import EntityMissing, InvalidPolicy, LooksIdentifying, quantity
-
-__all__ = ["check_columns", "check_countable", "check_names", "check_people", "check_tokens",
-           "find_identifying_columns"]  # fmt: skip
 
 _FREE_TEXT_WORDS = 4  # as many words in most cells make free text
 _COLUMNS_IN_A_QUERY = 20  # see _figures_of_columns
@@ -39,10 +36,6 @@ def check_columns(policy: Policy, table: AnyTable, counted: Sequence[str]) -> No
 
     Parameters
     ----------
-    policy
-        The policy.
-    table
-        The table.
     counted
         Columns that are counted, and must hold plain values.
     """
@@ -68,13 +61,6 @@ def check_names(table: AnyTable, what: str) -> None:
 
     They must look like names, and none may occur in its own column among other values, as `F` does
     in a table without a header. A column that holds only its name or nothing is a checkbox.
-
-    Parameters
-    ----------
-    table
-        The table.
-    what
-        What to call the table in errors.
     """
     check_header(table.names, what)
     for name, (same, ticked) in _figures_of_columns(table, table.names, _recurrence):
@@ -86,15 +72,7 @@ def check_names(table: AnyTable, what: str) -> None:
 
 
 def check_countable(table: AnyTable, columns: Sequence[str]) -> None:
-    """Refuse to count rows by lists or structures, which have no hierarchy and no order.
-
-    Parameters
-    ----------
-    table
-        The table.
-    columns
-        The columns to count.
-    """
+    """Refuse to count rows by lists or structures, which have no hierarchy and no order."""
     nested = table.nested(list(dict.fromkeys(columns)))
     if nested:
         raise InvalidPolicy(
@@ -105,15 +83,7 @@ def check_countable(table: AnyTable, columns: Sequence[str]) -> None:
 
 
 def check_people(policy: Policy, table: AnyTable) -> bool:
-    """Return whether some people have several rows; rows without a person are refused.
-
-    Parameters
-    ----------
-    policy
-        The policy.
-    table
-        The table.
-    """
+    """Return whether some people have several rows; rows without a person are refused."""
     entity = policy.privacy.entity
     for name in keys_of(policy):
         if name != entity and _repeats(table, name):
@@ -135,15 +105,7 @@ def check_people(policy: Policy, table: AnyTable) -> bool:
 
 
 def check_tokens(policy: Policy, problem: Problem) -> None:
-    """Refuse pseudonyms that link rows which differ in what is published of them.
-
-    Parameters
-    ----------
-    policy
-        The policy.
-    problem
-        The problem.
-    """
+    """Refuse pseudonyms that link rows which differ in what is published of them."""
     entity = policy.privacy.entity
     if entity not in keys_of(policy) or problem.entities is None:
         return
@@ -196,13 +158,6 @@ def find_identifying_columns(policy: Policy, table: AnyTable) -> dict[str, float
     A row counts if fewer than k people share its value: whoever knows that value has fewer than k
     rows to look through, whatever the quasi-identifiers are. Up to one row in ten is accepted. The
     answer depends on the rows, so it is for their holder only.
-
-    Parameters
-    ----------
-    policy
-        The policy.
-    table
-        The table.
 
     Examples
     --------

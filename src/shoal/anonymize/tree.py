@@ -10,15 +10,8 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from shoal.arrays import Floats, Integers
 from shoal.domain import Taxonomy
-
-__all__ = [
-    "Places",
-    "Tree",
-    "leaf_count_costs",
-    "level_costs",
-    "width_costs",
-]
 
 Places = NDArray[np.int32]
 
@@ -30,11 +23,6 @@ class Tree:
     ``low``, ``high``, ``parent``, ``depth`` are those of ``Node``, each of shape (nodes,);
     a node is a leaf if ``high - low`` is 1. Places are in preorder: a parent comes before its
     children, and siblings follow one another in the order of their codes.
-
-    Parameters
-    ----------
-    taxonomy
-        The taxonomy.
 
     Examples
     --------
@@ -74,7 +62,7 @@ class Tree:
         return len(self.taxonomy.nodes)
 
     @cached_property
-    def fanout(self) -> NDArray[np.int64]:
+    def fanout(self) -> Integers:
         """The number of children of each node; 0 for a leaf."""
         return np.bincount(self.parent[1:], minlength=self.size)
 
@@ -111,52 +99,30 @@ class Tree:
         return np.stack(levels[::-1])
 
     def below(self, places: NDArray[np.integer], codes: NDArray[np.integer]) -> Places:
-        """Return the child of each node on the way to a leaf below it; a leaf is its own child.
-
-        Parameters
-        ----------
-        places
-            Places of nodes.
-        codes
-            The code of a leaf below each.
-        """
+        """Return the child of each node on the way to a leaf below it; a leaf is its own child."""
         depth = np.minimum(self.depth[places] + 1, len(self.ancestors) - 1)
         children: Places = self.ancestors[depth, codes]
         return children
 
-    def sums(self, of_leaves: ArrayLike) -> NDArray[np.float64]:
-        """Return, for each node, the sum of a number over its leaves.
-
-        Parameters
-        ----------
-        of_leaves
-            The number of each leaf, by code.
-        """
+    def sums(self, of_leaves: ArrayLike) -> Floats:
+        """Return, for each node, the sum of a number over its leaves."""
         total = np.concatenate([[0], np.cumsum(np.asarray(of_leaves, dtype=np.float64))])
-        sums: NDArray[np.float64] = total[self.high] - total[self.low]
+        sums: Floats = total[self.high] - total[self.low]
         return sums
 
     def partition(self, places: ArrayLike) -> Places:
-        """Return, for each leaf code, the node of a cut that covers it; -1 where none does.
-
-        Parameters
-        ----------
-        places
-            The nodes of the cut.
-        """
+        """Return, for each leaf code, the node of a cut that covers it; -1 where none does."""
         cover = np.full(self.taxonomy.size, -1, dtype=np.int32)
         for place in np.asarray(places, dtype=np.int64):
             cover[self.low[place] : self.high[place]] = place
         return cover
 
 
-def leaf_count_costs(taxonomy: Taxonomy, values: ArrayLike) -> NDArray[np.float64]:
+def leaf_count_costs(taxonomy: Taxonomy, values: ArrayLike) -> Floats:
     r"""Return costs :math:`(v(y) - 1) / (v(\text{root}) - 1)` of a column of countable values.
 
     Parameters
     ----------
-    taxonomy
-        The taxonomy.
     values
         For each leaf, by code, how many values it stands for: 1, or 0 for a leaf of nulls; for
         integers the number of values of the declared domain it covers.
@@ -168,17 +134,15 @@ def leaf_count_costs(taxonomy: Taxonomy, values: ArrayLike) -> NDArray[np.float6
     [1.0, 0.5, 0.0, 0.0, 0.0]
     """
     counts = Tree(taxonomy).sums(values)
-    costs: NDArray[np.float64] = np.maximum(counts - 1, 0) / max(counts[0] - 1, 1)
+    costs: Floats = np.maximum(counts - 1, 0) / max(counts[0] - 1, 1)
     return costs
 
 
-def width_costs(taxonomy: Taxonomy, widths: ArrayLike) -> NDArray[np.float64]:
+def width_costs(taxonomy: Taxonomy, widths: ArrayLike) -> Floats:
     """Return costs of a continuous column: each node's share of the declared range.
 
     Parameters
     ----------
-    taxonomy
-        The taxonomy.
     widths
         For each leaf, by code, the length of its interval; 0 for a leaf of nulls.
 
@@ -191,7 +155,7 @@ def width_costs(taxonomy: Taxonomy, widths: ArrayLike) -> NDArray[np.float64]:
     return lengths / (lengths[0] or 1.0)
 
 
-def level_costs(taxonomy: Taxonomy, levels: NDArray[np.int32]) -> NDArray[np.float64]:
+def level_costs(taxonomy: Taxonomy, levels: NDArray[np.int32]) -> Floats:
     """Return costs by the level of a label over the root's (Sweeney 2002, Prec).
 
     They are for learnt hierarchies, where the number of leaves below a label depends on people,
@@ -199,8 +163,6 @@ def level_costs(taxonomy: Taxonomy, levels: NDArray[np.int32]) -> NDArray[np.flo
 
     Parameters
     ----------
-    taxonomy
-        The taxonomy.
     levels
         int32 (levels, leaves): the place of the node above each leaf at each level as written. A
         node that stands at several, as chains are contracted, is named by the highest of them, but

@@ -17,20 +17,9 @@ from shoal.anonymize.hierarchies.hierarchy import as_text
 from shoal.anonymize.policy import Policy
 from shoal.anonymize.problem import Problem
 from shoal.anonymize.table import Table
+from shoal.arrays import Floats, Integers
 from shoal.errors import InvalidSetting
 
-__all__ = [
-    "Association",
-    "ClassificationReport",
-    "ColumnChange",
-    "ModelScore",
-    "associations",
-    "classification_report",
-    "column_changes",
-]
-
-Floats = NDArray[np.float64]
-Counts = NDArray[np.int64]
 _MOST_ROWS = 20_000  # rows that models are trained and tested on
 _MOST_VALUES = 200  # values of a feature that are told apart; the others are one
 _FOLDS = 3
@@ -43,12 +32,8 @@ class ColumnChange:
 
     Parameters
     ----------
-    name
-        The column.
     values
         Its leaves, in the order of the hierarchy.
-    before
-        The share of rows with each leaf.
     after
         The share that a reader would guess: a label's rows spread evenly over its leaves.
     """
@@ -66,17 +51,7 @@ class ColumnChange:
 
 @dataclass(frozen=True)
 class Association:
-    """How strongly two columns go together before and after, as Cramér's V from 0 to 1.
-
-    Parameters
-    ----------
-    columns
-        The two columns.
-    before
-        Between their leaves.
-    after
-        Between their labels.
-    """
+    """How strongly two columns go together before and after, as Cramér's V from 0 to 1."""
 
     columns: tuple[str, str]
     before: float
@@ -90,8 +65,6 @@ def column_changes(
 
     Parameters
     ----------
-    problem
-        The lines.
     labels
         int32 (F, d): the label of each line.
     suppressed
@@ -134,8 +107,6 @@ def associations(
 
     Parameters
     ----------
-    problem
-        The lines.
     labels
         int32 (F, d): the label of each line.
     suppressed
@@ -156,7 +127,7 @@ def associations(
 
 def _label_columns(
     problem: Problem, labels: NDArray[np.int32], suppressed: NDArray[np.bool_]
-) -> tuple[list[Counts], Counts]:
+) -> tuple[list[Integers], Integers]:
     """Return the labels of each class, column by column, and its rows: far fewer than lines."""
     classes = number_classes(labels, suppressed)
     live = classes.ids >= 0
@@ -165,7 +136,7 @@ def _label_columns(
     return list(of_class.T), count_rows(problem, classes)
 
 
-def _cramers_v(a: Counts, b: Counts, n: Counts) -> float:
+def _cramers_v(a: Integers, b: Integers, n: Integers) -> float:
     """Return Cramér's V, 0 where a column has one value only."""
     cells, row_sums, column_sums = _cross_table(a, b, n)
     total, least = float(n.sum()), min((row_sums > 0).sum(), (column_sums > 0).sum()) - 1
@@ -177,7 +148,7 @@ def _cramers_v(a: Counts, b: Counts, n: Counts) -> float:
     return float(np.sqrt(max(phi, 0.0) / least))
 
 
-def _cross_table(a: Counts, b: Counts, n: Counts) -> tuple[tuple[Any, Any, Any], Any, Any]:
+def _cross_table(a: Integers, b: Integers, n: Integers) -> tuple[tuple[Any, Any, Any], Any, Any]:
     """Return occupied cells (rows, and where they are), and the sums of both columns."""
     row_sums, column_sums = np.bincount(a, n), np.bincount(b, n)
     width, key = len(column_sums), a * len(column_sums) + b
@@ -197,12 +168,8 @@ class ModelScore:
 
     Parameters
     ----------
-    accuracy
-        The share of rows predicted rightly.
     auc
         The area under the ROC curve, averaged over the column's values; 0.5 is a guess.
-    rows
-        How many rows there were.
     """
 
     accuracy: float
@@ -216,16 +183,8 @@ class ClassificationReport:
 
     Parameters
     ----------
-    target
-        The column.
-    original
-        The score of a model of the original rows.
-    released
-        The score of a model of the released rows.
     majority
         The share of the commonest value: what is right without a model.
-    warnings
-        What makes the comparison misleading.
     """
 
     target: str
@@ -245,17 +204,8 @@ def classification_report(
 
     Parameters
     ----------
-    policy
-        The policy of the release.
-    original
-        The table.
-    released
-        The released table.
     target
         The column to predict; published as it is, or a quasi-identifier.
-    seed
-        Of the folds.
-
     Raises
     ------
     InvalidSetting

@@ -38,25 +38,25 @@ answer
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from shoal.audit.bound.lower_bound import lower_bound, lower_bound_of
-from shoal.audit.bound.scores import exact_score
+from shoal.audit._draws import Batched
+from shoal.audit.bound._lower_bound import lower_bound, lower_bound_of
+from shoal.audit.bound._scores import exact_score
 from shoal.audit.case import Case, Twin
-from shoal.audit.cases.estimators import estimators
-from shoal.audit.cases.mechanisms import mechanisms
-from shoal.audit.draws import Batched
+from shoal.audit.cases._estimators import estimators
+from shoal.audit.cases._mechanisms import mechanisms
 from shoal.audit.finding import Finding, LowerBound, Measured, finding_of
-from shoal.audit.membership.ceiling import Ceiling, ceiling_of
-from shoal.audit.membership.inference import membership_inference
-from shoal.audit.membership.lira import lira
-from shoal.audit.membership.neighbours import NeighbourAttack, neighbour_attack
-from shoal.audit.membership.result import MembershipInference
+from shoal.audit.membership._ceiling import Ceiling, ceiling_of
+from shoal.audit.membership._inference import membership_inference
+from shoal.audit.membership._lira import lira
+from shoal.audit.membership._neighbours import NeighbourAttack, neighbour_attack
+from shoal.audit.membership._result import MembershipInference
 
 if TYPE_CHECKING:
-    from shoal.audit.loss.neighbours import neighbour_pairs, search_worst_row
+    from shoal.audit.loss._neighbours import neighbour_pairs, search_worst_row
     from shoal.audit.loss.replay import Replayed, replay
-    from shoal.audit.tables.attributes import AttributeInference, attribute_inference
-    from shoal.audit.tables.linkage import Linkage, Links, linkage
-    from shoal.audit.tables.reconstruction import Reconstruction, reconstruction
+    from shoal.audit.tables._attributes import AttributeInference, attribute_inference
+    from shoal.audit.tables._linkage import Linkage, Links, linkage
+    from shoal.audit.tables._reconstruction import Reconstruction, reconstruction
 
 __all__ = [
     "AttributeInference",
@@ -92,17 +92,17 @@ __all__ = [
 ]
 
 _MODULE_OF = {  # attacks on tables and replays of fits need Arrow, which audits of noise do not
-    "AttributeInference": "tables.attributes",
-    "Linkage": "tables.linkage",
-    "Links": "tables.linkage",
-    "Reconstruction": "tables.reconstruction",
+    "AttributeInference": "tables._attributes",
+    "Linkage": "tables._linkage",
+    "Links": "tables._linkage",
+    "Reconstruction": "tables._reconstruction",
     "Replayed": "loss.replay",
-    "attribute_inference": "tables.attributes",
-    "linkage": "tables.linkage",
-    "neighbour_pairs": "loss.neighbours",
-    "reconstruction": "tables.reconstruction",
+    "attribute_inference": "tables._attributes",
+    "linkage": "tables._linkage",
+    "neighbour_pairs": "loss._neighbours",
+    "reconstruction": "tables._reconstruction",
     "replay": "loss.replay",
-    "search_worst_row": "loss.neighbours",
+    "search_worst_row": "loss._neighbours",
 }
 
 

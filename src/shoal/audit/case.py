@@ -10,18 +10,11 @@ from typing import Any
 
 import numpy as np
 
-from shoal.audit.bound.pairs import epsilon_of
+from shoal.audit.bound._pairs import epsilon_of
 from shoal.audit.finding import Finding, Measured, seed_of
 from shoal.errors import InvalidSetting
 from shoal.privacy import Guarantee
 from shoal.randomness import Randomness, Seed
-
-__all__ = [
-    "INSTRUMENTS",
-    "Case",
-    "Cases",
-    "Twin",
-]
 
 
 @dataclass(frozen=True, eq=False)
@@ -114,7 +107,7 @@ class Case:
         random_state: Seed,
         progress: Callable[[str, float], None] | None,
     ) -> "Finding":
-        from shoal.audit.bound.lower_bound import lower_bound
+        from shoal.audit.bound._lower_bound import lower_bound
 
         return lower_bound(
             self.mechanism,
@@ -139,13 +132,7 @@ class Twin(Case):
 
 
 class Cases(Mapping[str, Case]):
-    """Cases by name, built when first used.
-
-    Parameters
-    ----------
-    make
-        Builds them all.
-    """
+    """Cases by name, built when first used."""
 
     def __init__(self, make: Callable[[], Mapping[str, Case]]) -> None:
         self._made = cache(make)

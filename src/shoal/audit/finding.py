@@ -18,21 +18,14 @@ from shoal.privacy import Guarantee
 from shoal.privacy.guarantees import guarantee_of
 from shoal.randomness import Seed
 
-__all__ = ["Finding", "LowerBound", "Measured", "finding_of", "seed_of", "verdict_of"]
-
 
 def verdict_of(value: float, claim: float | None, faults: tuple[str, ...] = ()) -> str:
     """Return the verdict: a violation proves a fault, the others prove nothing.
 
     Parameters
     ----------
-    value
-        The number found.
     claim
         The claim; None without one.
-    faults
-        What no working mechanism does.
-
     Examples
     --------
     >>> verdict_of(1.3, 1.0), verdict_of(0.9, 1.0), verdict_of(0.9, None)
@@ -48,13 +41,7 @@ def verdict_of(value: float, claim: float | None, faults: tuple[str, ...] = ()) 
 
 
 def seed_of(random_state: Seed) -> int | None:
-    """Return the seed to record, or None if none was given.
-
-    Parameters
-    ----------
-    random_state
-        What was given.
-    """
+    """Return the seed to record, or None if none was given."""
     return int(random_state) if isinstance(random_state, int | np.integer) else None
 
 

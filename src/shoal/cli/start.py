@@ -8,8 +8,6 @@ import signal
 import sys
 from types import FrameType
 
-__all__ = ["STOPPED", "TERMINATED", "main"]
-
 STOPPED = 130  # 128 + SIGINT, by the convention of shells
 TERMINATED = 143  # 128 + SIGTERM
 
@@ -18,7 +16,7 @@ def main() -> None:
     """Run the command line."""
     try:
         signal.signal(signal.SIGTERM, _exit_on_sigterm)
-        from shoal.cli.main import app
+        from shoal.cli._main import app
 
         app()
     except KeyboardInterrupt:

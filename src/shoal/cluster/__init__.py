@@ -36,32 +36,32 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from shoal.cluster import choose
     from shoal.cluster._simulate import Refit, StandInRows, refit, unfitted
+    from shoal.cluster._synopsis_clusters import cluster_synopsis
     from shoal.cluster.control import without_data
-    from shoal.cluster.kmeans.estimator import PrivateKMeans
+    from shoal.cluster.kmeans._estimator import PrivateKMeans
     from shoal.cluster.local import LocalClusterer
+    from shoal.cluster.local._prototypes import LocalPrototypes
     from shoal.cluster.local.distributed_frames import FrameReports
-    from shoal.cluster.local.prototypes import LocalPrototypes
     from shoal.cluster.local.rounds import LocalRounds
     from shoal.cluster.local.rounds_model import RoundsModel
     from shoal.cluster.model_folder import load_model
-    from shoal.cluster.prototypes.estimator import PrivateKPrototypes
-    from shoal.cluster.prototypes.plain import KPrototypes
-    from shoal.cluster.synopsis_clusters import cluster_synopsis
+    from shoal.cluster.prototypes._estimator import PrivateKPrototypes
+    from shoal.cluster.prototypes._plain import KPrototypes
     from shoal.cluster.wave import WaveCluster
 
 _MODULE_OF = {
     "FrameReports": "local.distributed_frames",
-    "KPrototypes": "prototypes.plain",
+    "KPrototypes": "prototypes._plain",
     "LocalClusterer": "local",
-    "LocalPrototypes": "local.prototypes",
+    "LocalPrototypes": "local._prototypes",
     "LocalRounds": "local.rounds",
-    "PrivateKMeans": "kmeans.estimator",
-    "PrivateKPrototypes": "prototypes.estimator",
+    "PrivateKMeans": "kmeans._estimator",
+    "PrivateKPrototypes": "prototypes._estimator",
     "Refit": "_simulate",
     "RoundsModel": "local.rounds_model",
     "StandInRows": "_simulate",
     "WaveCluster": "wave",
-    "cluster_synopsis": "synopsis_clusters",
+    "cluster_synopsis": "_synopsis_clusters",
     "load_model": "model_folder",
     "refit": "_simulate",
     "unfitted": "_simulate",

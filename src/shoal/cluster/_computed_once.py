@@ -5,8 +5,6 @@ from typing import Any, TypeVar
 
 from shoal.cluster.intervals.result import Intervals
 
-__all__ = ["DESCRIPTION", "ComputedOnce"]
-
 DESCRIPTION = "description.json"
 _Part = TypeVar("_Part")
 

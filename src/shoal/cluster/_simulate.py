@@ -9,18 +9,15 @@ from typing import Any, Literal, NamedTuple, NoReturn, overload
 
 import numpy as np
 import pyarrow as pa
-from numpy.typing import NDArray
-from sklearn.base import clone
 
+from shoal.arrays import Floats, Integers
 from shoal.cluster.totals import ignore_no_groups_warning
 from shoal.domain import Box, Partition, Schema, SparseCounts
-from shoal.engine.rows import Block, Integers, Kernel, Mapped, Mapper, Tally, Terms
+from shoal.engine.rows import Block, Kernel, Mapped, Mapper, Tally, Terms
 from shoal.errors import InvalidSetting
-from shoal.estimator import Spending
+from shoal.estimator import Spending, unfitted_copy
 from shoal.privacy import Page
 from shoal.randomness import Randomness
-
-__all__ = ["Refit", "StandInRows", "refit", "unfitted"]
 
 # What belongs to one run of an estimator, and is not handed to another.
 _OF_ONE_RUN = ("ledger", "progress")
@@ -50,7 +47,7 @@ def unfitted(model: Any, *, random_state: Any = None, **settings: Any) -> Any:
     known = model.get_params(deep=False)
     own = dict.fromkeys(_OF_ONE_RUN) | {"random_state": random_state}
     own = {name: value for name, value in own.items() if name in known}
-    return clone(model).set_params(**own | settings)
+    return unfitted_copy(model).set_params(**own | settings)
 
 
 class Refit(NamedTuple):
@@ -122,7 +119,7 @@ class StandInRows:
     rereadable = True
     tally: Tally | None = None
 
-    def __init__(self, numbers: NDArray[np.float64], n: int, domain: Box | Schema) -> None:
+    def __init__(self, numbers: Floats, n: int, domain: Box | Schema) -> None:
         self.domain = domain
         self._block = Block(numbers, np.empty((len(numbers), 0), dtype=np.int32))
         self._n, self._times = n, n / len(numbers)
@@ -183,7 +180,7 @@ class StandInRows:
         """
         _refuse()
 
-    def take(self, n: int, rng: np.random.Generator) -> NDArray[np.float64]:
+    def take(self, n: int, rng: np.random.Generator) -> Floats:
         """Refuse: they are a sample already.
 
         Parameters
@@ -204,7 +201,7 @@ class StandInRows:
             The function.
         """
 
-    def _scaled(self, counts: NDArray[Any]) -> Integers:
+    def _scaled(self, counts: Any) -> Integers:
         return np.rint(np.asarray(counts) * self._times).astype(np.int64)
 
 

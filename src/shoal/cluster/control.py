@@ -8,8 +8,6 @@ import pyarrow as pa
 from shoal.cluster._simulate import refit, unfitted
 from shoal.estimator import entity_and_limit
 
-__all__ = ["without_data"]
-
 
 def without_data(model: Any, *, random_state: int = 0) -> Any:
     """Fit the same method as if all people lay in the middle of the box.

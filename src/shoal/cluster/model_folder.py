@@ -24,16 +24,6 @@ from shoal.errors import AlreadyExists, UnreadableModel, quantity
 from shoal.privacy import guarantee_of
 from shoal.synopsis.folder import digest_of, read_part, write_part
 
-__all__ = [
-    "MODELS",
-    "Savable",
-    "check_replaceable",
-    "listed_files",
-    "load_model",
-    "save_model",
-    "write_model",
-]
-
 SCHEMA = "shoal.model/1"
 MODEL = "model.json"
 MODELS = dict.fromkeys(
@@ -70,8 +60,6 @@ def save_model(model: Savable, folder: str | Path, overwrite: bool = False) -> P
     ----------
     model
         A fitted estimator of ``MODELS``.
-    folder
-        The folder to write.
     overwrite
         Whether a model that is already there may be replaced; other folders never are.
 
@@ -97,9 +85,6 @@ def write_model(model: Savable, folder: Path) -> list[dict[str, str]]:
     ----------
     model
         A fitted estimator of ``MODELS``.
-    folder
-        The folder, which exists.
-
     Returns
     -------
     The name and checksum of each file.

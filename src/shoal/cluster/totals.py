@@ -13,23 +13,11 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from shoal.cluster.noise_sum import NoiseSum
+from shoal.arrays import Floats
+from shoal.cluster._noise_sum import NoiseSum
 from shoal.errors import NoGroupsTold
 from shoal.synopsis.weights import weights_of
 
-__all__ = [
-    "CHANCE",
-    "NOBODY_TOLD",
-    "NO_GROUP_TOLD",
-    "GroupCounts",
-    "Totals",
-    "combine_counts",
-    "ignore_no_groups_warning",
-    "warn_if_no_groups_told",
-    "whole_shares",
-]
-
-Floats = NDArray[np.float64]
 NOBODY_TOLD = (
     "No groups can be told from noise: the counts are within what noise alone gives for an "
     "empty table. The budget is spent, and the release stands. Check whether rows were left "
@@ -51,8 +39,6 @@ class GroupCounts:
 
     Parameters
     ----------
-    sizes
-        The noisy count of each group.
     noise
         The law of the noise in each; groups counted together may share noise.
     total
@@ -75,15 +61,7 @@ class GroupCounts:
 
     @classmethod
     def alike(cls, sizes: Floats, noise: NoiseSum) -> "GroupCounts":
-        """Return counts that each carry independent noise of one law.
-
-        Parameters
-        ----------
-        sizes
-            The noisy count of each group.
-        noise
-            The law of the noise in each.
-        """
+        """Return counts that each carry independent noise of one law."""
         k = len(sizes)
         together = NoiseSum(tuple((scale, k * shape) for scale, shape in noise.parts))
         return cls(sizes, (noise,) * k, float(sizes.sum()), together, are_sizes=True)
@@ -95,8 +73,6 @@ class Totals:
 
     Parameters
     ----------
-    n_rows
-        The number of rows.
     within
         The distance within which it lies of the true number in 95 of 100 releases; 0 if public.
     sizes
@@ -104,8 +80,6 @@ class Totals:
     reach
         What the count of each group would exceed by noise alone, if all groups were empty, in one
         of 1,000 releases for all groups together.
-    groups_told
-        Whether the count of each group exceeds its reach.
     rows_told
         Whether the count of all rows passes what it would by noise alone in one of 1,000.
     """
@@ -129,12 +103,8 @@ def combine_counts(
 
     Parameters
     ----------
-    n_rows
-        The released or public number of rows.
     rows_noise
         The law of its noise; None if it is public or was combined before.
-    counted
-        The counts of the groups.
     weights
         The weight of each group, to which sizes are proportional where counts are not published.
 
@@ -162,15 +132,7 @@ def combine_counts(
 
 
 def warn_if_no_groups_told(groups_told: NDArray[np.bool_], rows_told: bool) -> None:
-    """Warn the caller of ``fit`` if no group holds more than noise alone would count.
-
-    Parameters
-    ----------
-    groups_told
-        Whether each group does.
-    rows_told
-        Whether the whole table does.
-    """
+    """Warn the caller of ``fit`` if no group holds more than noise alone would count."""
     if not groups_told.any():
         message = NO_GROUP_TOLD if rows_told else NOBODY_TOLD
         warnings.warn(message, NoGroupsTold, stacklevel=3)
@@ -191,9 +153,6 @@ def whole_shares(parts: ArrayLike, total: int) -> list[int]:
     ----------
     parts
         Numbers of at least 0, which add up to about the total.
-    total
-        The sum of the result.
-
     Examples
     --------
     >>> whole_shares([3.4, 3.4, 3.2], 10)

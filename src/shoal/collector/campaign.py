@@ -21,17 +21,6 @@ from shoal.mechanisms import LocalGrid, RandomizedResponse
 from shoal.mechanisms.local.categories.local_hash import LocalHash
 from shoal.mechanisms.local.categories.residual_sign import ResidualSign
 
-__all__ = [
-    "Campaign",
-    "check_document",
-    "make_key",
-    "mechanism_of",
-    "oracle_fields",
-    "question_of",
-    "read_key",
-    "sign_document",
-]
-
 Document = dict[str, Any]
 TEXTS = ("name", "purpose", "operator", "contact")
 _ALLOWS_ALL = client.Limits("20", "20", "two_aggregators")
@@ -43,11 +32,6 @@ def check_document(document: Document) -> Document:
 
     A client refuses what could cost its person something. What only its author needs right, such as
     the length of texts and whole numbers of people, is refused here.
-
-    Parameters
-    ----------
-    document
-        The campaign.
     """
     try:
         client.canonical(document)
@@ -88,15 +72,7 @@ def box_of(document: Document) -> Box:
 
 
 def question_of(mechanism: LocalGrid | ResidualSign, epsilon: str) -> Document:
-    """Return the question that asks for reports of a mechanism.
-
-    Parameters
-    ----------
-    mechanism
-        Of numbers, its cells fixed.
-    epsilon
-        The promise as the campaign writes it.
-    """
+    """Return the question that asks for reports of a mechanism."""
     box = mechanism.domain
     question: Document = {
         "epsilon": epsilon,
@@ -117,15 +93,7 @@ def question_of(mechanism: LocalGrid | ResidualSign, epsilon: str) -> Document:
 
 
 def mechanism_of(question: Document, names: list[str]) -> Any:
-    """Return the mechanism whose reports the answers to a question are.
-
-    Parameters
-    ----------
-    question
-        As it stands in a signed document.
-    names
-        Of the columns.
-    """
+    """Return the mechanism whose reports the answers to a question are."""
     epsilon, oracle = float(question["epsilon"]), question["oracle"]
     if question["mechanism"] == "category":
         kind = RandomizedResponse if oracle["name"] == "randomized_response" else LocalHash
@@ -197,13 +165,7 @@ def make_key(path: str | Path) -> bytes:
 
 
 def read_key(path: str | Path) -> Any:
-    """Read a private key that ``make_key`` wrote.
-
-    Parameters
-    ----------
-    path
-        Its file.
-    """
+    """Read a private key that ``make_key`` wrote."""
     try:
         secret = base64.b64decode(Path(path).read_text(encoding="ascii").strip(), validate=True)
         return _ed25519().Ed25519PrivateKey.from_private_bytes(secret)
@@ -220,8 +182,6 @@ def sign_document(kind: str, document: Document, private: Any) -> Document:
     ----------
     kind
         ``campaign``, ``round``, ``model`` or ``close``.
-    document
-        What is signed.
     private
         The key that ``read_key`` returned.
     """
@@ -240,10 +200,6 @@ class Campaign:
 
     Parameters
     ----------
-    envelope
-        The signed document.
-    document
-        Its content.
     id
         Its 16 bytes of name.
     """
@@ -299,12 +255,6 @@ class Campaign:
 
 
 def number_of_reports(question: Document) -> int:
-    """Return how many different reports a question has; a larger one is impossible.
-
-    Parameters
-    ----------
-    question
-        A checked question.
-    """
+    """Return how many different reports a question has; a larger one is impossible."""
     columns = len(question["columns"]) if question["mechanism"] == "residual_sign" else 1
     return math.prod((columns, client.codes_of(question)))

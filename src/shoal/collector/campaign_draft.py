@@ -18,8 +18,6 @@ from shoal.mechanisms import LocalGrid
 from shoal.mechanisms.local.categories.local_grid import cell_oracle
 from shoal.privacy.exact import whole_number
 
-__all__ = ["draft_campaign", "first_question"]
-
 Document = dict[str, Any]
 _DEFAULTS = {
     "rounds": "auto",
@@ -37,11 +35,6 @@ _SHARED_CELLS = {1: 256, 2: 32, 3: 10, 4: 5}  # along each axis, for so many col
 
 def draft_campaign(path: str | Path) -> Document:
     """Return the campaign document of an author's YAML file, questions chosen, not yet signed.
-
-    Parameters
-    ----------
-    path
-        The file.
 
     Raises
     ------
@@ -161,8 +154,6 @@ def first_question(document: Document, cells: Any, share: int) -> Document:
 
     Parameters
     ----------
-    document
-        The campaign so far.
     cells
         Cells along each axis, or ``"auto"``.
     share

@@ -25,8 +25,6 @@ from fractions import Fraction
 from functools import lru_cache
 from typing import Any, NamedTuple
 
-__all__ = ["Client", "Limits", "Notebook", "Refused", "WordStream", "draw", "label", "split"]
-
 Document = dict[str, Any]
 MOST_CODES = 2**24  # different reports of one question: the server counts each
 PRIMES = (2, 3, 5, 7, 11, 13, 17, 19, 23, 29, 31, 37, 41, 43, 47, 53, 59, 61, 97, 127)
@@ -63,15 +61,7 @@ class Refused(Exception):
 
 
 def need(condition: object, text: str) -> None:
-    """Refuse with this text unless the condition holds.
-
-    Parameters
-    ----------
-    condition
-        What must be true.
-    text
-        What the person reads otherwise.
-    """
+    """Refuse with this text unless the condition holds."""
     if not condition:
         raise Refused(text)
 
@@ -117,8 +107,6 @@ def identity(kind: str, payload: bytes) -> bytes:
     ----------
     kind
         ``campaign``, ``round``, ``model`` or ``close``.
-    payload
-        Its canonical bytes.
     """
     return hashlib.sha256(b"shoal.%s.1\n" % kind.encode() + payload).digest()[:16]
 
@@ -130,11 +118,6 @@ def open_envelope(envelope: object, kind: str, key: bytes) -> tuple[Document, by
     ----------
     envelope
         ``{"payload", "signature", "key"}``, each in base64; its key is a hint and not used.
-    kind
-        What must have been signed.
-    key
-        The operator's public key, as the person pinned it.
-
     Raises
     ------
     Refused
@@ -218,8 +201,6 @@ def verify(key: bytes, message: bytes, signature: bytes) -> bool:
     ----------
     key
         The public key, 32 bytes.
-    message
-        What was signed.
     signature
         64 bytes.
     """
@@ -277,15 +258,7 @@ class WordStream:
 
 @lru_cache(maxsize=64)
 def keep_threshold(epsilon: str, k: int) -> int:
-    """Return below which word randomised response over k values keeps the truth.
-
-    Parameters
-    ----------
-    epsilon
-        A decimal.
-    k
-        How many values there are.
-    """
+    """Return below which word randomised response over k values keeps the truth."""
     a, b = Fraction(epsilon).as_integer_ratio()
     term = total = one = 2**256
     i = 1
@@ -296,13 +269,7 @@ def keep_threshold(epsilon: str, k: int) -> int:
 
 
 def codes_of(question: Document) -> int:
-    """Return how many different codes the oracle of a question has.
-
-    Parameters
-    ----------
-    question
-        A checked question.
-    """
+    """Return how many different codes the oracle of a question has."""
     oracle = question["oracle"]
     if oracle["name"] == "randomized_response":
         return int(oracle["size"])
@@ -319,9 +286,6 @@ def draw(question: Document, record: Any, stream: WordStream) -> int:
     record
         A code for ``category``; otherwise a number for each column. What is no number counts as
         the middle of its column, what is outside as the nearer bound.
-    stream
-        The randomness.
-
     Raises
     ------
     ValueError
@@ -362,17 +326,7 @@ def split(question: Document, record: Any) -> tuple[bytes, bytes]:
 
 
 def cell_of(row: list[float], bounds: list[tuple[float, float]], cells: list[int]) -> int:
-    """Return the number of the cell that a clipped row lies in, last column fastest.
-
-    Parameters
-    ----------
-    row
-        Numbers within the bounds.
-    bounds
-        Low and high of each column.
-    cells
-        How many cells each column has.
-    """
+    """Return the number of the cell that a clipped row lies in, last column fastest."""
     key = 0
     for x, (low, high), m in zip(row, bounds, cells, strict=True):
         steps = min(max((x - low) * (m / (high - low)), 0.0), float(m))
@@ -436,17 +390,7 @@ def _nearest(differences: list[list[float]]) -> int:
 
 
 def label(model: Document, record: list[Any], question: Document) -> int:
-    """Return the group of one's own record; nothing is sent.
-
-    Parameters
-    ----------
-    model
-        A checked model.
-    record
-        One's own record.
-    question
-        The question of the campaign's first round, for its bounds.
-    """
+    """Return the group of one's own record; nothing is sent."""
     row, _ = _row(question, record)
     units = [float(unit) for unit in model["units"]]
     centers = [[float(c) for c in center] for center in model["centers"]]
@@ -465,8 +409,6 @@ class Limits(NamedTuple):
     ----------
     epsilon
         The largest promise of one campaign, its label included; a decimal.
-    ceiling
-        The largest sum over all campaigns of this notebook.
     setting
         The weakest trust: ``local``, ``shuffled``, ``two_aggregators`` or ``central``.
     """
@@ -486,8 +428,6 @@ def exact(text: object, what: str = "epsilon") -> Fraction:
     ----------
     text
         E.g. ``"0.5"``; from 2^-30 to 20.
-    what
-        Its name in a refusal.
     """
     plain = isinstance(text, str) and _DECIMAL.fullmatch(text) is not None
     value = Fraction(str(text)) if plain else Fraction(0)
@@ -509,15 +449,7 @@ def _whole(value: object, most: int = 2**53 - 1) -> int:
 
 
 def check_question(question: Any, epsilon: Fraction) -> None:
-    """Refuse a question this client cannot answer, or that costs other than it should.
-
-    Parameters
-    ----------
-    question
-        As it stands in the campaign or the round.
-    epsilon
-        What the campaign promises.
-    """
+    """Refuse a question this client cannot answer, or that costs other than it should."""
     mechanism: Any = question.get("mechanism") if isinstance(question, dict) else None
     need(isinstance(mechanism, str) and mechanism in _QUESTIONS, "The mechanism is not known.")
     _check_names(question, _QUESTIONS[mechanism], "question")
@@ -568,10 +500,6 @@ def check_campaign(campaign: Document, limits: Limits, now: str) -> None:
 
     Parameters
     ----------
-    campaign
-        The verified document.
-    limits
-        What the person allows.
     now
         The time, as ``2026-11-16T00:00:00Z``.
     """
@@ -638,8 +566,6 @@ def key_of(token: bytes, campaign: bytes, purpose: str = "key") -> bytes:
     ----------
     token
         32 secret bytes.
-    campaign
-        The campaign's id.
     purpose
         ``key`` of the report, or ``label`` of the label that is sent back.
     """
@@ -652,10 +578,6 @@ def round_of(campaign: bytes, key: bytes, shares: list[int]) -> int:
 
     Parameters
     ----------
-    campaign
-        The campaign's id.
-    key
-        The idempotency key.
     shares
         Of each round, summing to 2^32.
     """
@@ -667,17 +589,7 @@ def round_of(campaign: bytes, key: bytes, shares: list[int]) -> int:
 
 
 def batch_of(campaign: bytes, number: int, reports: list[tuple[bytes, int]]) -> bytes:
-    """Return the body that carries reports of one round.
-
-    Parameters
-    ----------
-    campaign
-        The campaign's id.
-    number
-        The round.
-    reports
-        Key and report of each person.
-    """
+    """Return the body that carries reports of one round."""
     return _batch(b"SHR1", campaign, number, [(key, n.to_bytes(4, "big")) for key, n in reports])
 
 
@@ -686,8 +598,6 @@ def share_batch_of(campaign: bytes, place: int, shares: list[tuple[bytes, bytes]
 
     Parameters
     ----------
-    campaign
-        The campaign's id.
     place
         0 for the first aggregator, 1 for the second.
     shares
@@ -702,13 +612,7 @@ def _batch(magic: bytes, campaign: bytes, number: int, lines: list[tuple[bytes, 
 
 
 def tag_of(seed: bytes) -> bytes:
-    """Return what tells that two shares belong together, and nothing else: a hash of the seed.
-
-    Parameters
-    ----------
-    seed
-        The first aggregator's share.
-    """
+    """Return what tells that two shares belong together, and nothing else: a hash of the seed."""
     return hashlib.sha256(b"shoal.tag.1\n" + seed).digest()[:16]
 
 
@@ -719,8 +623,6 @@ def pad_of(seed: bytes, cells: int) -> bytes:
     ----------
     seed
         32 random bytes.
-    cells
-        How many words.
     """
     blocks = (b"shoal.share.1\n" + seed + i.to_bytes(4, "big") for i in range(-(-cells // 4)))
     return b"".join(hashlib.sha256(block).digest() for block in blocks)[: 8 * cells]
@@ -731,10 +633,6 @@ def share_of(cell: int, cells: int, seed: bytes) -> bytes:
 
     Parameters
     ----------
-    cell
-        The record's cell.
-    cells
-        How many cells there are.
     seed
         The first aggregator's share, 32 random bytes.
     """
@@ -843,12 +741,8 @@ class Client:
         Of the server, without ``/v1``.
     key
         The operator's public key, pinned: 32 bytes.
-    notebook
-        The person's notebook.
     token
         From the person's invitation; None in an open campaign.
-    limits
-        What the person allows.
     send
         Sends a request; replaced in tests.
     pause
@@ -906,13 +800,7 @@ class Client:
         return self._deliver(bodies, campaign["closes"], name.hex())
 
     def label(self, record: Any) -> int:
-        """Return the group of one's own record by the published model; nothing is sent.
-
-        Parameters
-        ----------
-        record
-            One's own record.
-        """
+        """Return the group of one's own record by the published model; nothing is sent."""
         campaign, name = self.campaign()
         model, _ = self._document("/v1/model", "model")
         _check_names(model, _MODEL, "model", {"errors"})
@@ -926,13 +814,7 @@ class Client:
         return label(model, record, question)
 
     def send_label(self, record: Any) -> str:
-        """Send the randomised group of one's own record, where the campaign pays for it.
-
-        Parameters
-        ----------
-        record
-            One's own record.
-        """
+        """Send the randomised group of one's own record, where the campaign pays for it."""
         campaign, name = self.campaign()
         need("labels" in campaign, "The campaign does not ask for labels.")
         epsilon, place = campaign["labels"]["epsilon"], f"{name.hex()}/label"

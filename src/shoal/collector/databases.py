@@ -8,23 +8,9 @@ from typing import Any, ClassVar
 from shoal.collector.storage import Store, Unavailable
 from shoal.errors import CannotWrite, InvalidSetting, NotInstalled
 
-__all__ = ["PostgresStore", "SqliteStore", "open_store"]
-
 
 class SqliteStore(Store):
-    """A campaign in one SQLite file, with a write-ahead log that is flushed at every commit.
-
-    Parameters
-    ----------
-    path
-        The file.
-    campaign
-        The campaign's id.
-    envelope
-        The signed campaign.
-    has_tokens
-        Whether only enrolled people may report.
-    """
+    """A campaign in one SQLite file, with a write-ahead log that is flushed at every commit."""
 
     _failures = (sqlite3.OperationalError, sqlite3.DatabaseError)
     _types: ClassVar = {
@@ -94,12 +80,6 @@ class PostgresStore(Store):
     ----------
     url
         E.g. ``postgresql://user@host/name``.
-    campaign
-        The campaign's id.
-    envelope
-        The signed campaign.
-    has_tokens
-        Whether only enrolled people may report.
     """
 
     # Numbers of advisory locks, of this program alone.
@@ -173,12 +153,6 @@ def open_store(
     ----------
     url
         ``sqlite:///path`` (four slashes for an absolute path), a path, or ``postgresql://...``.
-    campaign
-        The campaign's id.
-    envelope
-        The signed campaign.
-    has_tokens
-        Whether only enrolled people may report.
     """
     try:
         if url.startswith(("postgresql://", "postgres://")):

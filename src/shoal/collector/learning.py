@@ -10,46 +10,19 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from shoal.arrays import Floats, Integers
 from shoal.collector import client
+from shoal.collector._counts import cap_counts, centers_of_counts, scatter_of_centers
 from shoal.collector.campaign import Campaign, box_of, mechanism_of, question_of, sign_document
-from shoal.collector.counts import cap_counts, centers_of_counts, scatter_of_centers
 from shoal.collector.storage import Store
 from shoal.errors import InvalidSetting, TooFewRows
 from shoal.mechanisms import Reports
 from shoal.randomness import Randomness
 
-__all__ = [
-    "advance",
-    "alarms",
-    "capped_centers",
-    "center_errors",
-    "export_reports",
-    "model_document",
-    "prepare_release",
-    "promise_text",
-    "reports_of",
-    "rounds_of",
-    "shares_of",
-    "sums_promise",
-]
-
-Matrix = NDArray[np.float64]
-
 
 def reports_of(campaign: Campaign, store: Store, number: int = 0) -> Reports:
-    """Return the reports of a round, in the order of their codes: nobody's place is kept.
-
-    Parameters
-    ----------
-    campaign
-        What was collected.
-    store
-        Where.
-    number
-        The round.
-    """
+    """Return the reports of a round, in the order of their codes: nobody's place is kept."""
     question = question_in(campaign, store, number)
     values = _codes(store.sums(number))
     if question["mechanism"] == "residual_sign":
@@ -58,17 +31,7 @@ def reports_of(campaign: Campaign, store: Store, number: int = 0) -> Reports:
 
 
 def question_in(campaign: Campaign, store: Store, number: int) -> dict[str, Any]:
-    """Return what a round asked.
-
-    Parameters
-    ----------
-    campaign
-        What was collected.
-    store
-        Where, for questions that were published later.
-    number
-        The round.
-    """
+    """Return what a round asked."""
     question: Any = campaign.document["rounds"][number]["question"]
     if question == "later":
         envelope = store.documents().get(("round", number))
@@ -80,21 +43,13 @@ def question_in(campaign: Campaign, store: Store, number: int) -> dict[str, Any]
     return question  # type: ignore[no-any-return]
 
 
-def _codes(sums: dict[int, int]) -> NDArray[np.int64]:
+def _codes(sums: dict[int, int]) -> Integers:
     codes = np.array(list(sums), dtype=np.int64)
     return np.repeat(codes, np.array(list(sums.values()), dtype=np.int64))
 
 
 def shares_of(campaign: Campaign, store: Store) -> list[tuple[str, float, float]]:
-    """Return each category of a campaign, its estimated share and the standard error.
-
-    Parameters
-    ----------
-    campaign
-        One that asks for a category.
-    store
-        Where its reports are.
-    """
+    """Return each category of a campaign, its estimated share and the standard error."""
     reports = _enough(reports_of(campaign, store))
     mechanism: Any = reports.mechanism
     estimate = mechanism.frequencies(reports)
@@ -114,10 +69,6 @@ def export_reports(campaign: Campaign, store: Store, folder: Path) -> Path:
 
     Parameters
     ----------
-    campaign
-        One on columns of numbers, in one round.
-    store
-        Where its reports are.
     folder
         Gets ``reports.parquet`` and the file beside it that says what made them.
     """
@@ -150,14 +101,8 @@ def export_reports(campaign: Campaign, store: Store, folder: Path) -> Path:
 
 
 def sums_promise(document: dict[str, Any]) -> Any:
-    """Return what the sums of a shuffled campaign promise if the server is honest, else None.
-
-    Parameters
-    ----------
-    document
-        The campaign.
-    """
-    from shoal.collector.amplification import shuffled
+    """Return what the sums of a shuffled campaign promise if the server is honest, else None."""
+    from shoal.collector._amplification import shuffled
 
     if document["setting"] != "shuffled":
         return None
@@ -168,13 +113,6 @@ def sums_promise(document: dict[str, Any]) -> Any:
 
 def prepare_release(campaign: Campaign, store: Store) -> None:
     """Close a shuffled campaign before its sums are used: they may be released once.
-
-    Parameters
-    ----------
-    campaign
-        What was collected.
-    store
-        Where.
 
     Raises
     ------
@@ -197,13 +135,6 @@ def alarms(campaign: Campaign, store: Store) -> dict[str, float]:
 
     Hash functions and columns are drawn without looking at the record, so they are uniform whatever
     people's records are. A liar who draws them at random passes.
-
-    Parameters
-    ----------
-    campaign
-        What was collected.
-    store
-        Where.
 
     Returns
     -------
@@ -231,17 +162,9 @@ def alarms(campaign: Campaign, store: Store) -> dict[str, float]:
     return chances
 
 
-def capped_centers(campaign: Campaign, store: Store, rng: Randomness) -> tuple[Matrix, int, float]:
-    """Return centres from counts without what stands out, the cells that were cut and by how much.
-
-    Parameters
-    ----------
-    campaign
-        One on columns of numbers, in one round.
-    store
-        Where its reports are.
-    rng
-        The seeds of the starts.
+def capped_centers(campaign: Campaign, store: Store, rng: Randomness) -> tuple[Floats, int, float]:
+    """Return centres from counts without what stands out, the cells that were cut and by how
+    much.
     """
     reports = _enough(reports_of(campaign, store))
     grid: Any = reports.mechanism
@@ -256,17 +179,7 @@ def capped_centers(campaign: Campaign, store: Store, rng: Randomness) -> tuple[M
 
 
 def rounds_of(campaign: Campaign, store: Store, number: int) -> Any:
-    """Return the state of a collection in three rounds, before the reports of a round.
-
-    Parameters
-    ----------
-    campaign
-        One in three rounds.
-    store
-        Where the questions of its later rounds are.
-    number
-        The round.
-    """
+    """Return the state of a collection in three rounds, before the reports of a round."""
     from shoal.cluster.local.rounds import LocalRounds
 
     document, question = campaign.document, question_in(campaign, store, number)
@@ -291,22 +204,8 @@ def rounds_of(campaign: Campaign, store: Store, number: int) -> Any:
 
 def advance(
     campaign: Campaign, store: Store, number: int, private: Any, seed: int | None = None
-) -> Matrix:
-    """Close a round, learn from it, and publish the next question; return the centres so far.
-
-    Parameters
-    ----------
-    campaign
-        One in three rounds.
-    store
-        Its database.
-    number
-        The round to close.
-    private
-        The operator's private key.
-    seed
-        Of the learner.
-    """
+) -> Floats:
+    """Close a round, learn from it, and publish the next question; return the centres so far."""
     state = rounds_of(campaign, store, number)
     digest = store.close_round(number)
     own = reports_of(campaign, store, number)
@@ -330,8 +229,8 @@ def advance(
 
 
 def center_errors(
-    campaign: Campaign, store: Store, centers: Matrix, rng: Randomness, runs: int = 10
-) -> Matrix:
+    campaign: Campaign, store: Store, centers: Floats, rng: Randomness, runs: int = 10
+) -> Floats:
     """Return how far each coordinate of the centres scatters over sums drawn anew from the sums.
 
     What noise and sampling do to centres, by a bootstrap; not what groups of another shape than
@@ -355,7 +254,7 @@ def center_errors(
     n, shape, deviation = len(reports), grid.grid.shape, grid.deviation(len(reports))
     tally = grid.oracle.tally(reports.values)
 
-    def learn_again() -> Matrix:
+    def learn_again() -> Floats:
         counts = grid.counts_from_tally(rng.compute.multinomial(n, tally / n)).value
         return centers_of_counts(counts, grid.domain, shape, deviation, n, len(centers), rng)
 
@@ -363,13 +262,7 @@ def center_errors(
 
 
 def promise_text(document: dict[str, Any]) -> str:
-    """Return what a campaign promises about its groups, in one sentence without its full stop.
-
-    Parameters
-    ----------
-    document
-        The campaign.
-    """
+    """Return what a campaign promises about its groups, in one sentence without its full stop."""
     epsilon = document["epsilon"]
     if document["setting"] == "two_aggregators":
         return (
@@ -381,24 +274,20 @@ def promise_text(document: dict[str, Any]) -> str:
 
 def model_document(
     campaign: Campaign,
-    centers: Matrix,
-    units: NDArray[np.float64],
+    centers: Floats,
+    units: Floats,
     n_reports: int,
     control: str,
-    errors: Matrix | None = None,
+    errors: Floats | None = None,
 ) -> dict[str, Any]:
     """Return the model that clients label themselves with, not yet signed.
 
     Parameters
     ----------
-    campaign
-        What was collected.
     centers
         A line for each group, in the units of the columns.
     units
         How much of each column counts as one unit of distance.
-    n_reports
-        How many reports it was learnt from.
     control
         What the same learner finds without data, in words.
     errors

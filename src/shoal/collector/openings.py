@@ -13,10 +13,10 @@ from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from shoal.arrays import Floats, Integers
 from shoal.collector import client
-from shoal.collector.aggregators import (
+from shoal.collector._aggregators import (
     WordVector,
     combine_openings,
     count_deviation,
@@ -24,39 +24,21 @@ from shoal.collector.aggregators import (
     words_of_seed,
     words_of_share,
 )
+from shoal.collector._counts import centers_of_counts, scatter_of_centers
 from shoal.collector.campaign import Campaign, box_of, sign_document
-from shoal.collector.counts import centers_of_counts, scatter_of_centers
 from shoal.collector.storage import Store
 from shoal.errors import InvalidSetting, TooFewRows
 from shoal.privacy import Ledger, PureDP
 from shoal.privacy.exact import exact_budget
 from shoal.randomness import Randomness, Seed
 
-__all__ = [
-    "OpenedCounts",
-    "add_openings",
-    "centers_of_openings",
-    "list_people",
-    "open_sums",
-    "place_of_key",
-]
-
 Envelope = dict[str, Any]
-Matrix = NDArray[np.float64]
 _HEAD = {"format", "type", "campaign", "aggregator"}
 _NAMES = {"people": _HEAD | {"people"}, "opening": _HEAD | {"people", "digest", "sums"}}
 
 
 def place_of_key(campaign: Campaign, private: Any) -> int:
-    """Return which of a campaign's two aggregators holds a key: 0 or 1.
-
-    Parameters
-    ----------
-    campaign
-        One with two aggregators.
-    private
-        The aggregator's private key.
-    """
+    """Return which of a campaign's two aggregators holds a key: 0 or 1."""
     public = private.public_key().public_bytes_raw().hex()
     keys = [one["key"] for one in campaign.aggregators]
     if public not in keys:
@@ -68,17 +50,7 @@ def place_of_key(campaign: Campaign, private: Any) -> int:
 
 
 def list_people(campaign: Campaign, store: Store, private: Any) -> Envelope:
-    """Take no more shares; return the signed list of whose shares are here, for the other one.
-
-    Parameters
-    ----------
-    campaign
-        One with two aggregators.
-    store
-        This aggregator's database.
-    private
-        This aggregator's private key.
-    """
+    """Take no more shares; return the signed list of whose shares are here, for the other one."""
     place = place_of_key(campaign, private)
     store.close_round(0)
     people = [person.hex() for person, _ in _shares(store, place)]
@@ -98,14 +70,6 @@ def open_sums(
 
     Parameters
     ----------
-    campaign
-        One with two aggregators.
-    store
-        This aggregator's database.
-    private
-        This aggregator's private key.
-    others
-        The other aggregator's signed list of people.
     ledger
         Where the promise is recorded; None keeps no record.
     random_state
@@ -192,27 +156,15 @@ class OpenedCounts(NamedTuple):
     ----------
     counts
         Of each cell, in the order of a grid's keys.
-    people
-        How many people took part at both.
-    deviation
-        Of the noise in each count.
     """
 
-    counts: NDArray[np.int64]
+    counts: Integers
     people: int
     deviation: float
 
 
 def add_openings(campaign: Campaign, openings: Sequence[object]) -> OpenedCounts:
-    """Return the counts that two signed openings add up to.
-
-    Parameters
-    ----------
-    campaign
-        One with two aggregators.
-    openings
-        Of the first, and of the second.
-    """
+    """Return the counts that two signed openings add up to."""
     first, second = (
         _read(campaign, envelope, "opening", place)
         for place, envelope in zip((0, 1), openings, strict=True)
@@ -234,28 +186,16 @@ def add_openings(campaign: Campaign, openings: Sequence[object]) -> OpenedCounts
 
 def centers_of_openings(
     campaign: Campaign, opened: OpenedCounts, rng: Randomness, runs: int = 10
-) -> tuple[Matrix, Matrix]:
-    """Return centres learnt from opened counts, and how far each coordinate scatters.
-
-    Parameters
-    ----------
-    campaign
-        One with two aggregators.
-    opened
-        The counts.
-    rng
-        The seeds of the starts, and the draws of the scatter.
-    runs
-        How often counts are drawn anew for the scatter.
-    """
+) -> tuple[Floats, Floats]:
+    """Return centres learnt from opened counts, and how far each coordinate scatters."""
     box, n = box_of(campaign.document), opened.people
     shape = tuple(campaign.document["rounds"][0]["question"]["cells"])
     k = campaign.document["n_clusters"]
 
-    def learn(counts: NDArray[np.float64]) -> Matrix:
+    def learn(counts: Floats) -> Floats:
         return centers_of_counts(counts, box, shape, opened.deviation, n, k, rng)
 
-    def draw_again() -> Matrix:
+    def draw_again() -> Floats:
         masses = np.maximum(opened.counts, 0) + 1e-9
         counts = rng.compute.multinomial(n, masses / masses.sum())
         return learn(counts + rng.compute.normal(0, opened.deviation, counts.size))

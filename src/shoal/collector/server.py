@@ -11,9 +11,9 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
 from typing import TYPE_CHECKING, Any
 
-from shoal.collector import web_page
+from shoal.collector import _web_page as web_page
+from shoal.collector._service import STATUS_TEXTS, Service, address_of
 from shoal.collector.campaign import Campaign
-from shoal.collector.service import STATUS_TEXTS, Service, address_of
 from shoal.collector.storage import Store, Unavailable
 from shoal.collector.wire import (
     BINARY,
@@ -29,20 +29,13 @@ if TYPE_CHECKING:
     from fastapi import FastAPI, Request
     from fastapi.responses import JSONResponse
 
-__all__ = ["configure", "create_app", "serve"]
 
 VERSIONS = [1]
 _BODY_SECONDS = 10
 
 
 async def read_body(request: "Request") -> bytes:
-    """Read a body that is neither too long, nor too slow, nor compressed.
-
-    Parameters
-    ----------
-    request
-        The request.
-    """
+    """Read a body that is neither too long, nor too slow, nor compressed."""
     from starlette.requests import ClientDisconnect
 
     if request.headers.get("content-encoding", "identity") != "identity":
@@ -73,12 +66,6 @@ def create_app(
 
     Parameters
     ----------
-    campaign
-        What is collected.
-    store
-        Its database.
-    rate
-        Requests a second that one address may make.
     admin
         SHA-256 of the admin token; None has no admin.
     aggregator
@@ -114,20 +101,13 @@ def create_app(
 
 
 class Gate:
-    """Checks the limits before anything is read, counts every answer and sets headers.
-
-    Parameters
-    ----------
-    app
-        The application behind it.
-    service
-        The server's state.
-    """
+    """Checks the limits before anything is read, counts every answer and sets headers."""
 
     def __init__(self, app: Any, service: Service) -> None:
         self.app, self.service = app, service
 
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
+        """Answer one request."""
         if scope["type"] != "http":
             await self.app(scope, receive, send)
             return
@@ -321,16 +301,12 @@ def configure(app: "FastAPI", host: str, port: int, **settings: Any) -> "uvicorn
     ----------
     app
         What ``create_app`` returned.
-    host
-        Address to listen at.
-    port
-        Port.
     settings
         More for ``uvicorn.Config``, such as the files of TLS.
     """
     import uvicorn
 
-    from shoal.collector.header_deadline import DeadlineProtocol
+    from shoal.collector._header_deadline import DeadlineProtocol
 
     return uvicorn.Config(
         app,
@@ -356,14 +332,8 @@ def serve(
     ----------
     app
         What ``create_app`` returned.
-    host
-        Address to listen at.
-    port
-        Port.
     certificate
         File of the TLS certificate; None speaks plain HTTP.
-    key
-        File of its private key.
     """
     import uvicorn
 

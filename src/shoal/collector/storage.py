@@ -24,8 +24,6 @@ from numpy.typing import NDArray
 from shoal.collector.client import LABEL_ROUND, canonical
 from shoal.errors import InvalidSetting
 
-__all__ = ["Accepted", "Arrival", "Store", "Unavailable"]
-
 VERSION = 2
 _SHARES = "CREATE TABLE share (who {bytes} PRIMARY KEY, content {bytes} NOT NULL) {lean}"
 _MIGRATIONS = {1: _SHARES}  # from a version to the next
@@ -51,19 +49,7 @@ class Unavailable(Exception):
 
 
 class Arrival(NamedTuple):
-    """Checked reports of one request.
-
-    Parameters
-    ----------
-    round
-        The round.
-    whos
-        Of each person, the hash of the key.
-    codes
-        The report of each.
-    shares
-        Instead of codes at one of two aggregators: what it keeps of each person.
-    """
+    """Checked reports of one request."""
 
     round: int
     whos: Sequence[bytes]
@@ -76,10 +62,6 @@ class Accepted(NamedTuple):
 
     Parameters
     ----------
-    accepted
-        How many reports were new.
-    repeated
-        How many were there already.
     problem
         ``"unknown"`` if a key is not enrolled, ``"closed"`` if the round is: nothing was taken.
     """
@@ -96,10 +78,6 @@ class Store(ABC):
     ----------
     campaign
         Its id; a database of another campaign is refused.
-    envelope
-        The signed campaign, kept beside the sums.
-    has_tokens
-        Whether only enrolled people may report.
     """
 
     _failures: tuple[type[Exception], ...]
@@ -219,13 +197,7 @@ class Store(ABC):
     # ---- people
 
     def enrol(self, whos: Iterable[bytes]) -> None:
-        """Let these people report.
-
-        Parameters
-        ----------
-        whos
-            Hashes of their keys.
-        """
+        """Let these people report."""
         rows = [(who,) for who in whos]
         insert = "INSERT INTO enrolled (who) VALUES (?) ON CONFLICT DO NOTHING"
         with self._transaction() as cursor:
@@ -233,11 +205,6 @@ class Store(ABC):
 
     def revoke(self, who: bytes) -> bool:
         """Keep one person from reporting; a report that was counted stays in the sums.
-
-        Parameters
-        ----------
-        who
-            The hash of the key.
 
         Returns
         -------
@@ -255,13 +222,6 @@ class Store(ABC):
 
     def accept(self, arrivals: Sequence[Arrival], epoch: int) -> list[Accepted]:
         """Count the new reports of several requests in one transaction, each request whole.
-
-        Parameters
-        ----------
-        arrivals
-            Checked requests.
-        epoch
-            The number of the present epoch.
 
         Raises
         ------
@@ -339,15 +299,7 @@ class Store(ABC):
         return len(rows)
 
     def close_round(self, number: int, envelope: dict[str, Any] | None = None) -> str:
-        """Take no more reports of a round; return the digest of its sums.
-
-        Parameters
-        ----------
-        number
-            The round.
-        envelope
-            A signed statement to keep with it.
-        """
+        """Take no more reports of a round; return the digest of its sums."""
         with self._transaction() as cursor:
             self._lock_rounds(cursor, shared=False)
             self._lock_fold(cursor)
@@ -370,13 +322,7 @@ class Store(ABC):
             cursor.execute(insert, (number, epoch, sum(sums.values()), digest))
 
     def sums(self, number: int) -> dict[int, int]:
-        """Return how often each report of a round was counted, in one snapshot.
-
-        Parameters
-        ----------
-        number
-            The round.
-        """
+        """Return how often each report of a round was counted, in one snapshot."""
         with self._transaction() as cursor:
             return self._read_sums(cursor, number)
 
@@ -405,13 +351,7 @@ class Store(ABC):
             return people
 
     def forget_people(self, rounds: int) -> None:
-        """Close every round and delete all ids: nothing is left but sums.
-
-        Parameters
-        ----------
-        rounds
-            How many rounds the campaign has.
-        """
+        """Close every round and delete all ids: nothing is left but sums."""
         for number in (*range(rounds), LABEL_ROUND):
             self.close_round(number)
         with self._transaction() as cursor:
@@ -441,13 +381,7 @@ class Store(ABC):
             after = rows[-1][0]
 
     def keep_opening(self, envelope: dict[str, Any]) -> dict[str, Any]:
-        """Keep what was opened and delete the shares; return the first opening ever kept.
-
-        Parameters
-        ----------
-        envelope
-            The signed opening. If there is one already, this one is dropped unseen.
-        """
+        """Keep what was opened and delete the shares; return the first opening ever kept."""
         insert = "INSERT INTO document VALUES ('opening', 0, ?) ON CONFLICT DO NOTHING"
         with self._transaction() as cursor:
             cursor.execute(self._sql(insert), (json.dumps(envelope),))
@@ -467,8 +401,6 @@ class Store(ABC):
             ``model`` or ``round``.
         number
             The round; 0 for a model.
-        envelope
-            The signed document.
         """
         insert = (
             "INSERT INTO document VALUES (?, ?, ?) "

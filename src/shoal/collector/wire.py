@@ -7,18 +7,6 @@ from typing import Any, NamedTuple
 
 from shoal.documents import parse_json
 
-__all__ = [
-    "BINARY",
-    "JSON",
-    "SHARES",
-    "Batch",
-    "ShareBatch",
-    "WireError",
-    "parse_batch",
-    "parse_shares",
-    "who_of",
-]
-
 BINARY = "application/vnd.shoal.reports"
 JSON = "application/json"
 SHARES = "application/vnd.shoal.shares"
@@ -31,17 +19,7 @@ _KEY = re.compile(r"[A-Za-z0-9+/]{22}==", re.ASCII)
 
 
 class WireError(Exception):
-    """A request that is refused: its status, and a reason that quotes nothing of it.
-
-    Parameters
-    ----------
-    status
-        The HTTP status.
-    reason
-        For the sender.
-    retry_after
-        Seconds after which it may be sent again.
-    """
+    """A request that is refused: its status, and a reason that quotes nothing of it."""
 
     def __init__(self, status: int, reason: str, retry_after: int | None = None) -> None:
         super().__init__(reason)
@@ -49,17 +27,7 @@ class WireError(Exception):
 
 
 class Batch(NamedTuple):
-    """Reports of one round.
-
-    Parameters
-    ----------
-    round
-        The round.
-    keys
-        The idempotency key of each person.
-    reports
-        The report of each.
-    """
+    """Reports of one round."""
 
     round: int
     keys: list[bytes]
@@ -73,10 +41,6 @@ class ShareBatch(NamedTuple):
     ----------
     aggregator
         Which of the two they are for, 0 or 1.
-    keys
-        The idempotency key of each person.
-    shares
-        What each sends: a seed, or a tag and a share.
     """
 
     aggregator: int
@@ -85,13 +49,7 @@ class ShareBatch(NamedTuple):
 
 
 def who_of(key: bytes) -> bytes:
-    """Return what the server keeps of a key: a hash, so that a lookup leaks no prefix of it.
-
-    Parameters
-    ----------
-    key
-        The idempotency key.
-    """
+    """Return what the server keeps of a key: a hash, so that a lookup leaks no prefix of it."""
     return hashlib.sha256(b"shoal.who.1\n" + key).digest()[:16]
 
 
@@ -100,10 +58,6 @@ def parse_batch(body: bytes, kind: str, campaign: bytes) -> Batch:
 
     Parameters
     ----------
-    body
-        The body.
-    kind
-        Its content type.
     campaign
         The id of the campaign it must be for.
 
@@ -128,10 +82,6 @@ def parse_shares(body: bytes, kind: str, campaign: bytes, share_bytes: int) -> S
 
     Parameters
     ----------
-    body
-        The body.
-    kind
-        Its content type.
     campaign
         The id of the campaign it must be for.
     share_bytes

@@ -11,13 +11,13 @@ The words of this package:
 - *catalogue*: the public data sets that ``load`` knows by name, with their checksums.
 """
 
+from shoal.data._census import adults, adults_hierarchies
+from shoal.data._generate import blobs, shapes, students, students_schema
+from shoal.data._source_detection import source_of
+from shoal.data._write import write_table
 from shoal.data.catalogue import dataset_names, load
-from shoal.data.census import adults, adults_hierarchies
 from shoal.data.fetch import fetch
-from shoal.data.generate import blobs, shapes, students, students_schema
 from shoal.data.source import Source
-from shoal.data.source_detection import source_of
-from shoal.data.write import write_table
 from shoal.files import atomic_file, atomic_folder
 
 __all__ = [

@@ -19,15 +19,6 @@ from shoal.data.known_files import FILES, DataFile
 from shoal.data.source import hide_row_text
 from shoal.errors import DatasetUnavailable
 
-__all__ = [
-    "BUNDLED",
-    "dataset_names",
-    "has_checksum",
-    "known_file",
-    "load",
-    "parse_number_columns",
-]
-
 BUNDLED = ("breast_cancer", "diabetes", "digits", "iris", "wine")
 
 
@@ -59,11 +50,6 @@ def load(name: str) -> pa.Table:
 
 def known_file(name: str) -> DataFile | None:
     """Return the file of a data set; None for those that come with scikit-learn.
-
-    Parameters
-    ----------
-    name
-        The name of a data set.
 
     Raises
     ------
@@ -153,11 +139,6 @@ def parse_number_columns(table: pa.Table) -> pa.Table:
     """Convert each column of text to numbers if all its cells are numbers.
 
     For tables that are public: one cell decides how its whole column is read.
-
-    Parameters
-    ----------
-    table
-        A public table.
 
     Examples
     --------

@@ -12,15 +12,6 @@ from collections.abc import Sequence
 
 from shoal.errors import UnknownColumn, UnreadableTable, quantity
 
-__all__ = [
-    "check_header",
-    "closest_name",
-    "column_positions",
-    "join_names",
-    "missing_columns_error",
-    "missing_header_error",
-]
-
 _LONGEST_NAME = 200  # characters; questions of a survey are names too
 _ALLOWED_SLIPS = {5: 1, 9: 2}  # from so many letters, so many may differ
 _SEE_FIRST_LINE = "Check its first line (head -1); it is not shown here, as it may be a person's."
@@ -39,13 +30,6 @@ _NOT_A_NAME = {
 
 def check_header(names: Sequence[str], what: str = "The table") -> None:
     """Refuse to list column names that do not look like names; none is quoted.
-
-    Parameters
-    ----------
-    names
-        The table's column names, each once.
-    what
-        How an error calls the table.
 
     Examples
     --------
@@ -67,8 +51,6 @@ def missing_header_error(what: str, why: str) -> UnreadableTable:
 
     Parameters
     ----------
-    what
-        How the error calls the table.
     why
         What was seen, without quoting it.
     """
@@ -89,8 +71,6 @@ def missing_columns_error(
     ----------
     wanted
         All columns that were asked for; those the table lacks are named.
-    names
-        The table's columns.
     of
         Whose columns are asked for, e.g. "of the policy's".
 
@@ -123,10 +103,6 @@ def closest_name(name: str, names: Sequence[str], wanted: Sequence[str] = ()) ->
 
     Parameters
     ----------
-    name
-        The name asked for.
-    names
-        The table's columns.
     wanted
         All names asked for, which are not suggested again.
 
@@ -150,13 +126,6 @@ def closest_name(name: str, names: Sequence[str], wanted: Sequence[str] = ()) ->
 def join_names(names: Sequence[str], most: int = 5) -> str:
     """Quote names in a sentence, the first few of many.
 
-    Parameters
-    ----------
-    names
-        The names.
-    most
-        How many to quote.
-
     Examples
     --------
     >>> join_names(["age"]), join_names("abcdefg")
@@ -168,15 +137,6 @@ def join_names(names: Sequence[str], most: int = 5) -> str:
 
 def column_positions(some: Sequence[str], names: Sequence[str], most: int = 5) -> str:
     """Describe columns by their position instead of their names.
-
-    Parameters
-    ----------
-    some
-        The columns to describe.
-    names
-        All columns of the table.
-    most
-        How many positions to list.
 
     Examples
     --------

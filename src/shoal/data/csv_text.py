@@ -6,8 +6,6 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-__all__ = ["CSVText"]
-
 _NEEDS_QUOTES = r'[",\r\n]|^\s|\s$'
 
 
@@ -15,13 +13,6 @@ class CSVText:
     """Writes batches of one schema to a stream, a header line first.
 
     Arrow's own writer puts every text into quotes, numbers that came as text among them.
-
-    Parameters
-    ----------
-    stream
-        Open for bytes.
-    schema
-        Of all batches.
 
     Examples
     --------

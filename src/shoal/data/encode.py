@@ -11,19 +11,11 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
+from shoal.arrays import Floats
 from shoal.data.source import find_columns
 from shoal.domain import Categories
 from shoal.domain.value_text import MISSING, normalise_column
 from shoal.errors import InvalidSetting, NotNumeric, UnknownCategory
-
-__all__ = [
-    "encode_codes",
-    "encode_numbers",
-    "encode_owners",
-    "floats_of",
-    "is_missing",
-    "odd_cell_kinds",
-]
 
 _NO_OWNER_TYPES = (
     pa.types.is_floating,
@@ -50,7 +42,7 @@ def encode_numbers(
     names: Sequence[str],
     text: Literal["refuse", "missing"] = "refuse",
     lenient: Collection[str] = (),
-) -> NDArray[np.float64]:
+) -> Floats:
     """Return these columns as float64, one row each; a missing value is NaN.
 
     Each column lies in one piece of memory (Fortran order), as kernels read them.
@@ -93,8 +85,6 @@ def encode_codes(batch: pa.RecordBatch, categories: Mapping[str, Categories]) ->
 
     Parameters
     ----------
-    batch
-        The rows.
     categories
         The public list of each column, in order.
 
@@ -118,13 +108,6 @@ def encode_owners(batch: pa.RecordBatch, name: str) -> pa.Array:
     """Return the person each row belongs to as text, null where there is none.
 
     A person is told by this value alone, whatever else is in the column: 7, "7" and "7.0" are one.
-
-    Parameters
-    ----------
-    batch
-        The rows.
-    name
-        The column that identifies people.
 
     Examples
     --------
@@ -158,7 +141,7 @@ def _is_number(kind: pa.DataType) -> bool:
     return any(test(kind) for test in tests)
 
 
-def _non_numbers(column: pa.Array, floats: NDArray[np.float64], text: str) -> list[str]:
+def _non_numbers(column: pa.Array, floats: Floats, text: str) -> list[str]:
     """Return what a column holds that is no number, in words."""
     kind = column.type
     if _is_text(kind):
@@ -179,22 +162,15 @@ def _not_numeric(wrong: Mapping[str, list[str]], n_columns: int) -> NotNumeric:
     )
 
 
-def _floats(column: pa.Array) -> NDArray[np.float64]:
+def _floats(column: pa.Array) -> Floats:
     if _is_text(column.type):
         return floats_of(column.cast(pa.string()))
-    floats: NDArray[np.float64] = column.cast(pa.float64(), safe=False).to_numpy(
-        zero_copy_only=False
-    )
+    floats: Floats = column.cast(pa.float64(), safe=False).to_numpy(zero_copy_only=False)
     return floats
 
 
-def floats_of(column: pa.Array) -> NDArray[np.float64]:
+def floats_of(column: pa.Array) -> Floats:
     """Return each cell as the nearest double; NaN where it is no finite number.
-
-    Parameters
-    ----------
-    column
-        Text.
 
     Examples
     --------
@@ -203,17 +179,12 @@ def floats_of(column: pa.Array) -> NDArray[np.float64]:
     """
     cells = pc.ascii_trim_whitespace(column)
     readable = pc.if_else(pc.match_substring_regex(cells, _NUMBER), cells, None)
-    floats: NDArray[np.float64] = readable.cast(pa.float64()).to_numpy(zero_copy_only=False)
+    floats: Floats = readable.cast(pa.float64()).to_numpy(zero_copy_only=False)
     return floats
 
 
 def is_missing(column: pa.Array) -> pa.Array:
     """Return which cells are empty or hold a usual mark for that, such as NA.
-
-    Parameters
-    ----------
-    column
-        Text.
 
     Examples
     --------
@@ -225,11 +196,6 @@ def is_missing(column: pa.Array) -> pa.Array:
 
 def odd_cell_kinds(column: pa.Array) -> list[str]:
     """Name the kinds of cells that are neither numbers nor missing; none is quoted.
-
-    Parameters
-    ----------
-    column
-        Text.
 
     Examples
     --------

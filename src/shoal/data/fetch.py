@@ -13,8 +13,6 @@ from shoal.data.known_files import DataFile
 from shoal.errors import DatasetUnavailable, InvalidSetting, setting
 from shoal.files import atomic_file, write_error
 
-__all__ = ["fetch"]
-
 _CHUNK_BYTES = 1 << 16
 _PATIENCE_SECONDS = 30.0
 

@@ -17,8 +17,6 @@ import pyarrow.parquet as pq
 from shoal.data.source import BATCH_ROWS, Source, check_names, find_columns, hide_row_text
 from shoal.errors import UnknownColumn, UnreadableTable
 
-__all__ = ["CSVSource", "ParquetSource", "files_at", "source_of_path"]
-
 _TEXT_SUFFIXES = (".csv", ".csv.gz", ".tsv", ".tsv.gz")
 _PARQUET_SUFFIXES = (".parquet", ".pq")
 _SPREADSHEETS = (".xlsx", ".xlsm", ".xls", ".ods", ".numbers")
@@ -35,13 +33,7 @@ class _Header(NamedTuple):
 
 
 def source_of_path(path: str | Path) -> Source:
-    """Return a file, a folder of Parquet files or a glob pattern as a source.
-
-    Parameters
-    ----------
-    path
-        The path or pattern.
-    """
+    """Return a file, a folder of Parquet files or a glob pattern as a source."""
     files = _files(Path(os.path.expanduser(path)))
     kinds = {_suffix(file) for file in files}
     if kinds <= set(_PARQUET_SUFFIXES):
@@ -65,11 +57,6 @@ def files_at(path: str | Path) -> list[tuple[str, int, int]]:
     """List the files of a table: full path, size and time of the last change of each.
 
     Whoever finds the three unchanged takes the rows to be the same.
-
-    Parameters
-    ----------
-    path
-        A file, a folder or a glob pattern.
     """
     with hide_row_text(str(path)):
         files = [file.resolve() for file in _files(Path(os.path.expanduser(path)))]
@@ -83,11 +70,6 @@ class ParquetSource:
     """Parquet files with the same columns, read one after another.
 
     Only what the files themselves hold is a column: folder names like ``year=2020`` are not.
-
-    Parameters
-    ----------
-    files
-        At least one.
     """
 
     def __init__(self, files: Sequence[Path]) -> None:
@@ -99,8 +81,6 @@ class ParquetSource:
 
         Parameters
         ----------
-        columns
-            The columns, in order.
         size
             The most rows of a batch.
         """
@@ -121,11 +101,6 @@ class CSVSource:
     What a cell means is settled by this cell and by what is public about its column, in
     ``shoal.data.encode``: were it settled by the column's other cells, one odd row could change
     how everybody else's are read.
-
-    Parameters
-    ----------
-    files
-        At least one.
     """
 
     def __init__(self, files: Sequence[Path]) -> None:
@@ -137,8 +112,6 @@ class CSVSource:
 
         Parameters
         ----------
-        columns
-            The columns, in order.
         size
             The most rows of a batch.
         """

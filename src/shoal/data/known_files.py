@@ -7,8 +7,6 @@ shoal was tested with. For the others ``changes`` says what was done to them by 
 from pathlib import PurePosixPath
 from typing import NamedTuple
 
-__all__ = ["FILES", "DataFile"]
-
 _UCI = "https://archive.ics.uci.edu/dataset/"
 _SHAPES = "https://github.com/gagolews/clustering-data-v1"
 _ARX = "https://github.com/arx-deidentifier/arx"
@@ -23,12 +21,8 @@ class DataFile(NamedTuple):
 
     Parameters
     ----------
-    path
-        Where it lies below the data folder.
     sha256
         What its bytes must hash to.
-    home
-        Where the data set is published, for people.
     changes
         What was changed since then, or that it is an excerpt; empty if it can be fetched.
     url

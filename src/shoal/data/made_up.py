@@ -6,10 +6,8 @@ from typing import Any, NamedTuple
 import numpy as np
 import pyarrow as pa
 
-from shoal.data.generate import draw_indices, students, students_schema
+from shoal.data._generate import draw_indices, students, students_schema
 from shoal.domain import Schema
-
-__all__ = ["MADE_UP", "MadeUp", "school", "trips", "visits"]
 
 _CATEGORIES = {
     "stage": ("primary", "secondary", "vocational"),
@@ -31,15 +29,7 @@ _FIRST_AGE = np.array([6, 12, 15])  # of a stage, which takes six years
 
 
 class MadeUp(NamedTuple):
-    """A made-up table.
-
-    Parameters
-    ----------
-    table
-        Draws so many rows with a seed.
-    domain
-        What is public about its columns.
-    """
+    """A made-up table."""
 
     table: Callable[[int, int], pa.Table]
     domain: Schema
@@ -47,13 +37,6 @@ class MadeUp(NamedTuple):
 
 def visits(n: int = 10_000, seed: int = 0) -> pa.Table:
     """Draw visitors of an invented clinic, in three groups by age and number of visits.
-
-    Parameters
-    ----------
-    n
-        How many.
-    seed
-        The same seed makes the same table.
 
     Examples
     --------
@@ -69,13 +52,6 @@ def visits(n: int = 10_000, seed: int = 0) -> pa.Table:
 
 def trips(n: int = 10_000, seed: int = 0) -> pa.Table:
     """Draw where trips begin in an invented city, each by a rider of their own.
-
-    Parameters
-    ----------
-    n
-        How many.
-    seed
-        The same seed makes the same table.
 
     Examples
     --------
@@ -95,13 +71,6 @@ def school(n: int = 10_000, seed: int = 0) -> pa.Table:
 
     Numbers and categories: stage, where they live, device, time of day and age; how often and how
     long they practise, and how many of 100 exercises they get right.
-
-    Parameters
-    ----------
-    n
-        How many.
-    seed
-        The same seed makes the same table.
 
     Examples
     --------

@@ -13,15 +13,6 @@ from shoal.data.column_names import join_names
 from shoal.data.source import BATCH_ROWS, check_names, find_columns, hide_row_text
 from shoal.errors import DimensionMismatch, NotNumeric, UnreadableTable
 
-__all__ = [
-    "ArraySource",
-    "ArrowSource",
-    "DatasetSource",
-    "FrameSource",
-    "ReaderSource",
-    "RelationSource",
-]
-
 _ROWS_IN_CACHE = 1_024  # of an array, while they are turned into columns
 
 
@@ -30,8 +21,6 @@ class ArraySource:
 
     Parameters
     ----------
-    array
-        One row a line.
     names
         The columns' names; ``x0, x1, ...`` if left out.
     """
@@ -64,8 +53,6 @@ class ArraySource:
 
         Parameters
         ----------
-        columns
-            The columns, in order.
         size
             The most rows of a batch.
         """
@@ -87,13 +74,7 @@ class ArraySource:
 
 
 class ArrowSource:
-    """An Arrow table as a source; nothing is copied.
-
-    Parameters
-    ----------
-    table
-        The table.
-    """
+    """An Arrow table as a source; nothing is copied."""
 
     def __init__(self, table: pa.Table) -> None:
         self._table = table
@@ -105,8 +86,6 @@ class ArrowSource:
 
         Parameters
         ----------
-        columns
-            The columns, in order.
         size
             The most rows of a batch.
         """
@@ -121,10 +100,6 @@ class FrameSource:
 
     Parameters
     ----------
-    names
-        The columns' names.
-    length
-        How many rows it has.
     to_arrow
         ``to_arrow(start, stop, positions)`` returns some rows of some columns.
     """
@@ -144,8 +119,6 @@ class FrameSource:
 
         Parameters
         ----------
-        columns
-            The columns, in order.
         size
             The most rows of a batch.
         """
@@ -168,13 +141,7 @@ class FrameSource:
 
 
 class ReaderSource:
-    """A stream of Arrow batches as a source, which can be read once.
-
-    Parameters
-    ----------
-    reader
-        The stream.
-    """
+    """A stream of Arrow batches as a source, which can be read once."""
 
     def __init__(self, reader: pa.RecordBatchReader) -> None:
         self._reader: pa.RecordBatchReader | None = reader
@@ -185,8 +152,6 @@ class ReaderSource:
 
         Parameters
         ----------
-        columns
-            The columns, in order.
         size
             The most rows of a batch.
         """
@@ -207,13 +172,7 @@ class ReaderSource:
 
 
 class DatasetSource:
-    """An Arrow data set as a source, scanned with little read ahead.
-
-    Parameters
-    ----------
-    dataset
-        The data set.
-    """
+    """An Arrow data set as a source, scanned with little read ahead."""
 
     def __init__(self, dataset: Any) -> None:
         self._dataset = dataset
@@ -224,8 +183,6 @@ class DatasetSource:
 
         Parameters
         ----------
-        columns
-            The columns, in order.
         size
             The most rows of a batch.
         """
@@ -239,12 +196,7 @@ class DatasetSource:
 class RelationSource:
     """A DuckDB relation as a source; its query runs again for every pass.
 
-    For plain scans of files: any other relation is read once, see ``shoal.data.read_once``.
-
-    Parameters
-    ----------
-    relation
-        The relation.
+    For plain scans of files: any other relation is read once, see ``shoal.data._read_once``.
     """
 
     def __init__(self, relation: Any) -> None:
@@ -256,8 +208,6 @@ class RelationSource:
 
         Parameters
         ----------
-        columns
-            The columns, in order.
         size
             The most rows of a batch.
         """
@@ -268,13 +218,7 @@ class RelationSource:
                 yield batch.slice(start, size)
 
     def write(self, path: Path) -> None:
-        """Run the query once and write its rows to a Parquet file.
-
-        Parameters
-        ----------
-        path
-            The file.
-        """
+        """Run the query once and write its rows to a Parquet file."""
         reader = _reader(_projected(self._relation, self.names, self.names), BATCH_ROWS)
         with pq.ParquetWriter(path, reader.schema) as writer:
             for batch in _read_batches(reader):

@@ -8,8 +8,6 @@ import pyarrow.compute as pc
 from shoal.data.csv_text import CSVText
 from shoal.data.source import Source
 
-__all__ = ["NUMBER_STYLES", "NumberStyle", "is_written_so", "to_plain_numbers", "write_plain_table"]
-
 NumberStyle = Literal["1.234,5", "1,234.5"]
 NUMBER_STYLES: tuple[NumberStyle, ...] = ("1.234,5", "1,234.5")
 _BLANKS = "' \u00a0\u202f"  # between thousands in either style
@@ -18,13 +16,6 @@ _MARKS = {"1.234,5": (".", ","), "1,234.5": (",", ".")}
 
 def is_written_so(cells: pa.Array, style: NumberStyle) -> pa.Array:
     """Return which cells are numbers in a style; plain whole numbers are in both.
-
-    Parameters
-    ----------
-    cells
-        Text.
-    style
-        An example of the style.
 
     Examples
     --------
@@ -42,13 +33,6 @@ def is_written_so(cells: pa.Array, style: NumberStyle) -> pa.Array:
 def to_plain_numbers(cells: pa.Array, style: NumberStyle) -> pa.Array:
     """Return the cells with numbers of a style written like 1234.5; others stay as they are.
 
-    Parameters
-    ----------
-    cells
-        Text.
-    style
-        An example of the style.
-
     Examples
     --------
     >>> to_plain_numbers(pa.array(["1.234,5", "-7", "1 000", "York", None]), "1.234,5").to_pylist()
@@ -64,17 +48,7 @@ def to_plain_numbers(cells: pa.Array, style: NumberStyle) -> pa.Array:
 
 
 def write_plain_table(source: Source, file: Any, style: NumberStyle) -> None:
-    """Write a table as CSV with plain numbers, a batch at a time.
-
-    Parameters
-    ----------
-    source
-        The table.
-    file
-        Open for bytes.
-    style
-        How its numbers are written.
-    """
+    """Write a table as CSV with plain numbers, a batch at a time."""
     schema = pa.schema([(name, pa.string()) for name in source.names])
     text = CSVText(file, schema)
     for batch in source.batches(source.names):

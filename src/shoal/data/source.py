@@ -12,8 +12,6 @@ import pyarrow as pa
 from shoal.data.column_names import join_names, missing_columns_error
 from shoal.errors import DimensionMismatch, DuplicateColumn, UnreadableTable
 
-__all__ = ["BATCH_ROWS", "Source", "check_names", "find_columns", "hide_row_text"]
-
 BATCH_ROWS = 262_144  # 2 MiB a column of numbers
 _FAILED_READS = (pa.ArrowException, OSError, EOFError, UnicodeError, csv.Error, zlib.error)
 
@@ -44,11 +42,6 @@ def check_names(names: Sequence[object]) -> tuple[str, ...]:
     """Return a table's column names as text; refuse none, or repeated ones.
 
     A repeated one is not quoted: in a table without a header, names are its first person's values.
-
-    Parameters
-    ----------
-    names
-        The names.
     """
     texts = tuple(str(name) for name in names)
     if not texts:
@@ -66,13 +59,6 @@ def check_names(names: Sequence[object]) -> tuple[str, ...]:
 
 def find_columns(names: Sequence[str], columns: Sequence[str]) -> list[int]:
     """Return the positions of these columns among a table's names.
-
-    Parameters
-    ----------
-    names
-        The table's columns.
-    columns
-        The columns asked for.
 
     Raises
     ------
@@ -95,13 +81,7 @@ def _check_wanted(columns: Sequence[str]) -> None:
 
 @contextmanager
 def hide_row_text(what: str) -> Iterator[None]:
-    """Replace errors of a read by shoal's own: a library's text may quote rows.
-
-    Parameters
-    ----------
-    what
-        How the error calls the table.
-    """
+    """Replace errors of a read by shoal's own: a library's text may quote rows."""
     try:
         yield
     except _FAILED_READS as error:

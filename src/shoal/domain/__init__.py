@@ -14,11 +14,11 @@ The words of this package:
 - *geo*: a box of latitude and longitude, with distances in kilometres.
 """
 
+from shoal.domain._schema import Schema
+from shoal.domain._taxonomy import Node, Taxonomy
 from shoal.domain.box import Box
 from shoal.domain.categories import Categories
 from shoal.domain.grid import Grid, Partition, SparseCounts
-from shoal.domain.schema import Schema
-from shoal.domain.taxonomy import Node, Taxonomy
 from shoal.domain.view import View, ViewedCells
 
 __all__ = [

@@ -8,11 +8,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from shoal.arrays import Floats
 from shoal.errors import DimensionMismatch, InvalidDomain, NotNumeric, UnknownColumn
 
-__all__ = ["Box", "as_matrix"]
-
-Matrix = NDArray[np.float64]
 EARTH_RADIUS_KM = 6371.0088  # mean radius, IUGG
 
 
@@ -40,10 +38,10 @@ class Box:
     """
 
     names: tuple[str, ...]
-    low: NDArray[np.float64]
-    high: NDArray[np.float64]
+    low: Floats
+    high: Floats
     distance_unit: str
-    _km_per_unit: NDArray[np.float64] | None
+    _km_per_unit: Floats | None
 
     def __init__(self, **bounds: tuple[float, float]) -> None:
         self._fill(tuple(bounds), *_split_pairs(bounds))
@@ -136,7 +134,7 @@ class Box:
         return len(self.names)
 
     @property
-    def sides(self) -> Matrix:
+    def sides(self) -> Floats:
         """The length of each side in the unit of distance: kilometres for a geographic box."""
         widths = self.high - self.low
         return widths if self._km_per_unit is None else widths * self._km_per_unit
@@ -146,7 +144,7 @@ class Box:
         """The length of the diagonal in the unit of distance."""
         return math.hypot(*self.sides)
 
-    def clip(self, X: ArrayLike) -> Matrix:
+    def clip(self, X: ArrayLike) -> Floats:
         """Move rows outside the box to its nearest point.
 
         Parameters
@@ -168,7 +166,7 @@ class Box:
         inside: NDArray[np.bool_] = np.all((rows >= self.low) & (rows <= self.high), axis=1)
         return inside
 
-    def scale(self, X: ArrayLike, low: float = 0, high: float = 1) -> Matrix:
+    def scale(self, X: ArrayLike, low: float = 0, high: float = 1) -> Floats:
         """Map rows of the box to the cube ``[low, high]^d``.
 
         Parameters
@@ -182,7 +180,7 @@ class Box:
         """
         return (self._rows(X) - self.low) / (self.high - self.low) * (high - low) + low
 
-    def unscale(self, U: ArrayLike, low: float = 0, high: float = 1) -> Matrix:
+    def unscale(self, U: ArrayLike, low: float = 0, high: float = 1) -> Floats:
         """Map points of the cube back to the box.
 
         Parameters
@@ -196,7 +194,7 @@ class Box:
         """
         return (self._rows(U) - low) / (high - low) * (self.high - self.low) + self.low
 
-    def to_plane(self, X: ArrayLike) -> Matrix:
+    def to_plane(self, X: ArrayLike) -> Floats:
         """Return rows as distances from the box's centre: kilometres for a geographic box.
 
         Parameters
@@ -207,7 +205,7 @@ class Box:
         offset = self._rows(X) - (self.low + self.high) / 2
         return offset if self._km_per_unit is None else offset * self._km_per_unit
 
-    def from_plane(self, P: ArrayLike) -> Matrix:
+    def from_plane(self, P: ArrayLike) -> Floats:
         """Return rows from their distances from the centre: ``to_plane`` undone.
 
         Parameters
@@ -249,7 +247,7 @@ class Box:
         columns = {n: {"low": a, "high": b} for n, (a, b) in zip(self.names, bounds, strict=True)}
         return {"columns": columns, "distance_unit": self.distance_unit}
 
-    def _rows(self, X: ArrayLike) -> Matrix:
+    def _rows(self, X: ArrayLike) -> Floats:
         return as_matrix(X, self.d)
 
     def _key(self) -> tuple[Any, ...]:
@@ -267,13 +265,11 @@ class Box:
         return f"Box{'.geo' if self.distance_unit == 'km' else ''}({inside})"
 
 
-def as_matrix(X: ArrayLike, d: int | None = None) -> Matrix:
+def as_matrix(X: ArrayLike, d: int | None = None) -> Floats:
     """Return rows as a float64 matrix, ``d`` columns wide; refuse other shapes and types.
 
     Parameters
     ----------
-    X
-        Anything NumPy takes as a matrix of numbers.
     d
         The number of columns it must have, if that is known.
 
@@ -317,7 +313,7 @@ def _split_pairs(bounds: Mapping[str, tuple[float, float]]) -> tuple[list[float]
         ) from None
 
 
-def _checked_corner(values: ArrayLike) -> NDArray[np.float64]:
+def _checked_corner(values: ArrayLike) -> Floats:
     try:
         corner = np.atleast_1d(np.array(values))
     except ValueError:
@@ -330,7 +326,7 @@ def _checked_corner(values: ArrayLike) -> NDArray[np.float64]:
     return corner
 
 
-def _check_order(names: tuple[str, ...], low: Matrix, high: Matrix) -> None:
+def _check_order(names: tuple[str, ...], low: Floats, high: Floats) -> None:
     with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
         # 2**62 cells along a side must have a finite step: grids go as fine as that.
         good = (high > low) & np.isfinite(high - low) & np.isfinite(2.0**62 / (high - low))

@@ -17,8 +17,6 @@ from shoal.domain.value_text import (
 )
 from shoal.errors import InvalidDomain, UnknownCategory, setting, value_text
 
-__all__ = ["OTHER", "Categories", "Codes"]
-
 Codes = NDArray[np.int32]
 OTHER = "<other>"
 _LARGEST_EXACT_FLOAT = 2**53  # floats hold every whole number up to here

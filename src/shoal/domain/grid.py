@@ -8,12 +8,10 @@ from typing import Any, Protocol, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from shoal.domain.box import Box, Matrix, as_matrix
+from shoal.arrays import Floats, Integers
+from shoal.domain.box import Box, as_matrix
 from shoal.errors import InvalidDomain, NotFinite, TooLarge, quantity, setting, value_text
 
-__all__ = ["MAX_CELLS", "Grid", "Keys", "Partition", "SparseCounts"]
-
-Keys = NDArray[np.int64]
 MAX_CELLS = 2**62  # so that keys, and twice a key, fit 64 bits
 _MOST_IN_MEMORY = 2**26  # cells: 512 MiB for one number each
 
@@ -25,7 +23,7 @@ class Partition(Protocol):
     def size(self) -> int:
         """The number of cells."""
 
-    def keys(self, X: ArrayLike) -> Keys:
+    def keys(self, X: ArrayLike) -> Integers:
         """Return the number of each row's cell.
 
         Parameters
@@ -86,7 +84,7 @@ class Grid:
         """The number of cells."""
         return math.prod(self.shape)
 
-    def keys(self, X: ArrayLike) -> Keys:
+    def keys(self, X: ArrayLike) -> Integers:
         """Return the number of each row's cell.
 
         Parameters
@@ -101,7 +99,7 @@ class Grid:
             keys += cell_indices(self.steps(rows[:, axis], axis), cells)
         return keys
 
-    def steps(self, column: Matrix, axis: int) -> Matrix:
+    def steps(self, column: Floats, axis: int) -> Floats:
         """Return each value's coordinate along an axis, in cells: 2.5 is the middle of the third.
 
         Parameters
@@ -113,7 +111,7 @@ class Grid:
         """
         return cell_coordinates(column, self.box.low[axis], self.box.high[axis], self.shape[axis])
 
-    def centers(self) -> Matrix:
+    def centers(self) -> Floats:
         """Return the middle of every cell, in the units of the rows."""
         if self.size > _MOST_IN_MEMORY:
             raise TooLarge(
@@ -124,7 +122,7 @@ class Grid:
         low, high = self.bounds(np.arange(self.size))
         return (low + high) / 2
 
-    def bounds(self, keys: ArrayLike) -> tuple[Matrix, Matrix]:
+    def bounds(self, keys: ArrayLike) -> tuple[Floats, Floats]:
         """Return the lowest and the highest corner of each of these cells.
 
         Parameters
@@ -161,8 +159,8 @@ class SparseCounts:
         How many cells there are in all.
     """
 
-    keys: Keys
-    counts: NDArray[np.int64]
+    keys: Integers
+    counts: Integers
     size: int
 
     def __post_init__(self) -> None:
@@ -181,7 +179,7 @@ class SparseCounts:
         object.__setattr__(self, "keys", keys)
         object.__setattr__(self, "counts", counts)
 
-    def dense(self) -> NDArray[np.int64]:
+    def dense(self) -> Integers:
         """Return all ``size`` counts, zeros included."""
         if self.size > _MOST_IN_MEMORY:
             raise TooLarge(
@@ -208,44 +206,30 @@ class SparseCounts:
         return cls(distinct, counts, size)
 
 
-def cell_coordinates(column: Matrix, low: float, high: float, cells: int) -> Matrix:
-    """Return each value's coordinate in cells, cut to the range of the cells.
-
-    Parameters
-    ----------
-    column
-        The values.
-    low
-        Where the first cell begins.
-    high
-        Where the last one ends.
-    cells
-        How many equal cells lie between.
-    """
-    steps: Matrix = column - low
+def cell_coordinates(column: Floats, low: float, high: float, cells: int) -> Floats:
+    """Return each value's coordinate in cells, cut to the range of the cells."""
+    steps: Floats = column - low
     # One factor, in place: this runs for every row of every count.
     steps *= cells / (high - low)
     return np.clip(steps, 0, cells, out=steps)
 
 
-def cell_indices(steps: Matrix, cells: int) -> Keys:
+def cell_indices(steps: Floats, cells: int) -> Integers:
     """Return the index of the cell each coordinate lies in; the upper bound is in the last.
 
     Parameters
     ----------
     steps
         Coordinates in cells, as ``cell_coordinates`` returns them.
-    cells
-        How many cells there are.
     """
     with np.errstate(invalid="ignore"):
-        places: Keys = steps.astype(np.int64)  # truncation is floor: steps are not negative
+        places: Integers = steps.astype(np.int64)  # truncation is floor: steps are not negative
     if places.size and places.min() < 0:  # what NaN becomes
         raise NotFinite("Some rows hold NaN.", "Drop or fill them first.")
     return np.minimum(places, cells - 1, out=places)
 
 
-def _as_int64(values: ArrayLike, name: str) -> NDArray[np.int64]:
+def _as_int64(values: ArrayLike, name: str) -> Integers:
     array = np.asarray(values)
     if array.ndim != 1 or (array.size and not np.can_cast(array.dtype, np.int64)):
         raise InvalidDomain(

@@ -13,15 +13,6 @@ from typing import Any
 
 import numpy as np
 
-__all__ = [
-    "MISSING",
-    "column_to_text",
-    "is_value",
-    "normalise_column",
-    "normalise_text",
-    "value_to_text",
-]
-
 _BLANKS = " \t\n\v\f\r"
 # What spreadsheets and statistics programs write where nothing is.
 MISSING = (
@@ -35,11 +26,6 @@ _TRAILING_ZEROS = rf"^{_WHOLE}\.0*$|^{_WHOLE}(\.[0-9]*[1-9])0+$"
 def value_to_text(value: object) -> str:
     """Write a value as text without surrounding blanks; truth values in lower case.
 
-    Parameters
-    ----------
-    value
-        Text, a number, a date or a truth value.
-
     Examples
     --------
     >>> value_to_text(" F "), value_to_text(True), value_to_text(7)
@@ -51,11 +37,6 @@ def value_to_text(value: object) -> str:
 
 def column_to_text(values: Iterable[Any]) -> Any:
     """Return values of mixed types as an Arrow array of text, null where that is impossible.
-
-    Parameters
-    ----------
-    values
-        The values.
 
     Examples
     --------
@@ -75,11 +56,6 @@ def column_to_text(values: Iterable[Any]) -> Any:
 def normalise_text(written: str) -> str:
     """Trim text and drop trailing zeros of decimals: 7.0 is 7; leading zeros stay.
 
-    Parameters
-    ----------
-    written
-        The text.
-
     Examples
     --------
     >>> normalise_text(" 7.00"), normalise_text("2.50"), normalise_text("007")
@@ -90,11 +66,6 @@ def normalise_text(written: str) -> str:
 
 def normalise_column(column: Any) -> Any:
     """Apply ``normalise_text`` to every value of an Arrow column of text.
-
-    Parameters
-    ----------
-    column
-        The column.
 
     Examples
     --------
@@ -111,13 +82,7 @@ def normalise_column(column: Any) -> Any:
 
 
 def is_value(value: object) -> bool:
-    """Whether something is text, a number, a date or a truth value, and not missing.
-
-    Parameters
-    ----------
-    value
-        Anything.
-    """
+    """Whether something is text, a number, a date or a truth value, and not missing."""
     if isinstance(value, float | Decimal):
         return not math.isnan(value)
     # pandas' missing time is a date that is not even itself.

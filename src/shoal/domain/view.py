@@ -5,13 +5,12 @@ from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-from shoal.domain.box import Box, Matrix
-from shoal.domain.grid import Keys, Partition
+from shoal.arrays import Floats, Integers
+from shoal.domain.box import Box
+from shoal.domain.grid import Partition
 from shoal.errors import InvalidDomain, TooLarge, quantity, setting
-
-__all__ = ["MOST_AXES", "View", "ViewedCells"]
 
 # With lengths on this lattice and so many columns, the sums of a projection are exact: see apply.
 MOST_AXES = 256
@@ -51,8 +50,8 @@ class View:
     """
 
     domain: Box
-    axes: NDArray[np.float64]
-    center: NDArray[np.float64]
+    axes: Floats
+    center: Floats
     width: float
     box: Box
 
@@ -71,7 +70,7 @@ class View:
             self, "box", Box.of([f"y{i}" for i in range(p)], -np.ones(p), np.ones(p))
         )
 
-    def apply(self, X: ArrayLike) -> Matrix:
+    def apply(self, X: ArrayLike) -> Floats:
         """Project rows of the domain; what falls outside the cube is moved to its surface.
 
         Parameters
@@ -81,18 +80,18 @@ class View:
         """
         box = self.domain
         # A line a column, each in one piece of memory, changed in place: rows are many.
-        offset: Matrix = np.subtract(box.clip(X).T, box.low[:, None], order="C")
+        offset: Floats = np.subtract(box.clip(X).T, box.low[:, None], order="C")
         offset *= (2 * _STEPS_PER_UNIT / (box.high - box.low))[:, None]
         np.rint(offset, out=offset)
         offset *= 1 / _STEPS_PER_UNIT
         offset -= self.center[:, None] + 1
         # Entries reach 2, columns of Q have length 1: partial sums are multiples of 2^-46
         # below 2^6, as 2 sqrt(d) <= 2^5. So each is a float64 and exact.
-        coordinates: Matrix = self.axes.T @ offset
+        coordinates: Floats = self.axes.T @ offset
         coordinates /= self.width
         return np.clip(coordinates, -1, 1, out=coordinates).T
 
-    def embed(self, Y: ArrayLike) -> Matrix:
+    def embed(self, Y: ArrayLike) -> Floats:
         """Return the nearest point of the domain for each point of the view.
 
         Parameters
@@ -147,7 +146,7 @@ class ViewedCells:
         """The number of cells."""
         return self.cells.size
 
-    def keys(self, X: ArrayLike) -> Keys:
+    def keys(self, X: ArrayLike) -> Integers:
         """Return the number of each row's cell.
 
         Parameters
@@ -158,13 +157,13 @@ class ViewedCells:
         return self.cells.keys(self.view.apply(X))
 
 
-def _round_to_lattice(values: NDArray[np.float64]) -> NDArray[np.float64]:
+def _round_to_lattice(values: Floats) -> Floats:
     """Round to multiples of 2**-23, so that products sum exactly."""
     steps = values * _STEPS_PER_UNIT
     return np.rint(steps, out=steps) / _STEPS_PER_UNIT
 
 
-def _check(domain: Box, axes: Matrix, center: Matrix, width: float) -> None:
+def _check(domain: Box, axes: Floats, center: Floats, width: float) -> None:
     if domain.d > MOST_AXES:
         raise TooLarge(
             f"A view takes at most {MOST_AXES} columns; the box has {domain.d}.",

@@ -22,20 +22,6 @@ from shoal.engine.screen import Screen
 from shoal.errors import CannotWrite
 from shoal.files.scratch import private_file, scratch
 
-__all__ = [
-    "COUNTED",
-    "OWNER",
-    "coded_batch",
-    "coded_schema",
-    "group_sizes",
-    "plain_names",
-    "query_columns",
-    "query_stream",
-    "query_to_file",
-    "with_labels",
-    "with_plain_names",
-]
-
 OWNER = "owner"
 COUNTED = "count(*) AS n FROM rows"  # where rows come with their number, this is a sum of it
 
@@ -47,15 +33,6 @@ def group_sizes(blocks: Iterable[Block], columns: Sequence[str], screen: Screen)
     """Count how many rows share each combination of values.
 
     Codes are grouped, which is faster than labels, and translated at the end.
-
-    Parameters
-    ----------
-    blocks
-        The rows.
-    columns
-        The columns whose combinations are counted.
-    screen
-        Knows which of them are categories.
 
     Returns
     -------
@@ -73,31 +50,13 @@ def group_sizes(blocks: Iterable[Block], columns: Sequence[str], screen: Screen)
 
 
 def coded_schema(columns: Sequence[str], screen: Screen) -> pa.Schema:
-    """Return the schema of these columns as ``c0, c1, ...``: codes of categories, or numbers.
-
-    Parameters
-    ----------
-    columns
-        The columns.
-    screen
-        Knows which of them are categories.
-    """
+    """Return the schema of these columns as ``c0, c1, ...``: codes of categories, or numbers."""
     kinds = [pa.int32() if name in screen.categories else pa.float64() for name in columns]
     return pa.schema([(f"c{i}", kind) for i, kind in enumerate(kinds)])
 
 
 def coded_batch(block: Block, columns: Sequence[str], screen: Screen) -> pa.RecordBatch:
-    """Return a block's rows in the layout of ``coded_schema``.
-
-    Parameters
-    ----------
-    block
-        The rows.
-    columns
-        The columns.
-    screen
-        Knows which of them are categories.
-    """
+    """Return a block's rows in the layout of ``coded_schema``."""
     listed = list(screen.categories)
     arrays = [
         block.codes[:, listed.index(name)]
@@ -118,10 +77,6 @@ def with_labels(counted: pa.Table, columns: Sequence[str], screen: Screen) -> pa
     ----------
     counted
         Groups of codes, with their count ``n``.
-    columns
-        The columns.
-    screen
-        Knows the labels of categories.
     """
     labels = [_labels(counted[f"c{i}"], name, screen) for i, name in enumerate(columns)]
     return pa.table([*labels, counted["n"]], names=[*columns, "n"])
@@ -143,8 +98,6 @@ def plain_names(columns: Sequence[str], owner: str | None) -> list[str]:
 
     Parameters
     ----------
-    columns
-        The columns.
     owner
         The column that identifies people, or None.
 
@@ -163,8 +116,6 @@ def with_plain_names(
 
     Parameters
     ----------
-    batch
-        The rows.
     columns
         The columns that become ``c0, c1, ...``.
     owner
@@ -187,17 +138,6 @@ def query_to_file(
 
     A file, since a result handed over as Arrow would be held in memory whole. Errors of the
     stream, and a stop by Ctrl-C or SIGTERM, come out as they are.
-
-    Parameters
-    ----------
-    sql
-        The query.
-    schema
-        The schema of the batches.
-    batches
-        The rows.
-    path
-        The file to write.
 
     Examples
     --------
@@ -244,15 +184,6 @@ def query_to_file(
 def query_stream(sql: str, schema: pa.Schema, batches: Iterable[pa.RecordBatch]) -> pa.Table:
     """Run ``sql`` on a stream, there named ``rows``, and return the result.
 
-    Parameters
-    ----------
-    sql
-        A query, whose answer fits into memory.
-    schema
-        The schema of the batches.
-    batches
-        The rows.
-
     Returns
     -------
         The result; columns of text are dictionary-encoded.
@@ -271,10 +202,6 @@ def query_columns(
 
     Parameters
     ----------
-    sql
-        A query, whose answer fits into memory.
-    batches
-        The rows, with these columns and perhaps others.
     columns
         The columns that are c0, c1, ... in the query.
     owner

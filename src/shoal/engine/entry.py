@@ -14,14 +14,6 @@ from shoal.errors import InvalidDomain, InvalidSetting, setting, value_text
 if TYPE_CHECKING:
     from shoal.engine.spark.table import SparkTable
 
-__all__ = [
-    "by_engine",
-    "frame_table",
-    "is_rows",
-    "is_spark_frame",
-    "rows_of",
-    "unbounded_box",
-]
 
 T = TypeVar("T")
 _FAR = 1e300  # beyond any number that occurs, while differences do not overflow
@@ -77,7 +69,7 @@ def rows_of(
     terms = _terms(domain, outside, nonfinite, entity, max_rows_per_person)
     # Imported here: embedded users need no Spark.
     if is_spark_frame(X):
-        from shoal.engine.spark.rows import SparkRows
+        from shoal.engine.spark._rows import SparkRows
 
         return SparkRows(X, domain, terms)
     if is_rows(X):
@@ -96,8 +88,6 @@ def by_engine(
 
     Parameters
     ----------
-    X
-        A table of any kind.
     embedded
         Called with ``X`` if its rows can come to this machine.
     distributed
@@ -113,13 +103,7 @@ def by_engine(
 
 
 def frame_table(X: Any) -> "SparkTable":
-    """Return a Spark frame as a ``FrameTable``; refuse any other table.
-
-    Parameters
-    ----------
-    X
-        A Spark frame, or what this returned before.
-    """
+    """Return a Spark frame as a ``FrameTable``; refuse any other table."""
     from shoal.engine.spark.table import SparkTable  # loaded for a frame alone
 
     return X if isinstance(X, SparkTable) else SparkTable(X)
@@ -145,11 +129,6 @@ def is_spark_frame(X: object) -> bool:
     """Whether this is a Spark frame, classic or of Spark Connect; Spark is not imported.
 
     For ``shoal.engine`` alone: others hand what they do on each engine to ``by_engine``.
-
-    Parameters
-    ----------
-    X
-        Anything.
 
     Examples
     --------
@@ -213,11 +192,6 @@ def _checked_rows(rows: Rows, domain: Box | Schema, terms: Terms) -> Rows:
 
 def unbounded_box(columns: Iterable[str]) -> Box:
     """Return a box so wide that no number of these columns is moved.
-
-    Parameters
-    ----------
-    columns
-        The columns.
 
     Examples
     --------

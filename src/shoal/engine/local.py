@@ -11,18 +11,17 @@ from typing import Any, Literal, TypeVar, overload
 
 import numpy as np
 import pyarrow as pa
-from numpy.typing import NDArray
 
+from shoal.arrays import Floats, Integers
 from shoal.data import Source, source_of
 from shoal.data.memory import ArraySource, ArrowSource, FrameSource, ReaderSource
 from shoal.domain import Box, Partition, Schema, SparseCounts
-from shoal.engine import people
-from shoal.engine.computed_table import LocalMapped
-from shoal.engine.counting import CellKeys, SparseTotal
+from shoal.engine import _people as people
+from shoal.engine._computed_table import LocalMapped
+from shoal.engine._counting import CellKeys, SparseTotal
 from shoal.engine.duckdb import group_sizes
 from shoal.engine.rows import (
     Block,
-    Integers,
     Kernel,
     Mapper,
     Tally,
@@ -35,8 +34,6 @@ from shoal.engine.sample import Sample
 from shoal.engine.screen import Screen, ScreenedBatch
 from shoal.errors import UnreadableTable
 from shoal.files.scratch import scratch
-
-__all__ = ["BLOCK_ROWS", "LocalRows", "map_ahead"]
 
 BLOCK_ROWS = 65_536  # four columns of so many rows, 2 MiB, fit in a core's cache
 _MOST_ENCODED = 2**27  # bytes of a table in memory that are kept once more, encoded
@@ -52,12 +49,6 @@ class LocalRows:
 
     Parameters
     ----------
-    source
-        Where rows are read from.
-    domain
-        What is public about them.
-    terms
-        How they are admitted.
     key
         Keys the hash that picks a person's rows; drawn by the operating system if left out.
     block_rows
@@ -87,13 +78,7 @@ class LocalRows:
         self._progress: Callable[[int], None] = _ignore
 
     def on_progress(self, callback: Callable[[int], None]) -> None:
-        """Set a function that is called with the rows read so far, after every block.
-
-        Parameters
-        ----------
-        callback
-            The function.
-        """
+        """Set a function that is called with the rows read so far, after every block."""
         self._progress = callback
 
     @property
@@ -118,8 +103,6 @@ class LocalRows:
 
         Parameters
         ----------
-        partition
-            The cells.
         sparse
             Whether to return ``SparseCounts``.
         """
@@ -136,26 +119,14 @@ class LocalRows:
         return total
 
     def sum(self, kernel: Kernel) -> tuple[Integers, ...]:
-        """Add up the kernel's arrays over all blocks; zeros where there are no rows.
-
-        Parameters
-        ----------
-        kernel
-            Computes whole-number arrays of a block.
-        """
+        """Add up the kernel's arrays over all blocks; zeros where there are no rows."""
         totals = tuple(np.zeros_like(part) for part in integers_of(kernel(self._screen.empty())))
         for parts in self.each(kernel):
             add_checked(totals, integers_of(parts))
         return totals
 
     def sizes(self, columns: Sequence[str]) -> pa.Table:
-        """Count how many rows share each combination of values, as column ``n``.
-
-        Parameters
-        ----------
-        columns
-            The columns.
-        """
+        """Count how many rows share each combination of values, as column ``n``."""
         self._screen.check_columns(columns, self._source.names)
         return group_sizes(self.each(lambda block: block), columns, self._screen)
 
@@ -164,13 +135,6 @@ class LocalRows:
 
         The kernel is called on one block after another in the rows' order, so one that draws
         noise draws it in that order.
-
-        Parameters
-        ----------
-        kernel
-            Computes the columns of a block.
-        names
-            The columns' names.
         """
         if not self.rereadable:
             raise UnreadableTable(
@@ -180,16 +144,8 @@ class LocalRows:
             )
         return LocalMapped(self._admitted, kernel, tuple(names), self._screen.empty())
 
-    def take(self, n: int, rng: np.random.Generator) -> NDArray[np.float64]:
-        """Draw a uniform sample of the rows' numbers without replacement, for their holder.
-
-        Parameters
-        ----------
-        n
-            How many rows.
-        rng
-            Draws the sample.
-        """
+    def take(self, n: int, rng: np.random.Generator) -> Floats:
+        """Draw a uniform sample of the rows' numbers without replacement, for their holder."""
         # Blocks come in the rows' order, so the sample does not depend on threads.
         sample = Sample(n, rng)
         for block in self.each(lambda block: block):
@@ -200,11 +156,6 @@ class LocalRows:
         """Yield what ``work`` returns for every block, in order, in one pass.
 
         Take all of it before you use any of it.
-
-        Parameters
-        ----------
-        work
-            Called with each block.
         """
         batches, screen_batch = self._reading()
         encoded: list[ScreenedBatch] = []
@@ -312,15 +263,6 @@ def map_ahead(
     """Return ``map(work, items)`` in order, computed ahead by threads.
 
     At most ``threads + 1`` items are in memory, however slowly results are taken.
-
-    Parameters
-    ----------
-    work
-        Called with each item.
-    items
-        The items.
-    threads
-        How many threads work.
 
     Examples
     --------

@@ -1,9 +1,6 @@
 """Spark's own k-means on released points, imported only when it is asked for."""
 
-import numpy as np
-from numpy.typing import NDArray
-
-__all__ = ["check_session", "mllib_centers"]
+from shoal.arrays import Floats
 
 
 def check_session() -> None:
@@ -21,27 +18,18 @@ def check_session() -> None:
     session_module().active_session()
 
 
-def mllib_centers(
-    points: NDArray[np.float64], weights: NDArray[np.float64], k: int, seed: int
-) -> NDArray[np.float64]:
+def mllib_centers(points: Floats, weights: Floats, k: int, seed: int) -> Floats:
     """Cluster weighted points with the Spark session that runs here.
 
     Parameters
     ----------
-    points
-        Released points, one a line.
-    weights
-        The weight of each point.
     k
         How many centres, two at least.
-    seed
-        The seed of the first of several runs.
-
     Returns
     -------
         The centres, one a line.
     """
     from shoal.engine.spark.availability import session_module
 
-    centers: NDArray[np.float64] = session_module().mllib_centers(points, weights, k, seed)
+    centers: Floats = session_module().mllib_centers(points, weights, k, seed)
     return centers

@@ -11,28 +11,10 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from shoal.arrays import Floats, Integers
 from shoal.domain import Box, Partition, Schema, SparseCounts
 from shoal.errors import InvalidSetting, setting
 from shoal.randomness import NoiseStream
-
-__all__ = [
-    "Block",
-    "Columns",
-    "Drawing",
-    "Integers",
-    "Kernel",
-    "Mapped",
-    "Mapper",
-    "Rows",
-    "Tally",
-    "Terms",
-    "add_checked",
-    "integers_of",
-    "kernel_at",
-    "thread_count",
-]
-
-Integers = NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,7 +30,7 @@ class Block:
         column with ``missing: flag`` was missing; no columns for a box.
     """
 
-    numbers: NDArray[np.float64]
+    numbers: Floats
     codes: NDArray[np.int32]
 
     def __len__(self) -> int:
@@ -67,28 +49,14 @@ class Drawing(Protocol):
     """
 
     def at(self, *place: object) -> Callable[[Block], Columns]:
-        """Return the kernel for one block; without a position, for a block of no rows.
-
-        Parameters
-        ----------
-        place
-            What identifies the block.
-        """
+        """Return the kernel for one block; without a position, for a block of no rows."""
 
 
 Mapper = Callable[[Block], Columns] | Drawing
 
 
 def kernel_at(kernel: Mapper, *place: object) -> Callable[[Block], Columns]:
-    """Return the function that maps the block at this position.
-
-    Parameters
-    ----------
-    kernel
-        A kernel of either kind.
-    place
-        What identifies the block.
-    """
+    """Return the function that maps the block at this position."""
     return kernel.at(*place) if isinstance(kernel, Drawing) else kernel
 
 
@@ -127,25 +95,7 @@ class Terms:
 
 @dataclass(frozen=True)
 class Tally:
-    """Counts of rows read, admitted and odd; tallies of blocks add up.
-
-    Parameters
-    ----------
-    read
-        Rows that were read.
-    admitted
-        Rows that came through.
-    nonfinite
-        Rows with a missing, NaN or infinite number.
-    outside
-        Rows beyond the box.
-    nobody
-        Rows that name no person.
-    nonfinite_columns
-        The columns that held such numbers.
-    outside_columns
-        The columns in which rows were beyond the box.
-    """
+    """Counts of rows read, admitted and odd; tallies of blocks add up."""
 
     read: int = 0
     admitted: int = 0
@@ -178,15 +128,7 @@ class Mapped(Protocol):
         """Compute the table, a batch at a time."""
 
     def write(self, path: str | Path, overwrite: bool = False) -> Path:
-        """Compute the table and write it, whole or not at all, to .csv, .csv.gz or .parquet.
-
-        Parameters
-        ----------
-        path
-            The file.
-        overwrite
-            Whether a file that is there may be replaced.
-        """
+        """Compute the table and write it, whole or not at all, to .csv, .csv.gz or .parquet."""
 
     def frame(self) -> Any:
         """Compute the whole table: an Arrow table, or a frame if the rows are in one."""
@@ -197,11 +139,6 @@ class Mapped(Protocol):
     def like_input(self, squeeze: bool = False) -> Any:
         """Compute a line for each row, in the form the rows came in.
 
-        Parameters
-        ----------
-        squeeze
-            Return one column as an array of one dimension.
-
         Returns
         -------
         array or frame
@@ -210,13 +147,7 @@ class Mapped(Protocol):
         """
 
     def shuffled(self, noise: NoiseStream) -> "Mapped":
-        """Return the same table with its lines in random order.
-
-        Parameters
-        ----------
-        noise
-            Draws the order.
-        """
+        """Return the same table with its lines in random order."""
 
 
 @runtime_checkable
@@ -290,7 +221,7 @@ class Rows(Protocol):
             The columns' names.
         """
 
-    def take(self, n: int, rng: np.random.Generator) -> NDArray[np.float64]:
+    def take(self, n: int, rng: np.random.Generator) -> Floats:
         """Draw a uniform sample of the rows' numbers without replacement, for their holder.
 
         Parameters
@@ -312,13 +243,7 @@ class Rows(Protocol):
 
 
 def integers_of(parts: Any) -> tuple[Integers, ...]:
-    """Return what a kernel returned as int64 arrays; refuse anything else.
-
-    Parameters
-    ----------
-    parts
-        A tuple of whole-number arrays.
-    """
+    """Return what a kernel returned as int64 arrays; refuse anything else."""
     # Floats are refused: their sums depend on the order of blocks, integers' do not.
     good = isinstance(parts, tuple) and all(
         isinstance(part, np.ndarray | np.integer) and np.can_cast(part.dtype, np.int64)
@@ -333,15 +258,7 @@ def integers_of(parts: Any) -> tuple[Integers, ...]:
 
 
 def add_checked(totals: tuple[Integers, ...], parts: tuple[Integers, ...]) -> None:
-    """Add a block's arrays to the totals, in place; shapes must be those of every block.
-
-    Parameters
-    ----------
-    totals
-        The sums so far.
-    parts
-        The block's arrays.
-    """
+    """Add a block's arrays to the totals, in place; shapes must be those of every block."""
     wanted, shapes = [total.shape for total in totals], [part.shape for part in parts]
     if wanted != shapes:
         raise InvalidSetting(

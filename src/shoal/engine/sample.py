@@ -1,11 +1,9 @@
 """A uniform sample without replacement, drawn in one pass."""
 
 import numpy as np
-from numpy.typing import NDArray
 
+from shoal.arrays import Floats
 from shoal.errors import InvalidSetting, setting
-
-__all__ = ["Sample"]
 
 
 class Sample:
@@ -13,13 +11,6 @@ class Sample:
 
     The numbers are drawn in the rows' order, so the sample does not depend on how the rows were
     cut into blocks.
-
-    Parameters
-    ----------
-    n
-        How many rows to keep.
-    rng
-        Draws the numbers.
 
     Examples
     --------
@@ -36,19 +27,13 @@ class Sample:
             )
         self._n = int(n)
         self._rng = rng
-        self._draws: list[NDArray[np.float64]] = []
-        self._rows: list[NDArray[np.float64]] = []
+        self._draws: list[Floats] = []
+        self._rows: list[Floats] = []
         self._n_kept = 0
         self._highest = np.inf  # no row that draws more can stay
 
-    def add(self, rows: NDArray[np.float64]) -> None:
-        """Let the rows of a block take part.
-
-        Parameters
-        ----------
-        rows
-            The rows' numbers.
-        """
+    def add(self, rows: Floats) -> None:
+        """Let the rows of a block take part."""
         draws = self._rng.random(len(rows))
         good = draws < self._highest
         self._draws.append(draws[good])
@@ -57,7 +42,7 @@ class Sample:
         if self._n_kept > 2 * self._n + len(rows):  # seldom: a cut costs as much as it drops
             self._keep_smallest()
 
-    def rows(self, width: int) -> NDArray[np.float64]:
+    def rows(self, width: int) -> Floats:
         """Return the sample.
 
         Parameters

@@ -9,6 +9,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from shoal.arrays import Floats
 from shoal.data import encode
 from shoal.data.column_names import join_names
 from shoal.domain import Box, Categories, Partition, Schema
@@ -27,8 +28,6 @@ from shoal.errors import (
     setting,
 )
 
-__all__ = ["MAX_DENSE_CELLS", "Screen", "ScreenedBatch", "Tally"]
-
 MAX_DENSE_CELLS = 2**24  # 128 MiB of counts
 
 
@@ -37,10 +36,6 @@ class ScreenedBatch(NamedTuple):
 
     Parameters
     ----------
-    block
-        The admitted rows.
-    tally
-        What was counted.
     entity
         The person of each row as text, or None.
     """
@@ -53,13 +48,6 @@ class ScreenedBatch(NamedTuple):
 @dataclass(frozen=True)
 class Screen:
     """Encodes a batch, moves or leaves out odd rows, and counts them.
-
-    Parameters
-    ----------
-    domain
-        What is public about the columns.
-    terms
-        Which rows are admitted.
 
     Examples
     --------
@@ -138,7 +126,7 @@ class Screen:
     def _flagged(self) -> tuple[str, ...]:
         return () if isinstance(self.domain, Box) else self.domain.flagged
 
-    def _fill_missing(self, numbers: NDArray[np.float64]) -> NDArray[np.int32]:
+    def _fill_missing(self, numbers: Floats) -> NDArray[np.int32]:
         """Put the middle of the bounds where a number is missing, in place; return the marks."""
         marks = {}
         for name in self._filled:
@@ -150,25 +138,13 @@ class Screen:
         return np.column_stack(flags) if flags else np.empty((len(numbers), 0), dtype=np.int32)
 
     def refuses(self, tally: Tally) -> bool:
-        """Whether the terms refuse a table with these counts.
-
-        Parameters
-        ----------
-        tally
-            The counts.
-        """
+        """Whether the terms refuse a table with these counts."""
         nonfinite = tally.nonfinite and self.terms.nonfinite == "refuse"
         outside = tally.outside and self.terms.outside == "refuse"
         return bool(nonfinite or outside or tally.nobody)
 
     def check(self, tally: Tally) -> None:
-        """Raise if the terms refuse a table with these counts; errors never hold a value.
-
-        Parameters
-        ----------
-        tally
-            The counts.
-        """
+        """Raise if the terms refuse a table with these counts; errors never hold a value."""
         if tally.nonfinite and self.terms.nonfinite == "refuse":
             raise NotFinite(
                 f"{tally.nonfinite} of {tally.read} rows have a missing, NaN or infinite value in "
@@ -197,15 +173,7 @@ class Screen:
             )
 
     def check_partition(self, partition: Partition, dense: bool) -> None:
-        """Refuse a partition of other columns or bounds, or too fine for a dense count.
-
-        Parameters
-        ----------
-        partition
-            The cells.
-        dense
-            Whether every cell gets a count.
-        """
+        """Refuse a partition of other columns or bounds, or too fine for a dense count."""
         if dense and partition.size > MAX_DENSE_CELLS:
             raise TooLarge(
                 f"{partition.size} cells are more than the {MAX_DENSE_CELLS} a dense count may "
@@ -220,15 +188,7 @@ class Screen:
         partition.keys(self.empty().numbers)  # a width that does not fit raises here
 
     def check_columns(self, columns: Sequence[str], available: Sequence[str]) -> None:
-        """Refuse columns to group by that are not public, or named twice.
-
-        Parameters
-        ----------
-        columns
-            The columns asked for.
-        available
-            The table's columns.
-        """
+        """Refuse columns to group by that are not public, or named twice."""
         known = (*self.numbers, *self.categories)
         if isinstance(columns, str) or not columns:
             raise InvalidSetting("Expected a list of columns.", f"E.g. sizes([{known[0]!r}]).")
@@ -263,7 +223,7 @@ class Screen:
                 "rows_of(X, box).",
             )
 
-    def _clip_if_needed(self, numbers: NDArray[np.float64]) -> Tally | None:
+    def _clip_if_needed(self, numbers: Floats) -> Tally | None:
         """Clip rows in place if that is all they need, and return the tally; else None.
 
         Columns' extremes tell whether any has to be moved; NaN comes through them and fails.
@@ -286,7 +246,7 @@ class Screen:
         names = frozenset(self.numbers[axis] for axis in np.flatnonzero(outside))
         return Tally(outside=int(np.count_nonzero(moved)), outside_columns=names)
 
-    def _screen_rows(self, numbers: NDArray[np.float64]) -> tuple[NDArray[np.bool_], Tally]:
+    def _screen_rows(self, numbers: Floats) -> tuple[NDArray[np.bool_], Tally]:
         """Clip rows in place; return which stay, and a tally of the odd ones."""
         box = self.box
         bad = ~np.isfinite(numbers)

@@ -14,8 +14,6 @@ from shoal.domain import Box, Schema
 from shoal.engine.rows import Rows, Terms
 from shoal.engine.screen import Screen
 
-__all__ = ["BlockTask", "FrameTable", "OutputPlace", "Table"]
-
 # Makes batches of the blocks of a partition; it travels to the workers.
 BlockTask = Callable[[Iterable[pa.RecordBatch]], Iterator[pa.RecordBatch]]
 
@@ -51,8 +49,6 @@ class Table(Protocol):
 
         Parameters
         ----------
-        sql
-            The query.
         columns
             The columns that are c0, c1, ...
         owner
@@ -60,22 +56,10 @@ class Table(Protocol):
         """
 
     def nested(self, columns: Sequence[str]) -> list[str]:
-        """Return which of these columns hold lists or structures.
-
-        Parameters
-        ----------
-        columns
-            The columns.
-        """
+        """Return which of these columns hold lists or structures."""
 
     def owners(self, entity: str) -> Any:
-        """Return the different people of the table, as text.
-
-        Parameters
-        ----------
-        entity
-            The column that identifies people.
-        """
+        """Return the different people of the table, as text."""
 
     def collected(self, columns: Sequence[str], owner: str | None = None) -> pa.Table | None:
         """Return the result of ``counts`` where querying it is cheaper than the table; else None.
@@ -102,13 +86,7 @@ class OutputPlace(Protocol):
         """Return the checksum of what was written."""
 
     def finish(self, about: str) -> None:
-        """Give the table and the text about it their final names.
-
-        Parameters
-        ----------
-        about
-            The text.
-        """
+        """Give the table and the text about it their final names."""
 
 
 class FrameTable(Table, Protocol):
@@ -125,8 +103,6 @@ class FrameTable(Table, Protocol):
 
         Parameters
         ----------
-        domain
-            What is public about them.
         terms
             How they are admitted; left out, as ``rows_of`` does.
         screen
@@ -134,68 +110,25 @@ class FrameTable(Table, Protocol):
         """
 
     def select(self, columns: Sequence[str], whole: bool = False) -> Any:
-        """Return a frame of these columns.
-
-        Parameters
-        ----------
-        columns
-            The columns.
-        whole
-            Whether to read them as whole numbers, null where they are none.
-        """
+        """Return a frame of these columns."""
 
     def is_whole(self, name: str) -> bool:
-        """Whether a column has a type of whole numbers.
-
-        Parameters
-        ----------
-        name
-            The column.
-        """
+        """Whether a column has a type of whole numbers."""
 
     def sample(self, columns: Sequence[str], n: int, seed: int) -> pa.Table:
-        """Bring at most ``n`` random rows of these columns to this machine.
-
-        Parameters
-        ----------
-        columns
-            The columns.
-        n
-            How many rows.
-        seed
-            Repeats the draw.
-        """
+        """Bring at most ``n`` random rows of these columns to this machine."""
 
     def added_up(self, task: BlockTask, schema: pa.Schema) -> AbstractContextManager[Table]:
         """Run a task on blocks of all columns and add up equal lines by the last column.
 
         It is kept while the context lasts.
-
-        Parameters
-        ----------
-        task
-            Computes batches of the blocks of a partition.
-        schema
-            The schema of these batches.
         """
 
     def text_at(self, path: str) -> str | None:
-        """Return the text of a small file that the cluster can read; None if there is none.
-
-        Parameters
-        ----------
-        path
-            The file.
-        """
+        """Return the text of a small file that the cluster can read; None if there is none."""
 
     def digest(self, path: str) -> str:
-        """Return a checksum of the files of a folder that the cluster can read.
-
-        Parameters
-        ----------
-        path
-            The folder.
-        """
+        """Return a checksum of the files of a folder that the cluster can read."""
 
     def output(
         self, path: str, sidecar: str, overwrite: bool = False
@@ -206,8 +139,4 @@ class FrameTable(Table, Protocol):
         ----------
         path
             What it will be called: a folder at any path that the cluster can reach.
-        sidecar
-            Added to that name, what the text beside it will be called.
-        overwrite
-            Whether what is there may be replaced.
         """

@@ -25,21 +25,9 @@ from sklearn.metrics import (
 )
 from sklearn.metrics.cluster import contingency_matrix
 
+from shoal.arrays import Floats, Integers
 from shoal.errors import DimensionMismatch, InvalidSetting
-from shoal.evaluate.checks import Labels, check_two_labellings
-
-__all__ = [
-    "agreement_of_counts",
-    "ami",
-    "ari",
-    "cell_dissimilarity",
-    "cluster_dissimilarity",
-    "fowlkes_mallows",
-    "mi",
-    "mirkin",
-    "nmi",
-    "rand_index",
-]
+from shoal.evaluate.checks import check_two_labellings
 
 Normalise = Literal["true", "both"]
 
@@ -271,7 +259,7 @@ def _adjusted(both: int, only_first: int, only_second: int, neither: int) -> flo
     return agreed / (chance + (both + only_first) * (only_first + neither))
 
 
-def _information_scores(shares: NDArray[np.float64]) -> dict[str, float]:
+def _information_scores(shares: Floats) -> dict[str, float]:
     """Return the mutual information, and the same over the mean of both entropies."""
     first, second = (_entropy(shares.sum(axis=axis)) for axis in (1, 0))
     shared = max(0.0, first + second - _entropy(shares.ravel()))
@@ -279,7 +267,7 @@ def _information_scores(shares: NDArray[np.float64]) -> dict[str, float]:
     return {"nmi": 2 * shared / (first + second) if has_groups else 1.0, "mi": shared}
 
 
-def _entropy(shares: NDArray[np.float64]) -> float:
+def _entropy(shares: Floats) -> float:
     some = shares[shares > 0]
     return abs(float(some @ np.log(some))) if len(some) > 1 else 0.0
 
@@ -346,7 +334,7 @@ def cluster_dissimilarity(
     return _normalised(int(apart), A, B, normalise)
 
 
-def _costs(A: Labels, B: Labels) -> NDArray[np.int64]:
+def _costs(A: Integers, B: Integers) -> Integers:
     """Return a square matrix of the cost of each pair, and of leaving a cluster unmatched.
 
     Padding with sizes is exact: a pair never costs more than both clusters alone, so all clusters
@@ -362,18 +350,18 @@ def _costs(A: Labels, B: Labels) -> NDArray[np.int64]:
     return cost
 
 
-def _overlaps(A: Labels, B: Labels) -> NDArray[np.int64]:
+def _overlaps(A: Integers, B: Integers) -> Integers:
     both = (A >= 0) & (B >= 0)
     rows, columns = A.max(initial=-1) + 1, B.max(initial=-1) + 1
     pairs = A[both] * columns + B[both]
     return np.bincount(pairs, minlength=rows * columns).reshape(rows, columns)
 
 
-def _sizes(labels: Labels) -> NDArray[np.int64]:
+def _sizes(labels: Integers) -> Integers:
     return np.bincount(labels[labels >= 0])
 
 
-def _normalised(apart: int, A: Labels, B: Labels, normalise: Normalise) -> float:
+def _normalised(apart: int, A: Integers, B: Integers, normalise: Normalise) -> float:
     if normalise not in ("true", "both"):
         raise InvalidSetting.of("normalise", "must be 'true' or 'both'", "both", normalise)
     whole = np.count_nonzero(A >= 0)
@@ -384,12 +372,12 @@ def _normalised(apart: int, A: Labels, B: Labels, normalise: Normalise) -> float
     return float(apart / whole)
 
 
-def _labels(true: ArrayLike, predicted: ArrayLike) -> tuple[Labels, Labels]:
+def _labels(true: ArrayLike, predicted: ArrayLike) -> tuple[Integers, Integers]:
     """Return both labellings flat, with clusters numbered from 0 without gaps, -1 for none."""
     A, B = check_two_labellings(true, predicted)
     return _renumber(A), _renumber(B)
 
 
-def _renumber(labels: Labels) -> Labels:
+def _renumber(labels: Integers) -> Integers:
     distinct, places = np.unique(np.maximum(labels, -1), return_inverse=True)
     return places.astype(np.int64) - int(distinct.size > 0 and distinct[0] == -1)

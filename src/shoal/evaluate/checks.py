@@ -3,28 +3,13 @@
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from shoal.domain.box import Matrix, as_matrix
+from shoal.arrays import Floats, Integers
+from shoal.domain.box import as_matrix
 from shoal.errors import DimensionMismatch, NotFinite, NotNumeric
 
-__all__ = [
-    "Labels",
-    "check_labels",
-    "check_points",
-    "check_same_length",
-    "check_two_labellings",
-    "check_two_point_sets",
-]
 
-Labels = NDArray[np.int64]
-
-
-def check_labels(labels: ArrayLike) -> Labels:
+def check_labels(labels: ArrayLike) -> Integers:
     """Return labels as a flat array of whole numbers.
-
-    Parameters
-    ----------
-    labels
-        The labels as given.
 
     Raises
     ------
@@ -42,16 +27,8 @@ def check_labels(labels: ArrayLike) -> Labels:
     return values.ravel().astype(np.int64)
 
 
-def check_two_labellings(true: ArrayLike, predicted: ArrayLike) -> tuple[Labels, Labels]:
-    """Return two labellings, checked to have the same length.
-
-    Parameters
-    ----------
-    true
-        One labelling.
-    predicted
-        The other.
-    """
+def check_two_labellings(true: ArrayLike, predicted: ArrayLike) -> tuple[Integers, Integers]:
+    """Return two labellings, checked to have the same length."""
     if np.shape(true) != np.shape(predicted):
         raise DimensionMismatch(
             f"The labels have different shapes: {np.shape(true)} and {np.shape(predicted)}.",
@@ -60,13 +37,11 @@ def check_two_labellings(true: ArrayLike, predicted: ArrayLike) -> tuple[Labels,
     return check_labels(true), check_labels(predicted)
 
 
-def check_points(points: ArrayLike, d: int | None = None) -> Matrix:
+def check_points(points: ArrayLike, d: int | None = None) -> Floats:
     """Return points as a matrix of finite numbers.
 
     Parameters
     ----------
-    points
-        The points as given.
     d
         The number of columns, if it is known.
     """
@@ -76,16 +51,8 @@ def check_points(points: ArrayLike, d: int | None = None) -> Matrix:
     return matrix
 
 
-def check_two_point_sets(true: ArrayLike, estimated: ArrayLike) -> tuple[Matrix, Matrix]:
-    """Return two non-empty sets of points, checked to have the same number of columns.
-
-    Parameters
-    ----------
-    true
-        One set.
-    estimated
-        The other.
-    """
+def check_two_point_sets(true: ArrayLike, estimated: ArrayLike) -> tuple[Floats, Floats]:
+    """Return two non-empty sets of points, checked to have the same number of columns."""
     A = check_points(true)
     B = check_points(estimated, A.shape[1])
     if not len(A) or not len(B):
@@ -95,18 +62,8 @@ def check_two_point_sets(true: ArrayLike, estimated: ArrayLike) -> tuple[Matrix,
     return A, B
 
 
-def check_same_length(points: Matrix, others: NDArray[np.generic], of: str) -> None:
-    """Refuse arrays of different lengths.
-
-    Parameters
-    ----------
-    points
-        Points.
-    others
-        What belongs to each of them.
-    of
-        What the others are, for the error.
-    """
+def check_same_length(points: Floats, others: NDArray[np.generic], of: str) -> None:
+    """Refuse arrays of different lengths."""
     if len(points) != len(others):
         raise DimensionMismatch(
             f"There are {len(points)} rows and {len(others)} {of}.", "Give one for each row."

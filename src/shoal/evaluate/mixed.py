@@ -3,18 +3,15 @@
 import math
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy.spatial.distance import cdist
 from sklearn.metrics import silhouette_score
 
-from shoal.domain.box import Matrix
+from shoal.arrays import Floats, Integers
 from shoal.errors import DimensionMismatch
 from shoal.evaluate.checks import check_labels, check_points, check_same_length
 
-__all__ = ["gower_distances", "gower_silhouette", "mixed_cost"]
-
 _MOST_ROWS = 2_000  # all pairs are compared
-Integers = NDArray[np.int64]
 
 
 def gower_distances(
@@ -24,7 +21,7 @@ def gower_distances(
     widths: ArrayLike | float = 2.0,
     number_weights: ArrayLike | None = None,
     category_weights: ArrayLike | None = None,
-) -> Matrix:
+) -> Floats:
     """Compute Gower's distance of every two rows, from 0 to 1.
 
     Each column adds the part of its public width by which numbers differ, or 1 for another
@@ -174,7 +171,7 @@ def mixed_cost(
     return float(np.min(costs, axis=0).sum())
 
 
-def _weights(weights: ArrayLike | None, count: int) -> NDArray[np.float64]:
+def _weights(weights: ArrayLike | None, count: int) -> Floats:
     given = np.ones(count) if weights is None else np.asarray(weights, dtype=np.float64)
     if given.shape != (count,):
         raise DimensionMismatch(
@@ -183,7 +180,7 @@ def _weights(weights: ArrayLike | None, count: int) -> NDArray[np.float64]:
     return given
 
 
-def _checked_numbers(numbers: ArrayLike) -> Matrix:
+def _checked_numbers(numbers: ArrayLike) -> Floats:
     """Return finite numbers as a matrix, which may have no columns."""
     values = np.asarray(numbers)
     return (

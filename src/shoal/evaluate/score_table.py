@@ -13,24 +13,12 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import ArrayLike
 
-from shoal.domain.box import Matrix
+from shoal.arrays import Floats, Integers
 from shoal.errors import InvalidSetting
+from shoal.evaluate._centers import center_errors, centroid_index, normalised_inertia, plain_centers
+from shoal.evaluate._separation import calinski_harabasz, davies_bouldin, silhouette
 from shoal.evaluate.agreement import ami, ari, fowlkes_mallows, mi, mirkin, nmi, rand_index
-from shoal.evaluate.centers import center_errors, centroid_index, normalised_inertia, plain_centers
-from shoal.evaluate.checks import Labels, check_labels, check_points, check_same_length
-from shoal.evaluate.separation import calinski_harabasz, davies_bouldin, silhouette
-
-__all__ = [
-    "NO_BETTER",
-    "SCHEMA",
-    "Clustering",
-    "Comparison",
-    "Score",
-    "ScoredRows",
-    "agreement_scores",
-    "controls_of",
-    "score",
-]
+from shoal.evaluate.checks import check_labels, check_points, check_same_length
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,14 +27,12 @@ class Clustering:
 
     Parameters
     ----------
-    labels
-        The label of each row.
     centers
         One a row, or None.
     """
 
-    labels: Labels
-    centers: Matrix | None = None
+    labels: Integers
+    centers: Floats | None = None
 
     @property
     def count(self) -> int:
@@ -55,13 +41,7 @@ class Clustering:
         return len(np.unique(inside)) if self.centers is None else len(self.centers)
 
     def shuffled(self, random_state: int) -> "Clustering":
-        """Return the same labels in random order.
-
-        Parameters
-        ----------
-        random_state
-            The seed.
-        """
+        """Return the same labels in random order."""
         return Clustering(np.random.default_rng(random_state).permutation(self.labels))
 
 
@@ -79,9 +59,9 @@ class ScoredRows:
         Converts points to the model's units.
     """
 
-    rows: Matrix | None
-    scaled: Matrix | None
-    scale: Callable[[Any], Matrix]
+    rows: Floats | None
+    scaled: Floats | None
+    scale: Callable[[Any], Floats]
 
     @classmethod
     def of(cls, rows: Any, model: Any) -> "ScoredRows":
@@ -91,8 +71,6 @@ class ScoredRows:
         ----------
         rows
             The rows, or None.
-        model
-            The model, or labels.
         """
         scale = _scale_of(model)
         if rows is None:
@@ -101,13 +79,7 @@ class ScoredRows:
         return cls(plain, scale(plain), scale)
 
     def clustering(self, of: Any) -> Clustering:
-        """Return labels as given, or those that a fitted model gives the rows.
-
-        Parameters
-        ----------
-        of
-            Labels or a fitted model.
-        """
+        """Return labels as given, or those that a fitted model gives the rows."""
         if not hasattr(of, "predict"):
             return self._checked(Clustering(check_labels(of)))
         if self.rows is None:
@@ -123,10 +95,6 @@ class ScoredRows:
         ----------
         against
             Labels, a model, or None for k-means.
-        count
-            The number of clusters of that k-means.
-        random_state
-            Its seed.
         """
         if against is not None:
             given = self.clustering(against)
@@ -140,7 +108,7 @@ class ScoredRows:
         centers = plain_centers(self.scaled, max(count, 1), random_state=random_state)
         return Clustering(_nearest(self.scaled, centers), centers)
 
-    def _means(self, labels: Labels) -> Matrix | None:
+    def _means(self, labels: Integers) -> Floats | None:
         """Return the mean of each cluster."""
         names = np.unique(labels[labels >= 0])
         if self.scaled is None or not len(names):
@@ -153,7 +121,7 @@ class ScoredRows:
         return clustering
 
 
-def _scale_of(model: Any) -> Callable[[Any], Matrix]:
+def _scale_of(model: Any) -> Callable[[Any], Floats]:
     if (units := getattr(model, "units_", None)) is not None:
         return lambda X: np.asarray(X / units)
     box = getattr(model, "box", None) or getattr(model, "domain", None)
@@ -162,7 +130,7 @@ def _scale_of(model: Any) -> Callable[[Any], Matrix]:
     return np.asarray
 
 
-def _nearest(rows: Matrix, centers: Matrix) -> Labels:
+def _nearest(rows: Floats, centers: Floats) -> Integers:
     distances = np.array([((rows - center) ** 2).sum(axis=1) for center in centers])
     return np.asarray(distances.argmin(axis=0), dtype=np.int64)
 
@@ -254,12 +222,6 @@ class Score:
 
     Parameters
     ----------
-    name
-        Its name.
-    better
-        Which direction is better.
-    of
-        Measures a clustering.
     ends_at_1
         Whether 1 is the best there is.
     of_labels
@@ -275,19 +237,7 @@ class Score:
 
 @dataclass(frozen=True, eq=False)
 class Comparison:
-    """The clustering to score, the plain one, and the ones that know nothing.
-
-    Parameters
-    ----------
-    result
-        The clustering to score.
-    plain
-        The one found without noise.
-    controls
-        Those found without data.
-    shuffled
-        The labels of the first, dealt out at random.
-    """
+    """The clustering to score, the plain one, and the ones that know nothing."""
 
     result: Clustering
     plain: Clustering
@@ -295,13 +245,7 @@ class Comparison:
     shuffled: Clustering
 
     def line(self, score: Score) -> dict[str, Any]:
-        """Return one row of the table.
-
-        Parameters
-        ----------
-        score
-            Which.
-        """
+        """Return one row of the table."""
         value, plain = _number(score.of(self.result)), _number(score.of(self.plain))
         controls = self._control_values(score)
         control = fmean(controls) if controls else None
@@ -358,13 +302,7 @@ def _measures(
 
 
 def agreement_scores(plain: Clustering) -> Iterator[Score]:
-    """Return the scores that compare labels with the plain ones.
-
-    Parameters
-    ----------
-    plain
-        The clustering to agree with.
-    """
+    """Return the scores that compare labels with the plain ones."""
     for name, agreement in _AGREEMENTS.items():
         yield Score(name, "higher", _agreement_with(agreement, plain), ends_at_1=True)
     yield Score("mi", "higher", _agreement_with(mi, plain))
@@ -391,7 +329,7 @@ def _agreement_with(agreement: Callable[..., float], plain: Clustering) -> Measu
     return lambda clustering: agreement(plain.labels, clustering.labels)
 
 
-def _normalised_mirkin(true: Labels, predicted: Labels) -> float:
+def _normalised_mirkin(true: Integers, predicted: Integers) -> float:
     """Compute the Mirkin metric over n^2 (Meila 2007), so that tables of any length compare."""
     return mirkin(true, predicted) / len(true) ** 2 if len(true) else math.nan
 

@@ -8,15 +8,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from shoal.errors import InvalidSetting
-from shoal.experiments.cells import Cell, CellFile, Row
-from shoal.experiments.results import Results
-from shoal.experiments.runner import Progress, run_cells
+from shoal.experiments._cells import Cell, CellFile, Row
+from shoal.experiments._results import Results
+from shoal.experiments._runner import Progress, run_cells
 from shoal.files import atomic_file
 
 if TYPE_CHECKING:
     from shoal.report import Reproduction
 
-__all__ = ["Document", "Outcome", "reproduce"]
 
 PAGE = "report.html"
 

@@ -15,17 +15,18 @@ The words of this package:
 - *palette*: colours by *role* (ink, card, shade-1, ...), in light and in dark.
 """
 
-from shoal.figures.charts.before_after import BeforeAfter, before_after
-from shoal.figures.charts.budget_curve import BudgetCurve, budget_curve
-from shoal.figures.charts.class_sizes import ClassSizes, class_sizes
-from shoal.figures.charts.count_curve import CountCurve, count_curve
-from shoal.figures.charts.detail_bars import DetailBars, detail_bars
-from shoal.figures.charts.dots import Dots, dots
-from shoal.figures.charts.error_band import ErrorBand, error_band
-from shoal.figures.charts.group_profile import GroupProfile, ProfileRow, group_profile
-from shoal.figures.charts.grouped_bars import GroupedBars, grouped_bars
-from shoal.figures.charts.icicle import Icicle, icicle
-from shoal.figures.charts.noise import (
+from shoal.figures._figure import Figure
+from shoal.figures.charts._before_after import BeforeAfter, before_after
+from shoal.figures.charts._budget_curve import BudgetCurve, budget_curve
+from shoal.figures.charts._class_sizes import ClassSizes, class_sizes
+from shoal.figures.charts._count_curve import CountCurve, count_curve
+from shoal.figures.charts._detail_bars import DetailBars, detail_bars
+from shoal.figures.charts._dots import Dots, dots
+from shoal.figures.charts._error_band import ErrorBand, error_band
+from shoal.figures.charts._group_profile import GroupProfile, ProfileRow, group_profile
+from shoal.figures.charts._grouped_bars import GroupedBars, grouped_bars
+from shoal.figures.charts._icicle import Icicle, icicle
+from shoal.figures.charts._noise import (
     NoiseBars,
     NoiseHistogram,
     NoiseMap,
@@ -33,17 +34,16 @@ from shoal.figures.charts.noise import (
     noise_histogram,
     noise_map,
 )
-from shoal.figures.charts.roc import RocCurve, roc_curve
-from shoal.figures.charts.roc_panels import RocPanels, roc_panels
-from shoal.figures.charts.score_curve import ScoreCurve, score_curve
-from shoal.figures.charts.score_marks import ScoreMarks, score_marks
-from shoal.figures.charts.verdict import VerdictFigure, verdict_figure
-from shoal.figures.figure import Figure
-from shoal.figures.maps.cell_map import Area, CellMap, cell_map, dense_areas, true_cell_map
-from shoal.figures.maps.center_maps import CenterMaps, CenterPanel, center_maps
-from shoal.figures.maps.cluster_map import ClusterMap, cluster_map
-from shoal.figures.maps.mosaic import Mosaic, bars, mosaic, raster_of_cells, raster_of_points
-from shoal.figures.maps.stage_map import StageMap, stage_map
+from shoal.figures.charts._roc import RocCurve, roc_curve
+from shoal.figures.charts._roc_panels import RocPanels, roc_panels
+from shoal.figures.charts._score_curve import ScoreCurve, score_curve
+from shoal.figures.charts._score_marks import ScoreMarks, score_marks
+from shoal.figures.charts._verdict import VerdictFigure, verdict_figure
+from shoal.figures.maps._cell_map import Area, CellMap, cell_map, dense_areas, true_cell_map
+from shoal.figures.maps._center_maps import CenterMaps, CenterPanel, center_maps
+from shoal.figures.maps._cluster_map import ClusterMap, cluster_map
+from shoal.figures.maps._mosaic import Mosaic, bars, mosaic, raster_of_cells, raster_of_points
+from shoal.figures.maps._stage_map import StageMap, stage_map
 
 __all__ = [
     "Area",

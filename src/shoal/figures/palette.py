@@ -7,8 +7,6 @@ see fewer hues; and meaning never hangs on colour alone: marks carry a shape and
 
 import re
 
-__all__ = ["PALETTE", "SHADES", "css_variables", "inline_light_colours"]
-
 PALETTE: dict[str, tuple[str, str]] = {
     # role: (light, dark)
     "page": ("#F6F8F8", "#10191F"),
@@ -46,23 +44,12 @@ SHADES = 6
 
 
 def css_variables(dark: bool = False) -> str:
-    """Return the roles as CSS variables: ``--ink:#14232B;...``.
-
-    Parameters
-    ----------
-    dark
-        Whether to return the dark colours.
-    """
+    """Return the roles as CSS variables: ``--ink:#14232B;...``."""
     return "".join(f"--{role}:{pair[dark]};" for role, pair in PALETTE.items())
 
 
 def inline_light_colours(css: str) -> str:
     """Replace each ``var(--role)`` of style rules by its light colour, for single files.
-
-    Parameters
-    ----------
-    css
-        The style rules.
 
     Examples
     --------

@@ -13,8 +13,6 @@ from math import ceil, floor, log10
 from shoal.figures.palette import inline_light_colours
 from shoal.figures.text import replace_controls
 
-__all__ = ["Svg", "figure_style", "mark_svg", "nice_ticks", "px"]
-
 _MARKS = (  # disc, square, triangle, diamond, pentagon, star; about 25 wide, centred on 0 0
     "M-12 0a12 12 0 1 0 24 0a12 12 0 1 0 -24 0z",
     "M-10.8 -10.8h21.6v21.6h-21.6z",
@@ -28,19 +26,7 @@ _BACKGROUND = ".fig { background: var(--card) }\n"
 
 
 class Svg:
-    """An SVG element under construction, with a title and a description for screen readers.
-
-    Parameters
-    ----------
-    width
-        Of the view box.
-    height
-        Of the view box.
-    title
-        What the figure is.
-    alt
-        What it shows, in words.
-    """
+    """An SVG element under construction, with a title and a description for screen readers."""
 
     def __init__(self, width: float, height: float, title: str, alt: str) -> None:
         self._size = f"0 0 {px(width)} {px(height)}"
@@ -52,10 +38,6 @@ class Svg:
 
         Parameters
         ----------
-        d
-            Its drawing commands.
-        css
-            Its classes.
         width
             Its stroke's width, where the class does not say.
         """
@@ -67,16 +49,8 @@ class Svg:
 
         Parameters
         ----------
-        x
-            Where, from the left.
-        y
-            Where, from the top.
         text
             The text; it is escaped here.
-        css
-            Its classes.
-        upwards
-            Turn it, for the title of a vertical axis.
         """
         place = (
             f'transform="translate({px(x)} {px(y)}) rotate(-90)"'
@@ -90,10 +64,6 @@ class Svg:
 
         Parameters
         ----------
-        x
-            Where, from the left.
-        y
-            Where, from the top.
         number
             From 1 up.
         """
@@ -129,11 +99,6 @@ def figure_style() -> str:
 def px(value: float) -> str:
     """Write a coordinate to 0.1, as short as possible.
 
-    Parameters
-    ----------
-    value
-        The coordinate.
-
     Examples
     --------
     >>> px(12.0), px(0.25), px(-0.04)
@@ -145,15 +110,6 @@ def px(value: float) -> str:
 
 def nice_ticks(low: float, high: float, about: int) -> list[float]:
     """Return round numbers between two ends, roughly ``about`` of them.
-
-    Parameters
-    ----------
-    low
-        The lower end.
-    high
-        The upper end.
-    about
-        How many.
 
     Examples
     --------

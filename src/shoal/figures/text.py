@@ -8,16 +8,6 @@ import unicodedata
 from collections.abc import Sequence
 from math import floor, log10
 
-__all__ = [
-    "count_decimals",
-    "format_number",
-    "format_ticks",
-    "letters_wide",
-    "replace_controls",
-    "shorten",
-    "shorten_to_width",
-]
-
 _WIDE, _NARROW = set("mwMWGOQ@%"), set("ijlIft.,:;'|!()[]- ")
 _CONTROL_CATEGORIES = {"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"}
 _ALLOWED_CONTROLS = {
@@ -31,11 +21,6 @@ _ALLOWED_CONTROLS = {
 
 def replace_controls(text: str) -> str:
     """Replace every control or direction-changing character by U+FFFD.
-
-    Parameters
-    ----------
-    text
-        Text from outside.
 
     Examples
     --------
@@ -55,13 +40,6 @@ def replace_controls(text: str) -> str:
 def shorten(text: str, at: int) -> str:
     """Clean text and cut it to ``at`` characters, with an ellipsis.
 
-    Parameters
-    ----------
-    text
-        Text from outside.
-    at
-        The most characters.
-
     Examples
     --------
     >>> shorten("minutes a session", 10)
@@ -74,11 +52,6 @@ def shorten(text: str, at: int) -> str:
 def letters_wide(text: str) -> float:
     """Return about how many letters of middle width a text is as wide as.
 
-    Parameters
-    ----------
-    text
-        The text.
-
     Examples
     --------
     >>> letters_wide("aaa"), letters_wide("www"), letters_wide("ill")
@@ -89,13 +62,6 @@ def letters_wide(text: str) -> float:
 
 def shorten_to_width(text: str, letters: float) -> str:
     """Clean text and cut it to the width of so many letters, with an ellipsis.
-
-    Parameters
-    ----------
-    text
-        Text from outside.
-    letters
-        The width, in letters of middle width.
 
     Examples
     --------
@@ -116,8 +82,6 @@ def format_number(value: float, decimals: int | None = None) -> str:
 
     Parameters
     ----------
-    value
-        The number.
     decimals
         How many to keep at most; left out, as many as ten digits hold.
 
@@ -138,11 +102,6 @@ def format_number(value: float, decimals: int | None = None) -> str:
 def format_ticks(ticks: Sequence[float]) -> list[str]:
     """Write the ticks of one axis, all to the decimals that their step needs.
 
-    Parameters
-    ----------
-    ticks
-        Evenly spaced numbers.
-
     Examples
     --------
     >>> format_ticks([40.705, 40.71, 40.715]), format_ticks([1990.0, 2000.0])
@@ -157,11 +116,6 @@ def format_ticks(ticks: Sequence[float]) -> list[str]:
 
 def count_decimals(step: float) -> int:
     """Return how many decimals distinguish multiples of a step.
-
-    Parameters
-    ----------
-    step
-        The step.
 
     Examples
     --------

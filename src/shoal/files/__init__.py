@@ -12,7 +12,7 @@ lock
     A file lock, which the system frees with the process.
 """
 
-from shoal.files.atomic import (
+from shoal.files._atomic import (
     FileSet,
     atomic_file,
     atomic_folder,

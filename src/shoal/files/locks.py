@@ -6,8 +6,6 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-__all__ = ["file_lock", "is_still", "take_lock", "wait_for_lock"]
-
 
 @contextmanager
 def file_lock(path: Path) -> Iterator[bool]:
@@ -40,15 +38,7 @@ def file_lock(path: Path) -> Iterator[bool]:
 
 
 def is_still(handle: int, path: Path) -> bool:
-    """Whether a name stands for the open file: its last holder may have removed it.
-
-    Parameters
-    ----------
-    handle
-        The open file.
-    path
-        The name it was opened by.
-    """
+    """Whether a name stands for the open file: its last holder may have removed it."""
     try:
         return os.path.samestat(os.fstat(handle), os.stat(path))
     except FileNotFoundError:

@@ -23,8 +23,6 @@ from typing import IO
 
 from shoal.files.locks import is_still, take_lock, wait_for_lock
 
-__all__ = ["nameless_file", "private_file", "scratch", "sweep_scratch"]
-
 _MARKER, _LOCK, _RUN = "marker", "lock", "run-"
 _MAGIC = b"shoal scratch 1: rows of unfinished work; shoal removes what is left here\n"
 _TRIES = 100  # another process may remove the empty place each time
@@ -76,11 +74,6 @@ def nameless_file(name: str) -> Iterator[tuple[Path, IO[bytes]]]:
 
     Yields a path that opens it, and the open file to write to. Where the system cannot do that,
     it is a file in a scratch folder.
-
-    Parameters
-    ----------
-    name
-        What the path ends in.
     """
     with scratch() as folder:
         path = folder / name

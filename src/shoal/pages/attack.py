@@ -10,24 +10,13 @@ if TYPE_CHECKING:
     from shoal.audit import AttributeInference, Linkage, MembershipInference
     from shoal.report import Verdicts
 
-__all__ = ["linkage_page", "membership_page", "too_few_records"]
 
 FOR_YOU = "Computed from the rows, for you who hold them. Do not pass these numbers on."
 SAYS_NOT = "An attack that finds little proves little: a better one may find more."
 
 
 def membership_page(attack: "MembershipInference", method: str, rows: int) -> VerdictPage:
-    """Build the page of a membership attack on a clustering method.
-
-    Parameters
-    ----------
-    attack
-        The result of the attack.
-    method
-        The method under attack.
-    rows
-        The number of rows.
-    """
+    """Build the page of a membership attack on a clustering method."""
     lines = [*labelled_lines("Verdict", str(attack).splitlines()), Line("For you", FOR_YOU)]
     values = {"attacked": method, "rows": rows, **attack.to_dict(), "for_the_holder_alone": True}
     return VerdictPage(lines=lines, values=values, verdicts=_membership_verdicts(attack, method))
@@ -84,12 +73,8 @@ def linkage_page(
 
     Parameters
     ----------
-    attack
-        The links into both tables.
     guesses
         The guesses of a column, if one was named.
-    table
-        The released table.
     """
     guessed = [] if guesses is None else str(guesses).splitlines()
     lines = [
@@ -154,13 +139,7 @@ def _linkage_verdicts(attack: "Linkage", guessed: list[str], table: Path) -> "Ve
 
 
 def too_few_records(attack: "Linkage") -> int:
-    """Count the people who have fewer fitting records than was promised.
-
-    Parameters
-    ----------
-    attack
-        The result of the attack.
-    """
+    """Count the people who have fewer fitting records than was promised."""
     return sum(people for size, people in attack.released.sizes if size < attack.k)
 
 

@@ -12,7 +12,6 @@ if TYPE_CHECKING:
     from shoal.audit import Case, Finding
     from shoal.report import Detail, Verdicts
 
-__all__ = ["Audit", "case_list", "page"]
 
 COLUMNS = ("Audited", "Verdict", "Claimed", "Found", "Could show", "Draws")
 READING = (
@@ -54,18 +53,8 @@ class Audit:
 
     Parameters
     ----------
-    name
-        What was audited.
-    findings
-        One for each case of it.
     options
         The options given, ``None`` for one left out.
-    seed
-        The seed of all draws.
-    python
-        A function of somebody's own, as it was named.
-    pair
-        Its two inputs, as they were given.
     """
 
     name: str
@@ -128,13 +117,7 @@ def _option(name: str, value: Any) -> list[str]:
 
 
 def page(audit: Audit) -> VerdictPage:
-    """Build the page of an audit.
-
-    Parameters
-    ----------
-    audit
-        The audit and its findings.
-    """
+    """Build the page of an audit."""
     level, table = _level(audit), _table(audit)
     lines: list[Line | Table] = [
         Line("Verdict", f"{audit.verdict}: {audit.sentence}"),
@@ -156,13 +139,7 @@ def page(audit: Audit) -> VerdictPage:
 
 
 def case_list(known: Mapping[str, Mapping[str, "Case"]]) -> Summary:
-    """List what there is to audit, by kind.
-
-    Parameters
-    ----------
-    known
-        For each kind its cases by name.
-    """
+    """List what there is to audit, by kind."""
     lines = [line for kind, cases in known.items() for line in labelled_lines(kind, list(cases))]
     values = {
         kind: {name: case.about for name, case in cases.items()} for kind, cases in known.items()

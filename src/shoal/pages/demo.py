@@ -11,15 +11,14 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from shoal.arrays import Floats, Integers
 from shoal.pages.page import CountReason, Extra, Line, Page
 
 if TYPE_CHECKING:
     from shoal.audit import MembershipInference
     from shoal.figures import Figure
 
-__all__ = ["MAP", "Demo", "Trial", "page"]
 
 MAP = ("sessions_per_week", "minutes_per_session")
 AXES = ("Sessions a week", "Minutes a session")
@@ -31,8 +30,6 @@ EXTRA = (
 )
 _DRAWN_ROWS = 2_000
 
-Matrix = NDArray[np.float64]
-
 
 @dataclass(frozen=True)
 class Trial:
@@ -40,14 +37,12 @@ class Trial:
 
     Parameters
     ----------
-    epsilon
-        The budget.
     centers
         The centres on the map, of shape (fits, groups, 2), in the order of the plain groups.
     """
 
     epsilon: Fraction
-    centers: Matrix
+    centers: Floats
 
 
 @dataclass(frozen=True)
@@ -64,41 +59,27 @@ class Demo:
         The plain group of each, in the order of the private groups.
     plain
         The centres of the plain groups on the map, in that order.
-    costs
-        What is left inside so many groups of rows drawn from the release.
-    trials
-        The same at other budgets.
-    attack
-        The attack on private k-means.
-    plain_attack
-        The same attack on plain k-means.
     """
 
     model: Any
-    rows: Matrix
-    labels: NDArray[np.int64]
-    plain: Matrix
+    rows: Floats
+    labels: Integers
+    plain: Floats
     costs: Mapping[int, float]
     trials: Sequence[Trial]
     attack: "MembershipInference"
     plain_attack: "MembershipInference"
 
     @property
-    def centers(self) -> Matrix:
+    def centers(self) -> Floats:
         """The centres of the private groups on the map."""
         table = self.model.prototypes_
         return np.column_stack([table[name].to_numpy() for name in MAP])
 
 
 def page(demo: Demo) -> Page:
-    """Build the page of the demo: that of its groups, with what only a demo may show.
-
-    Parameters
-    ----------
-    demo
-        What the demo made.
-    """
-    from shoal.pages import prototypes
+    """Build the page of the demo: that of its groups, with what only a demo may show."""
+    from shoal.pages import _prototypes as prototypes
 
     groups = prototypes.page(demo.model, title=TITLE, publisher="shoal demo, on made-up students")
     settings = {"purpose": "Purpose: a first look", "source": "synthetic"}
@@ -117,13 +98,7 @@ def page(demo: Demo) -> Page:
 
 
 def map_pair(demo: Demo) -> "Figure":
-    """Draw rows and plain centres beside released cells and private centres.
-
-    Parameters
-    ----------
-    demo
-        What the demo made.
-    """
+    """Draw rows and plain centres beside released cells and private centres."""
     from shoal.figures import CenterPanel
 
     plain = CenterPanel(
@@ -148,7 +123,7 @@ def map_pair(demo: Demo) -> "Figure":
     )
 
 
-def _cells(model: Any) -> NDArray[np.int64]:
+def _cells(model: Any) -> Integers:
     counts = model.synopsis_.table(*MAP).counts
     return np.asarray(np.rint(np.maximum(counts, 0)), dtype=np.int64)
 
@@ -189,7 +164,7 @@ def _maps(panels: Sequence[Any], title: str, finding: str, note: str) -> "Figure
     )
 
 
-def _off(centers: Matrix, plain: Matrix, model: Any) -> str:
+def _off(centers: Floats, plain: Floats, model: Any) -> str:
     """Return the mean distance to the plain centres, in hundredths of the columns' ranges."""
     box = model.domain.box.select(MAP)
     apart = (centers - plain) / (np.asarray(box.high) - np.asarray(box.low))
@@ -197,7 +172,7 @@ def _off(centers: Matrix, plain: Matrix, model: Any) -> str:
 
 
 def _belief(epsilon: Fraction) -> str:
-    from shoal.report.amounts import belief, in_100
+    from shoal.privacy.wording.amounts import belief, in_100
 
     return f"10 → {in_100(belief(Decimal('0.1'), epsilon).most)} in 100"
 
@@ -240,7 +215,7 @@ def _attack(demo: Demo) -> "Figure":
 
 
 def _attack_text(demo: Demo) -> str:
-    from shoal.report.amounts import advantage, in_100
+    from shoal.privacy.wording.amounts import advantage, in_100
 
     most = in_100(advantage(demo.model.guarantee_.epsilon))
     students = demo.attack.members + demo.attack.others

@@ -14,7 +14,6 @@ if TYPE_CHECKING:
 
     from shoal.report import Verdicts
 
-__all__ = ["Evaluation", "page"]
 
 SCORE_NAMES = {
     "ami": "AMI",
@@ -52,16 +51,6 @@ class Evaluation:
 
     Parameters
     ----------
-    folder
-        The folder of the model.
-    model
-        The fitted model.
-    table
-        The table of scores.
-    rows
-        How many rows there are.
-    rows_scored
-        How many of them were scored on.
     labels
         The column that holds the right groups; None if plain k-means gave them.
     controls
@@ -114,13 +103,7 @@ class Evaluation:
 
 
 def page(scored: Evaluation) -> VerdictPage:
-    """Build the page of scores; no promise covers any of them.
-
-    Parameters
-    ----------
-    scored
-        The scores.
-    """
+    """Build the page of scores; no promise covers any of them."""
     name = type(scored.model).__name__
     findings, table = _findings(scored), _table(scored)
     against = f"{scored.on_rows} against {scored.compared_with}."

@@ -5,15 +5,14 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING
 
 from shoal.figures import detail_bars
+from shoal.pages._table_risk import chance_text
 from shoal.pages.page import Line, Table, VerdictPage
-from shoal.pages.table_risk import chance_text
 from shoal.report import Detail, Verdicts
 
 if TYPE_CHECKING:
     from shoal.anonymize.explore import Trial
     from shoal.figures import Figure
 
-__all__ = ["page", "policy_lines"]
 
 COLUMNS = (
     "k", "May be left out", "Recoding", "Loss", "Left out", "Groups", "Smallest",
@@ -26,13 +25,7 @@ _NEVER_BOTH = (
 
 
 def page(trials: Sequence["Trial"]) -> VerdictPage:
-    """Build the page.
-
-    Parameters
-    ----------
-    trials
-        What was tried.
-    """
+    """Build the page."""
     table, lead = _table(trials), _lead(trials)
     lines: list[Line | Table] = [
         Line("Found", lead),
@@ -45,13 +38,7 @@ def page(trials: Sequence["Trial"]) -> VerdictPage:
 
 
 def policy_lines(trial: "Trial") -> str:
-    """Return what a policy says for a setting.
-
-    Parameters
-    ----------
-    trial
-        The setting's trial.
-    """
+    """Return what a policy says for a setting."""
     return (
         f"privacy: {{k: {trial.k}, suppression: {trial.suppression:g}}}, "
         f"search: {{recoding: {trial.recoding}}}"

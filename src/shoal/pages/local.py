@@ -7,8 +7,8 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from shoal.arrays import Floats, Integers
 from shoal.cluster.intervals.result import Intervals
 from shoal.cluster.local.rounds import ROUNDS_FROM
 from shoal.cluster.totals import whole_shares
@@ -17,15 +17,15 @@ from shoal.evaluate import ami, normalised_inertia
 from shoal.figures import cell_map, raster_of_points
 from shoal.figures.text import count_decimals, format_number
 from shoal.mechanisms import LocalGrid
-from shoal.pages.cluster_parts import (
+from shoal.pages._cluster_parts import (
     count_text,
     exact_promise_lines,
     learner_code,
     promise_values,
     without_values,
 )
-from shoal.pages.group_count import count_reason
-from shoal.pages.groups import (
+from shoal.pages._group_count import count_reason
+from shoal.pages._groups import (
     CARD_ROWS,
     TITLES_NOTE,
     UNSTABLE_CARD,
@@ -37,8 +37,8 @@ from shoal.pages.groups import (
     replace_titles,
     title_columns,
 )
-from shoal.pages.kmeans import MAP_PARTS, column_pairs
-from shoal.pages.numeric_profiles import NumericProfiles
+from shoal.pages._kmeans import MAP_PARTS, column_pairs
+from shoal.pages._numeric_profiles import NumericProfiles
 from shoal.pages.page import Fact, Line, Page, Table, bounds_text
 
 if TYPE_CHECKING:
@@ -47,7 +47,6 @@ if TYPE_CHECKING:
     from shoal.figures import CellMap
     from shoal.privacy import Guarantee
 
-__all__ = ["LocalGroups", "groups_of", "maps", "page"]
 
 EVIDENCE = (
     "proofs beside the code: shoal/cluster/local/estimator.proof.md and that of the mechanism"
@@ -96,14 +95,6 @@ class LocalGroups:
     ----------
     model
         A fitted ``LocalClusterer``.
-    control
-        The same learner, fitted to reports of the middle of the box.
-    box
-        Public bounds of the records.
-    guarantee
-        The promise of the reports.
-    total
-        The number of reports.
     protects
         What one report is about: "a row", or a person.
     evidence
@@ -129,9 +120,9 @@ class LocalGroups:
         return column_texts(self.box, self.names)
 
     @property
-    def centers(self) -> NDArray[np.float64]:
+    def centers(self) -> Floats:
         """The centres, one row for each group."""
-        centers: NDArray[np.float64] = self.model.cluster_centers_
+        centers: Floats = self.model.cluster_centers_
         return centers
 
     @property
@@ -205,7 +196,7 @@ class LocalGroups:
         )
 
     @cached_property
-    def _points(self) -> NDArray[np.float64]:
+    def _points(self) -> Floats:
         """Points drawn from the density by weight, always the same ones."""
         density = self.model.density_
         chances = density.weights / density.weights.sum()
@@ -255,20 +246,8 @@ def page(
     ----------
     groups
         The ``LocalGroups``; or a fitted ``LocalClusterer``, of which less can be said.
-    table
-        The path of the reports.
-    n_clusters
-        The number of groups, or several to choose among.
-    choose
-        The rule of the choice.
-    seed
-        The seed of the learner.
-    is_distributed
-        Whether Spark read the reports.
     title
         Of the page; None names groups and columns.
-    publisher
-        Who publishes it.
     names
         The publisher's name of each group; None makes titles of what stands out.
     """
@@ -538,13 +517,7 @@ def _center_text(groups: LocalGroups, center: Any) -> list[str]:
 
 
 def maps(groups: LocalGroups) -> list["CellMap"]:
-    """Draw, for each pair of columns, what was found and what is found without data.
-
-    Parameters
-    ----------
-    groups
-        The groups.
-    """
+    """Draw, for each pair of columns, what was found and what is found without data."""
     drawn = []
     for pair in column_pairs(groups.box, groups.centers)[:_PAIRS]:
         across, upwards = (groups.columns[i].within for i in pair)
@@ -569,7 +542,7 @@ def _map(groups: LocalGroups, model: Any, at: list[int], title: str) -> "CellMap
     )
 
 
-def _counts(groups: LocalGroups, model: Any, at: list[int]) -> NDArray[np.int64]:
+def _counts(groups: LocalGroups, model: Any, at: list[int]) -> Integers:
     """Return the density on a grid of two columns."""
     box, density = groups.box, model.density_
     within = np.stack([box.low[at], box.high[at]])

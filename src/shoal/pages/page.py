@@ -12,38 +12,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 if TYPE_CHECKING:
     from shoal.domain import Box
     from shoal.figures import Figure
-    from shoal.pages.groups import Groups
+    from shoal.pages._groups import Groups
     from shoal.privacy import Guarantee, Result
     from shoal.report import Verdicts
 
-__all__ = [
-    "CountReason",
-    "Extra",
-    "Fact",
-    "Line",
-    "Page",
-    "Summary",
-    "Table",
-    "VerdictPage",
-    "bounds_text",
-    "labelled_lines",
-    "name_list",
-    "promise_lines",
-]
-
 
 class Fact(NamedTuple):
-    """A large number on a page, with its name and a short explanation.
-
-    Parameters
-    ----------
-    name
-        What the number is.
-    value
-        The number as text.
-    detail
-        A short explanation.
-    """
+    """A large number on a page, with its name and a short explanation."""
 
     name: str
     value: str
@@ -57,8 +32,6 @@ class Line(NamedTuple):
     ----------
     label
         One or two words; empty for a sentence that goes on under the label above.
-    text
-        The sentence.
     is_literal
         Whether it is there to be copied, as a path or a command is, and so never folded.
     """
@@ -74,18 +47,8 @@ class Table:
 
     Parameters
     ----------
-    title
-        What it shows.
-    columns
-        Their names.
-    rows
-        Cells as text.
     marked
         Whether the first cell of a row names a mark on a map: ``Group 1``.
-    note
-        How to read it.
-    left
-        Columns of words, which a terminal sets to the left.
     """
 
     title: str
@@ -103,15 +66,7 @@ class Table:
 
 @dataclass(frozen=True)
 class CountReason:
-    """Why a page shows so many groups, and not more or fewer.
-
-    Parameters
-    ----------
-    figure
-        A curve over the number of groups.
-    lines
-        How to read it.
-    """
+    """Why a page shows so many groups, and not more or fewer."""
 
     figure: "Figure"
     lines: Sequence[str]
@@ -123,17 +78,7 @@ class CountReason:
 
 @dataclass(frozen=True)
 class Extra:
-    """A section that only one kind of page has.
-
-    Parameters
-    ----------
-    title
-        Its heading.
-    text
-        What it shows, and why it may.
-    figures
-        Its figures.
-    """
+    """A section that only one kind of page has."""
 
     title: str
     text: str
@@ -151,8 +96,6 @@ class Summary:
 
     Parameters
     ----------
-    lines
-        For a terminal, in order.
     values
         For ``--json``.
     """
@@ -235,27 +178,13 @@ def _marked(kind: Any, values: Mapping[str, Any]) -> dict[str, Any]:
 
 @dataclass(frozen=True, kw_only=True)
 class VerdictPage(Summary):
-    """All that is said of an audit, an attack or an evaluation.
-
-    Parameters
-    ----------
-    verdicts
-        Content of the HTML page.
-    """
+    """All that is said of an audit, an attack or an evaluation."""
 
     verdicts: "Verdicts"
 
 
 def labelled_lines(label: str, texts: Sequence[str]) -> list[Line]:
-    """Return lines of which only the first has the label.
-
-    Parameters
-    ----------
-    label
-        The label.
-    texts
-        One sentence for each line.
-    """
+    """Return lines of which only the first has the label."""
     return [Line("" if i else label, text) for i, text in enumerate(texts)]
 
 
@@ -264,12 +193,10 @@ def promise_lines(guarantee: "Guarantee", **context: Any) -> list[Line]:
 
     Parameters
     ----------
-    guarantee
-        The promise.
     **context
-        As of ``report.promise``.
+        As of ``privacy.wording.promise``.
     """
-    from shoal.report.promise import SIMULATION, promise
+    from shoal.privacy.wording import SIMULATION, promise
 
     lead = promise(guarantee, **context).lead
     if guarantee.simulation:
@@ -279,13 +206,6 @@ def promise_lines(guarantee: "Guarantee", **context: Any) -> list[Line]:
 
 def name_list(names: Sequence[str], most: int = 3) -> str:
     """Join names in a sentence, and say how many more there are.
-
-    Parameters
-    ----------
-    names
-        The names.
-    most
-        How many are listed.
 
     Examples
     --------
@@ -298,13 +218,7 @@ def name_list(names: Sequence[str], most: int = 3) -> str:
 
 
 def bounds_text(box: "Box") -> str:
-    """Return the public bounds of the first columns as text.
-
-    Parameters
-    ----------
-    box
-        The public bounds.
-    """
+    """Return the public bounds of the first columns as text."""
     from shoal.figures.text import format_number
 
     sides = zip(box.names, box.low, box.high, strict=True)

@@ -12,7 +12,6 @@ if TYPE_CHECKING:
     from shoal.planning import Band, Curve, Flattery, Plan
     from shoal.report import Verdicts
 
-__all__ = ["flattery_text", "page", "percent_range"]
 
 _NAMES = {"central": "Central", "local": "Local"}
 _ESTIMATORS = {
@@ -43,13 +42,7 @@ READING = (
 
 
 def page(plan: "Plan") -> VerdictPage:
-    """Build the page of a plan; it names nobody, and may be passed on.
-
-    Parameters
-    ----------
-    plan
-        The plan.
-    """
+    """Build the page of a plan; it names nobody, and may be passed on."""
     tables = [_table(plan, curve) for curve in plan.curves.values()]
     answers = [_answer(plan, curve) for curve in plan.curves.values()]
     limits = _limits(plan)
@@ -86,13 +79,7 @@ def _limits(plan: "Plan") -> list[str]:
 
 
 def flattery_text(flattery: "Flattery") -> str:
-    """Return how far predictions from a release were off, as measured.
-
-    Parameters
-    ----------
-    flattery
-        Predicted over true errors.
-    """
+    """Return how far predictions from a release were off, as measured."""
     return (
         "Drawn rows are smoother than those behind the release. Predicted over true error, "
         f"measured in {flattery.settings} settings at the budget of the release: "
@@ -138,15 +125,7 @@ def _rows_name(plan: "Plan") -> str:
 
 
 def percent_range(low: float, high: float) -> str:
-    """Return two shares in percent, or one where they read the same.
-
-    Parameters
-    ----------
-    low
-        The lower end.
-    high
-        The upper end.
-    """
+    """Return two shares in percent, or one where they read the same."""
     first, second = (f"{100 * share:.2g}" for share in (low, high))
     return first if first == second else f"{first} to {second}"
 

@@ -19,17 +19,15 @@ from shoal.report.findings import findings
 from shoal.report.render import texts
 from shoal.report.verdicts import Verdicts, verdict_page
 
-__all__ = ["build_page", "load_subject", "page_findings", "report"]
-
 # The module that builds the page of each class; a class of the user's own has the page of its base.
 BUILDERS = {
     "LocalClusterer": "shoal.pages.local",
     "Plan": "shoal.pages.plan",
-    "PrivateKMeans": "shoal.pages.kmeans",
-    "PrivateKPrototypes": "shoal.pages.prototypes",
+    "PrivateKMeans": "shoal.pages._kmeans",
+    "PrivateKPrototypes": "shoal.pages._prototypes",
     "RoundsModel": "shoal.pages.rounds",
-    "Synopsis": "shoal.pages.synopsis",
-    "WaveCluster": "shoal.pages.wave",
+    "Synopsis": "shoal.pages._synopsis",
+    "WaveCluster": "shoal.pages._wave",
 }
 LEARNT = "clusters of reports"  # the kind of result that spends nothing of its own
 
@@ -60,8 +58,6 @@ def report(
         The file to write; it ends in ``.html``.
     title
         The heading of the page; None names groups and columns.
-    publisher
-        Who publishes it.
     names
         The publisher's name of each group, in the order of their numbers; None makes titles of
         what stands out in each.
@@ -72,9 +68,6 @@ def report(
     files
         The name and checksum (``sha256``) of each file that is published with the page; of a
         folder they are known.
-    overwrite
-        Whether an older page may be replaced.
-
     Returns
     -------
     The path of the page.
@@ -125,12 +118,6 @@ def build_page(
     ----------
     subject
         As of ``report``, but no folder.
-    title
-        The heading of the page.
-    publisher
-        Who publishes it.
-    names
-        The publisher's name of each group.
     """
     named = {"title": title, "publisher": publisher, "names": names}
     build = _builder_of(subject)
@@ -162,14 +149,8 @@ def page_findings(
 
     Parameters
     ----------
-    result
-        The result.
     audience
         "public" or "curator".
-    ledger
-        What was promised about the table in all.
-    files
-        The name and checksum of each file beside the page.
     """
     content = findings(result, audience, ledger=ledger, files=files)
     if result.kind == LEARNT:  # what the reports promise was spent on them, and not here

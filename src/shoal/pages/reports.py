@@ -11,7 +11,6 @@ if TYPE_CHECKING:
     from shoal.domain import Box, Schema
     from shoal.privacy import Guarantee
 
-__all__ = ["coarse_note", "report_lines", "sidecar"]
 
 MANY_FOR_ROUNDS = 7  # columns: docs/methods/local-grid.md
 COARSE_GRID = (
@@ -44,22 +43,12 @@ def sidecar(
 
     Parameters
     ----------
-    mechanism
-        The mechanism that made them.
     remap
         What was applied to them afterwards, or None.
-    domain
-        The public bounds.
-    guarantee
-        The promise.
     user
         The column that says whose a row is, or None.
     keep_order
         Whether reports are in the table's order.
-    rows
-        The number of reports.
-    file
-        The name and checksum of the file.
     """
     from shoal.domain import Box
     from shoal.perturb import settings_of
@@ -90,8 +79,6 @@ def coarse_note(columns: int, in_rounds: bool = False) -> str | None:
 
     Parameters
     ----------
-    columns
-        How many numbers a record has.
     in_rounds
         Whether reports are made in rounds, and not all of one grid.
     """
@@ -103,16 +90,8 @@ def coarse_note(columns: int, in_rounds: bool = False) -> str | None:
 
 
 def report_lines(sidecar: Mapping[str, Any], guarantee: "Guarantee") -> list[Line]:
-    """Return what a terminal shows: the promise, to whom, of which rows, in which order.
-
-    Parameters
-    ----------
-    sidecar
-        As written beside the reports.
-    guarantee
-        The promise of the reports.
-    """
-    from shoal.report.promise import promise
+    """Return what a terminal shows: the promise, to whom, of which rows, in which order."""
+    from shoal.privacy.wording import promise
 
     name = promise(guarantee, by_holder=True).name
     exactly = f"{name}, for {sidecar['protects']}. {_more_rows(sidecar)}"

@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING, Any
 
 from shoal.domain import Box
 from shoal.errors import quantity
-from shoal.pages.cluster_parts import (
+from shoal.pages._cluster_parts import (
     count_text,
     exact_promise_lines,
     promise_values,
     without_values,
 )
-from shoal.pages.groups import column_texts, replace_titles
+from shoal.pages._groups import column_texts, replace_titles
 from shoal.pages.local import CLIENTS, NOTHING_SPENT
 from shoal.pages.page import Fact, Line, Page, Table, bounds_text, name_list
 from shoal.pages.reports import coarse_note
@@ -22,7 +22,6 @@ if TYPE_CHECKING:
 
     from shoal.cluster.local.rounds_model import RoundsModel
 
-__all__ = ["page"]
 
 EVIDENCE = "proofs beside the code: shoal/cluster/local/transcript.proof.md and those it names"
 NOT_TRIED = (
@@ -47,18 +46,12 @@ def page(
 
     Parameters
     ----------
-    model
-        What was learnt.
-    table
-        The path of the reports.
     protects
         What one report is about: "a row", or a person.
     seed
         The seed of the rounds without data.
     title
         Of the page; None names groups and columns.
-    publisher
-        Who publishes it.
     names
         The publisher's name of each group; None numbers them.
     """

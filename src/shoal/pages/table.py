@@ -17,9 +17,8 @@ from shoal.anonymize.risk.reidentification import (
 )
 from shoal.errors import quantity
 from shoal.figures import class_sizes, detail_bars
-from shoal.pages.page import Fact, Line, Page, Summary, Table, labelled_lines
-from shoal.pages.table_figures import hierarchy_figures, risk_histogram
-from shoal.pages.table_risk import (
+from shoal.pages._table_figures import hierarchy_figures, risk_histogram
+from shoal.pages._table_risk import (
     chance_text,
     model_texts,
     risk_lines,
@@ -27,6 +26,7 @@ from shoal.pages.table_risk import (
     unique_lines,
     wp216_lines,
 )
+from shoal.pages.page import Fact, Line, Page, Summary, Table, labelled_lines
 from shoal.pages.table_utility import association_table, change_figures
 from shoal.privacy import Protected, Released, Result
 from shoal.report import findings, promise, texts
@@ -39,15 +39,6 @@ if TYPE_CHECKING:
     from shoal.anonymize.risk.reidentification import Population
     from shoal.figures import Figure
 
-__all__ = [
-    "TableContext",
-    "advice_lines",
-    "advice_texts",
-    "check_summary",
-    "page",
-    "page_files",
-    "rare_lines",
-]
 
 EVIDENCE = "counted again in the file as written; run.proof.md and those it names"
 _RELEASES = {
@@ -74,14 +65,6 @@ class TableContext(NamedTuple):
     ----------
     title
         Of the page; None names the table.
-    publisher
-        Who publishes it.
-    population
-        A table of the population, for the journalist's chance.
-    rare
-        Columns published as they are, with the share of rows whose value few share.
-    advice
-        What the holder could change in the policy.
     """
 
     title: str | None = None
@@ -92,15 +75,7 @@ class TableContext(NamedTuple):
 
 
 def page(finished: "RunResult", context: TableContext | None = None) -> Page:
-    """Build the page of a finished release of a table.
-
-    Parameters
-    ----------
-    finished
-        The run.
-    context
-        Title, publisher, and what is known besides.
-    """
+    """Build the page of a finished release of a table."""
     context = context or TableContext()
     population = _population(finished, context)
     risk, k = _risk(finished, population), finished.policy.privacy.k
@@ -132,15 +107,7 @@ def page(finished: "RunResult", context: TableContext | None = None) -> Page:
 
 
 def page_files(finished: "RunResult", page: Page) -> dict[Path, str]:
-    """Return the public page, its numbers, and the page for the holder, by path.
-
-    Parameters
-    ----------
-    finished
-        The run.
-    page
-        Its page.
-    """
+    """Return the public page, its numbers, and the page for the holder, by path."""
     result, paths = page.to_result(), finished.paths
     files = [{"name": paths.table.name, "sha256": finished.manifest["table_sha256"]}]
     public = texts(findings(result, files=files), paths.report)
@@ -148,17 +115,7 @@ def page_files(finished: "RunResult", page: Page) -> dict[Path, str]:
 
 
 def check_summary(policy: "Policy", achieved: "AchievedPrivacy", broken: list[str]) -> Summary:
-    """Return what ``shoal anonymize check`` says: the promises that a table keeps.
-
-    Parameters
-    ----------
-    policy
-        The policy with its promises.
-    achieved
-        What was counted.
-    broken
-        Promises that do not hold.
-    """
+    """Return what ``shoal anonymize check`` says: the promises that a table keeps."""
     k, of = policy.privacy.k, "people" if achieved.by_person else "rows"
     risk = Risk.of(achieved.sizes, k)
     values = {
@@ -215,13 +172,6 @@ def _lines(finished: "RunResult") -> list[Line]:
 def rare_lines(rare: Mapping[str, float], k: int) -> list[str]:
     """Return a warning for each published column that identifies people, for the holder.
 
-    Parameters
-    ----------
-    rare
-        The share of rows that each column identifies.
-    k
-        The k of the promise.
-
     Examples
     --------
     >>> print(*rare_lines({"case": 0.75}, 5))
@@ -237,13 +187,7 @@ def rare_lines(rare: Mapping[str, float], k: int) -> list[str]:
 
 
 def advice_texts(advice: Sequence["Advice"]) -> list[str]:
-    """Return each piece of advice as a sentence, with the line to copy.
-
-    Parameters
-    ----------
-    advice
-        The advice.
-    """
+    """Return each piece of advice as a sentence, with the line to copy."""
     return [
         f"{each.text} In the policy, under `{each.part}`: `{each.line}`."
         if each.line
@@ -253,13 +197,7 @@ def advice_texts(advice: Sequence["Advice"]) -> list[str]:
 
 
 def advice_lines(advice: Sequence["Advice"]) -> list[Line]:
-    """Return what a terminal shows of advice; lines to copy stand by themselves.
-
-    Parameters
-    ----------
-    advice
-        The advice.
-    """
+    """Return what a terminal shows of advice; lines to copy stand by themselves."""
     lines: list[Line] = []
     for each in advice:
         lines.append(Line("" if lines else "Advice", each.text))

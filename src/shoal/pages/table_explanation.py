@@ -12,7 +12,6 @@ if TYPE_CHECKING:
     from shoal.anonymize.policy import Policy
     from shoal.anonymize.release.result import RunResult
 
-__all__ = ["IS_NOT", "column_texts", "explanation_lines", "role_texts"]
 
 IS_NOT = (
     "k-anonymity is not differential privacy. It limits one thing: how well someone who knows "
@@ -37,8 +36,6 @@ def explanation_lines(policy: "Policy", finished: "RunResult | None") -> list[Li
 
     Parameters
     ----------
-    policy
-        The policy.
     finished
         The run; None before one.
     """
@@ -51,13 +48,7 @@ def explanation_lines(policy: "Policy", finished: "RunResult | None") -> list[Li
 
 
 def role_texts(policy: "Policy") -> dict[str, str]:
-    """Return the role of each column, in a sentence.
-
-    Parameters
-    ----------
-    policy
-        The policy.
-    """
+    """Return the role of each column, in a sentence."""
     texts = {}
     for name, of in policy.attributes.items():
         why = _WHY.get(of.role, "may be known to others, so it is generalised")
@@ -68,13 +59,7 @@ def role_texts(policy: "Policy") -> dict[str, str]:
 
 
 def column_texts(finished: "RunResult") -> dict[str, str]:
-    """Return, for each quasi-identifier, what is published and why it is not more precise.
-
-    Parameters
-    ----------
-    finished
-        The run.
-    """
+    """Return, for each quasi-identifier, what is published and why it is not more precise."""
     outcome = finished.outcome
     hierarchies = finished.frequency.codec.hierarchies
     if outcome.cut is None:

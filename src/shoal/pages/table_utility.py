@@ -14,7 +14,6 @@ if TYPE_CHECKING:
     from shoal.anonymize.utility import ClassificationReport, ColumnChange
     from shoal.figures import Figure
 
-__all__ = ["association_table", "change_figures", "classification_summary"]
 
 _MOST_FIGURES = 6  # columns whose distribution is drawn, the most changed first
 _MOST_BARS = 12  # values of a column that are drawn; longer lists are merged
@@ -22,13 +21,7 @@ _MOST_PAIRS = 10
 
 
 def classification_summary(report: "ClassificationReport") -> Summary:
-    """Return what ``shoal anonymize utility`` says.
-
-    Parameters
-    ----------
-    report
-        The report.
-    """
+    """Return what ``shoal anonymize utility`` says."""
     rows = [
         [name, f"{score.accuracy:.3f}", f"{score.auc:.3f}", f"{score.rows:,}"]
         for name, score in (("original rows", report.original), ("release", report.released))
@@ -45,13 +38,7 @@ def classification_summary(report: "ClassificationReport") -> Summary:
 
 
 def change_figures(finished: "RunResult") -> list["Figure"]:
-    """Draw the distribution of the most changed columns before and after.
-
-    Parameters
-    ----------
-    finished
-        The run.
-    """
+    """Draw the distribution of the most changed columns before and after."""
     release = finished.produced.release
     gone = release.suppressed | release.starred
     changes = column_changes(finished.frequency.problem, release.labels, gone)
@@ -98,13 +85,7 @@ def _with_rest(change: "ColumnChange") -> tuple[list[str], list[float], list[flo
 
 
 def association_table(finished: "RunResult") -> Table:
-    """Return how strongly the most associated columns go together before and after.
-
-    Parameters
-    ----------
-    finished
-        The run.
-    """
+    """Return how strongly the most associated columns go together before and after."""
     release = finished.produced.release
     gone = release.suppressed | release.starred
     pairs = associations(finished.frequency.problem, release.labels, gone)

@@ -25,8 +25,6 @@ from shoal.errors import CannotWrite
 from shoal.files import write_error
 from shoal.files.locks import file_lock
 
-__all__ = ["Draft", "draft_of"]
-
 Columns = Sequence[NDArray[Any]]
 _RUN_FILE = "run.json"
 _BLOCK_FILES = "block-*.arrow"
@@ -40,10 +38,6 @@ class Draft:
     ----------
     output
         The file to be written in the end; the folder is beside it, on the same disk.
-    work
-        A digest of what decides the reports.
-    run
-        The run's name.
     selection_key
         The key that picks the reported row of a person with several: the same after a crash.
     is_new
@@ -79,17 +73,7 @@ class Draft:
             _flush(self.folder.parent)
 
     def block(self, number: int, rows: int, draw: Callable[[], Columns]) -> Columns:
-        """Return the reports of a block: those drawn before, or new ones, stored on disk.
-
-        Parameters
-        ----------
-        number
-            The block's position in the table.
-        rows
-            How many rows it has.
-        draw
-            Draws its reports.
-        """
+        """Return the reports of a block: those drawn before, or new ones, stored on disk."""
         path = self.folder / f"block-{number:08d}.arrow"
         with _named_failure(self.output):
             if path.exists():
@@ -100,13 +84,7 @@ class Draft:
         return columns
 
     def place_for(self, name: str) -> Path:
-        """Return where to write the complete output before it is moved to its final name.
-
-        Parameters
-        ----------
-        name
-            The output's file name.
-        """
+        """Return where to write the complete output before it is moved to its final name."""
         folder = self.folder / "output"
         with _named_failure(self.output):
             folder.mkdir(exist_ok=True)
@@ -135,13 +113,6 @@ def draft_of(output: Path, work: str) -> Iterator[Draft]:
     """Yield the draft of an output: of a stopped run of the same work, or a new one.
 
     Nothing is changed on disk until it begins. No other process has it while the block lasts.
-
-    Parameters
-    ----------
-    output
-        The file to be written in the end.
-    work
-        A digest of what decides the reports: table, settings, versions.
     """
     final = output.expanduser().absolute()
     with ExitStack() as stack:

@@ -7,14 +7,12 @@ from typing import Any
 
 import numpy as np
 
-from shoal.domain.box import Matrix
+from shoal.arrays import Floats
 from shoal.engine import Block, rows_of
 from shoal.engine.entry import unbounded_box
 from shoal.engine.rows import Mapped
 from shoal.mechanisms.local.laplace.remaps import with_learnt_prior
 from shoal.mechanisms.local.reports import Remap, Reports
-
-__all__ = ["SAMPLE", "LearntRemap"]
 
 SAMPLE = 200_000  # reports that a prior is learnt from: docs/decisions/remaps.md
 
@@ -27,10 +25,6 @@ class LearntRemap:
     ----------
     remap
         Learns from at most 200,000 reports, drawn at random; then each report is moved by itself.
-    mechanism
-        What draws the reports.
-    rng
-        Draws the sample.
     """
 
     remap: Remap
@@ -60,7 +54,7 @@ class _Moved:
     remap: Remap
     mechanism: Any
 
-    def __call__(self, block: Block) -> Matrix:
+    def __call__(self, block: Block) -> Floats:
         """Return as many columns as came."""
         if not len(block):
             return block.numbers

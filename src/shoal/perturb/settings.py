@@ -11,8 +11,6 @@ from shoal.domain import Box, Categories
 from shoal.errors import InvalidSetting
 from shoal.privacy.exact import exact_budget, exact_text
 
-__all__ = ["parameters_of", "settings_of"]
-
 _BOUNDED = ("Duchi", "Harmony", "Hybrid", "Piecewise", "PrivUnit", "SquareWave", "Staircase")
 _LAPLACE = ("NDLaplace", "PlanarLaplace", "SphericalLaplace")
 # How files name the parameter `domain` of these classes. Other names would make what was written

@@ -7,8 +7,8 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from shoal.arrays import Floats, Integers
 from shoal.domain import Box, Categories
-from shoal.domain.box import Matrix
 from shoal.domain.value_text import value_to_text
 from shoal.errors import (
     DimensionMismatch,
@@ -21,8 +21,6 @@ from shoal.errors import (
 from shoal.mechanisms import LocalGrid, Mixed, RandomizedResponse, UnaryEncoding
 from shoal.mechanisms.local.bounded.hybrid import Hybrid
 from shoal.perturb.tables import columns_of, numbers_of
-
-__all__ = ["Category", "Cell", "Mixture", "Names", "Numbers", "Shape", "shape_of"]
 
 Names = tuple[str, ...]
 
@@ -46,8 +44,6 @@ class Shape(Protocol):
 
         Parameters
         ----------
-        X
-            A data frame, or an array.
         columns
             The columns of the frame; None for an array.
         """
@@ -59,46 +55,20 @@ class Shape(Protocol):
         ----------
         value
             What ``read`` returned.
-        at
-            Which lines.
         """
 
-    def matrix(self, released: Any) -> Matrix:
-        """Return reports as a matrix of numbers, a line each.
-
-        Parameters
-        ----------
-        released
-            What the mechanism released.
-        """
+    def matrix(self, released: Any) -> Floats:
+        """Return reports as a matrix of numbers, a line each."""
 
     def names_out(self, columns: Names) -> Names:
-        """Return the columns of the reports.
+        """Return the columns of the reports."""
 
-        Parameters
-        ----------
-        columns
-            The columns that were reported.
-        """
-
-    def columns(self, reports: Matrix) -> list[NDArray[Any]]:
-        """Return reports as columns of a table, each of its own type.
-
-        Parameters
-        ----------
-        reports
-            The matrix of reports.
-        """
+    def columns(self, reports: Floats) -> list[NDArray[Any]]:
+        """Return reports as columns of a table, each of its own type."""
 
 
 def shape_of(mechanism: Any) -> Shape:
-    """Return the shape of a mechanism's table.
-
-    Parameters
-    ----------
-    mechanism
-        A local mechanism.
-    """
+    """Return the shape of a mechanism's table."""
     needed = ("guarantee", "check", "release")
     if isinstance(mechanism, type) or not all(hasattr(mechanism, name) for name in needed):
         raise InvalidSetting(
@@ -116,13 +86,7 @@ def shape_of(mechanism: Any) -> Shape:
 
 @dataclass(frozen=True)
 class Numbers:
-    """The shape of rows of numbers, reported as rows of numbers.
-
-    Parameters
-    ----------
-    drawn
-        The mechanism.
-    """
+    """The shape of rows of numbers, reported as rows of numbers."""
 
     drawn: Any
 
@@ -137,18 +101,18 @@ class Numbers:
         box = getattr(self.drawn, "domain", None)
         return box if isinstance(box, Box) else None
 
-    def read(self, X: Any, columns: Names | None) -> Matrix:
+    def read(self, X: Any, columns: Names | None) -> Floats:
         """Return float64 rows."""
         rows = numbers_of(X, columns)
         if columns is not None and self.box is None:  # or the mechanism would call them x0, x1
             _refuse_nonfinite(rows, columns)
         return rows
 
-    def some(self, value: Matrix, at: list[int]) -> Matrix:
+    def some(self, value: Floats, at: list[int]) -> Floats:
         """Return some rows."""
         return value[at]
 
-    def matrix(self, released: Any) -> Matrix:
+    def matrix(self, released: Any) -> Floats:
         """Return the reports as they are."""
         return np.asarray(released, dtype=np.float64)
 
@@ -156,7 +120,7 @@ class Numbers:
         """Return the same columns."""
         return columns
 
-    def columns(self, reports: Matrix) -> list[NDArray[Any]]:
+    def columns(self, reports: Floats) -> list[NDArray[Any]]:
         """Return one column for each number."""
         return [np.ascontiguousarray(column) for column in reports.T]
 
@@ -167,8 +131,6 @@ class Category:
 
     Parameters
     ----------
-    mechanism
-        The mechanism.
     names
         The column, if it is named.
     """
@@ -181,7 +143,7 @@ class Category:
         """The mechanism on codes."""
         return replace(self.mechanism, categories=self.mechanism.size)
 
-    def read(self, X: Any, columns: Names | None) -> NDArray[np.int64]:
+    def read(self, X: Any, columns: Names | None) -> Integers:
         """Return the codes of the one column."""
         if columns is None:
             rows = np.asanyarray(X)
@@ -192,11 +154,11 @@ class Category:
             raise _one_column_error(quantity(len(columns), "column"))
         return self._codes(columns_of(X, columns)[columns[0]], columns[0])
 
-    def some(self, value: NDArray[np.int64], at: list[int]) -> NDArray[np.int64]:
+    def some(self, value: Integers, at: list[int]) -> Integers:
         """Return some codes."""
         return value[at]
 
-    def matrix(self, released: Any) -> Matrix:
+    def matrix(self, released: Any) -> Floats:
         """Return codes, or bits."""
         values = np.asarray(released, dtype=np.float64)
         return values[:, None] if values.ndim == 1 else values
@@ -208,7 +170,7 @@ class Category:
             return (name,)
         return tuple(f"{name}={label}" for label in self._labels)
 
-    def columns(self, reports: Matrix) -> list[NDArray[Any]]:
+    def columns(self, reports: Floats) -> list[NDArray[Any]]:
         """Return labels, or bits."""
         if isinstance(self.mechanism, UnaryEncoding):
             return [column.astype(np.uint8) for column in reports.T]
@@ -225,7 +187,7 @@ class Category:
             np.array([value_to_text(label) for label in labels]) if made.dtype == object else made
         )
 
-    def _codes(self, column: Any, name: str) -> NDArray[np.int64]:
+    def _codes(self, column: Any, name: str) -> Integers:
         listed = self.mechanism.categories
         known = listed if isinstance(listed, Categories) else Categories(range(listed))
         try:
@@ -236,13 +198,7 @@ class Category:
 
 @dataclass(frozen=True)
 class Cell:
-    """The shape of rows of numbers, each reported as the randomised number of its cell.
-
-    Parameters
-    ----------
-    drawn
-        The mechanism, with its cells chosen.
-    """
+    """The shape of rows of numbers, each reported as the randomised number of its cell."""
 
     drawn: LocalGrid
 
@@ -254,15 +210,15 @@ class Cell:
         """The columns of the grid."""
         return self.drawn.domain.names
 
-    def read(self, X: Any, columns: Names | None) -> Matrix:
+    def read(self, X: Any, columns: Names | None) -> Floats:
         """Return float64 rows."""
         return numbers_of(X, columns)
 
-    def some(self, value: Matrix, at: list[int]) -> Matrix:
+    def some(self, value: Floats, at: list[int]) -> Floats:
         """Return some rows."""
         return value[at]
 
-    def matrix(self, released: Any) -> Matrix:
+    def matrix(self, released: Any) -> Floats:
         """Return one number a line, small enough for a float to hold exactly."""
         return np.asarray(released, dtype=np.float64)[:, None]
 
@@ -270,20 +226,14 @@ class Cell:
         """Return one column for all."""
         return ("cell",)
 
-    def columns(self, reports: Matrix) -> list[NDArray[Any]]:
+    def columns(self, reports: Floats) -> list[NDArray[Any]]:
         """Return whole numbers again, as ``Reports(values, mechanism)`` takes them."""
         return [reports[:, 0].astype(np.int64)]
 
 
 @dataclass(frozen=True)
 class Mixture:
-    """The shape of columns of several types, each reported by a mechanism of its own.
-
-    Parameters
-    ----------
-    mechanism
-        The mechanism.
-    """
+    """The shape of columns of several types, each reported by a mechanism of its own."""
 
     mechanism: Mixed
 
@@ -316,7 +266,7 @@ class Mixture:
         """Return some lines of every column."""
         return {name: column[at] for name, column in value.items()}
 
-    def matrix(self, released: Any) -> Matrix:
+    def matrix(self, released: Any) -> Floats:
         """Return all columns' reports side by side."""
         parts = self._parts()
         return np.hstack([parts[name].matrix(released[name]) for name in self.names])
@@ -326,7 +276,7 @@ class Mixture:
         parts = self._parts()
         return tuple(out for name in columns for out in parts[name].names_out((name,)))
 
-    def columns(self, reports: Matrix) -> list[NDArray[Any]]:
+    def columns(self, reports: Floats) -> list[NDArray[Any]]:
         """Return the report columns of every column, in order."""
         parts = self._parts()
         widths = [len(parts[name].names_out((name,))) for name in self.names]
@@ -341,7 +291,7 @@ class Mixture:
         }
 
 
-def _refuse_nonfinite(rows: Matrix, columns: Names) -> None:
+def _refuse_nonfinite(rows: Floats, columns: Names) -> None:
     bad = ~np.isfinite(rows)
     if not bad.any():
         return

@@ -23,13 +23,6 @@ from shoal.perturb.shape import Mixture, Names, Numbers, Shape, shape_of
 from shoal.privacy import Guarantee
 from shoal.randomness import NoiseStream, Randomness, TaskNoise
 
-__all__ = [
-    "Drawn",
-    "Streamed",
-    "check_remap",
-    "reports_name",
-]
-
 
 @dataclass(frozen=True)
 class Streamed:
@@ -186,15 +179,7 @@ class Drawn:
         return _batches_of(self._take())
 
     def write(self, path: str | Path, overwrite: bool = False) -> Path:
-        """Draw the reports and write them, whole or not at all, where the rows are.
-
-        Parameters
-        ----------
-        path
-            The file.
-        overwrite
-            Whether a file that is there may be replaced.
-        """
+        """Draw the reports and write them, whole or not at all, where the rows are."""
         with self._take() as reports:
             return reports.write(path, overwrite)
 
@@ -222,11 +207,6 @@ def _batches_of(reports: AbstractContextManager[Mapped]) -> Iterator[pa.RecordBa
 def reports_name(columns: int) -> str:
     """Describe a table of reports for the ledger.
 
-    Parameters
-    ----------
-    columns
-        How many columns it has.
-
     Examples
     --------
     >>> reports_name(1), reports_name(3)
@@ -247,12 +227,8 @@ def check_remap(remap: Remap | None, mechanism: Any, shape: Shape, width: int) -
     ----------
     remap
         The remap, or None.
-    mechanism
-        What makes the reports.
     shape
         The shape of the mechanism's table.
-    width
-        How many columns a report has.
     """
     if remap is None:
         return

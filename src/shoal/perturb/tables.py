@@ -8,29 +8,14 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
+from shoal.arrays import Floats
 from shoal.data import encode, source_of
-from shoal.domain.box import Matrix, as_matrix
+from shoal.domain.box import as_matrix
 from shoal.errors import DimensionMismatch, EntityMissing, InvalidSetting, NotNumeric
-
-__all__ = [
-    "check_token",
-    "columns_of",
-    "frame_like",
-    "frame_of",
-    "names_of",
-    "numbers_of",
-    "tokens_of",
-]
 
 
 def names_of(X: Any) -> tuple[str, ...] | None:
-    """Return the columns of a data frame; ``None`` for anything else, taken as an array.
-
-    Parameters
-    ----------
-    X
-        A table.
-    """
+    """Return the columns of a data frame; ``None`` for anything else, taken as an array."""
     import narwhals as nw
 
     if not nw.dependencies.is_into_dataframe(X):
@@ -38,13 +23,11 @@ def names_of(X: Any) -> tuple[str, ...] | None:
     return tuple(str(name) for name in nw.from_native(X, eager_only=True).columns)
 
 
-def numbers_of(X: Any, columns: Sequence[str] | None) -> Matrix:
+def numbers_of(X: Any, columns: Sequence[str] | None) -> Floats:
     """Return these columns of a frame, or an array, as float64 rows; missing values are NaN.
 
     Parameters
     ----------
-    X
-        A table.
     columns
         The columns of a frame; None for an array.
     """
@@ -56,15 +39,7 @@ def numbers_of(X: Any, columns: Sequence[str] | None) -> Matrix:
 
 
 def columns_of(X: Any, columns: Sequence[str]) -> dict[str, pa.ChunkedArray]:
-    """Return these columns of a frame, whatever their type.
-
-    Parameters
-    ----------
-    X
-        A data frame.
-    columns
-        The columns.
-    """
+    """Return these columns of a frame, whatever their type."""
     batches = list(source_of(X).batches(columns))
     if not batches:
         return {name: pa.chunked_array([], pa.null()) for name in columns}
@@ -72,15 +47,7 @@ def columns_of(X: Any, columns: Sequence[str]) -> dict[str, pa.ChunkedArray]:
 
 
 def tokens_of(X: Any, user: str) -> list[str]:
-    """Return the person of each row as text; 7, 7.0 and the text "7" are one person.
-
-    Parameters
-    ----------
-    X
-        A data frame.
-    user
-        The column of tokens.
-    """
+    """Return the person of each row as text; 7, 7.0 and the text "7" are one person."""
     column = columns_of(X, [user])[user]
     if pa.types.is_dictionary(column.type):
         column = column.cast(column.type.value_type)
@@ -102,8 +69,6 @@ def check_token(user: str | None, columns: Sequence[str]) -> None:
     ----------
     user
         The column of tokens, or None.
-    columns
-        The columns to report.
     """
     if user is not None and user in columns:
         raise InvalidSetting(
@@ -116,13 +81,6 @@ def frame_like(X: Any, columns: dict[str, NDArray[Any]]) -> Any:
     """Return a frame of the same kind as ``X`` with these columns, and nothing else of ``X``.
 
     Not its index either: that is a column of people's data too, more often than not.
-
-    Parameters
-    ----------
-    X
-        A data frame.
-    columns
-        The columns by name.
     """
     import narwhals as nw
 
@@ -130,15 +88,7 @@ def frame_like(X: Any, columns: dict[str, NDArray[Any]]) -> Any:
 
 
 def frame_of(columns: dict[str, NDArray[Any]], kind: Any) -> Any:
-    """Return a frame of a named kind, such as "pandas", with a plain index if it has one.
-
-    Parameters
-    ----------
-    columns
-        The columns by name.
-    kind
-        The library that makes it.
-    """
+    """Return a frame of a named kind, such as "pandas", with a plain index if it has one."""
     import narwhals as nw
 
     return nw.from_dict(columns, backend=kind).to_native()

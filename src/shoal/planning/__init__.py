@@ -16,9 +16,9 @@ description
     Intervals, what-if and the curve over the number of groups of a release, computed once.
 """
 
-from shoal.planning.curve import Band, Curve, Ends, Range
+from shoal.planning._curve import Band, Curve, Ends, Range
+from shoal.planning._public_facts import Flattery, Plan, plan
 from shoal.planning.description import Description, describe
-from shoal.planning.public_facts import Flattery, Plan, plan
 from shoal.planning.what_if import what_if
 
 __all__ = [

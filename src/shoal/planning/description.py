@@ -7,11 +7,9 @@ from typing import Any
 from shoal.cluster.choose.cost_curve import CostCurve
 from shoal.cluster.intervals.result import Intervals
 from shoal.errors import InvalidSetting, NotPublishable, ShoalError
-from shoal.planning.public_facts import Plan
+from shoal.planning._public_facts import Plan
 from shoal.planning.what_if import what_if
 from shoal.privacy import PureDP, Unprotected
-
-__all__ = ["Description", "describe"]
 
 SCHEMA = "shoal.description/1"
 # Budgets that a what-if tries, over that of the release.

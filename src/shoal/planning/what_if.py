@@ -3,13 +3,11 @@
 from collections.abc import Sequence
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
+from shoal.arrays import Floats
 from shoal.domain import Box
 from shoal.errors import InvalidSetting
 from shoal.estimator import entity_and_limit
-from shoal.planning.public_facts import (
+from shoal.planning._public_facts import (
     Flattery,
     Plan,
     Progress,
@@ -17,12 +15,9 @@ from shoal.planning.public_facts import (
     check_within,
     curves_of,
 )
-from shoal.planning.trial import Trial, rows_to_make
+from shoal.planning._trial import Trial, rows_to_make
 from shoal.randomness import Randomness
 
-__all__ = ["FLATTERY", "what_if"]
-
-Matrix = NDArray[np.float64]
 _TABLES = 4
 # Measured by bench/plan.py: docs/decisions/plan.md.
 FLATTERY = Flattery(1.0, 0.03, 3.2, 20)
@@ -94,7 +89,7 @@ def _box_of(model: Any) -> Box:
     return box  # type: ignore[no-any-return]
 
 
-def _tables(model: Any, n: int, seed: int) -> list[Matrix]:
+def _tables(model: Any, n: int, seed: int) -> list[Floats]:
     """Tables of so many rows drawn about the released centres, in the unit box."""
     from shoal.cluster.kmeans.intervals import released_rows
 

@@ -16,6 +16,7 @@ The words of this package:
 - *leaf*: a value of a result: public, released, or protected (for the holder of the rows).
 """
 
+from shoal.privacy._ledger import Ledger
 from shoal.privacy.guarantees import (
     ApproxDP,
     Budget,
@@ -28,7 +29,6 @@ from shoal.privacy.guarantees import (
     Unprotected,
     guarantee_of,
 )
-from shoal.privacy.ledger import Ledger
 from shoal.privacy.ledger_page import Mechanism, Page
 from shoal.privacy.results import Protected, Public, Released, Result
 

@@ -5,18 +5,11 @@ from fractions import Fraction
 
 from shoal.errors import InvalidBudget, setting, value_text
 
-__all__ = ["Number", "exact", "exact_budget", "exact_text", "whole_number"]
-
 Number = float | int | str | Fraction
 
 
 def exact_budget(epsilon: Number) -> Fraction:
     """Return epsilon as the fraction its shortest decimal form names.
-
-    Parameters
-    ----------
-    epsilon
-        A positive, finite number, or its text.
 
     Raises
     ------
@@ -63,13 +56,7 @@ def whole_number(value: object) -> int | None:
 
 
 def exact_text(value: Fraction) -> str:
-    """Write a fraction as a decimal if that is exact, else as a quotient: ``'0.25'``, ``'1/3'``.
-
-    Parameters
-    ----------
-    value
-        The fraction.
-    """
+    """Write a fraction as a decimal if that is exact, else as a quotient: ``'0.25'``, ``'1/3'``."""
     rest = value.denominator
     # A fraction has an exact decimal if its denominator has no other prime.
     for prime in (2, 5):

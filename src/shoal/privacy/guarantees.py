@@ -31,19 +31,6 @@ from shoal.errors import (
 from shoal.privacy.exact import Number, exact, exact_budget, exact_text, whole_number
 from shoal.privacy.notebook import promise_sentences, summary_html
 
-__all__ = [
-    "ApproxDP",
-    "Budget",
-    "Guarantee",
-    "KAnonymity",
-    "KMap",
-    "LocalDP",
-    "MetricDP",
-    "PureDP",
-    "Unprotected",
-    "guarantee_of",
-]
-
 Scale = str | tuple[float, ...] | None
 # The largest epsilon times rows: beyond it the delta of one row would be under e^-1000.
 _LARGEST_GROUP = 1000

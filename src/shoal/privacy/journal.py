@@ -17,18 +17,6 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = [
-    "JournalStore",
-    "Record",
-    "Run",
-    "StoredRun",
-    "arrays_of",
-    "output_of",
-    "pack_arrays",
-    "unpack_arrays",
-    "work_digest",
-]  # fmt: skip
-
 Arrays = Sequence[NDArray[Any]]
 
 
@@ -53,19 +41,7 @@ class Record:
 
 @dataclass(frozen=True)
 class StoredRun:
-    """An unfinished run read from the ledger's file, with what it released.
-
-    Parameters
-    ----------
-    run
-        Its name.
-    at
-        When it began.
-    compute_seed
-        The seed of its compute stream.
-    records
-        What it released before it was stopped.
-    """
+    """An unfinished run read from the ledger's file, with what it released."""
 
     run: str
     at: str
@@ -77,42 +53,16 @@ class JournalStore(Protocol):
     """The part of a ledger's storage that keeps runs."""
 
     def find_runs(self, work: str) -> list[str]:
-        """Return the names of the unfinished runs of this work, oldest first.
-
-        Parameters
-        ----------
-        work
-            The digest of the work.
-        """
+        """Return the names of the unfinished runs of this work, oldest first."""
 
     def load_run(self, run: str) -> StoredRun | None:
-        """Return a run with all its records; ``None`` if it has ended.
-
-        Parameters
-        ----------
-        run
-            The run's name.
-        """
+        """Return a run with all its records; ``None`` if it has ended."""
 
     def add_record(self, run: "Run", record: Record) -> None:
-        """Store one release of a run, replacing one of its number; on disk when this returns.
-
-        Parameters
-        ----------
-        run
-            The run.
-        record
-            What it released.
-        """
+        """Store one release of a run, replacing one of its number; on disk when this returns."""
 
     def forget_run(self, run: str) -> None:
-        """Delete a run and all its records.
-
-        Parameters
-        ----------
-        run
-            The run's name.
-        """
+        """Delete a run and all its records."""
 
 
 @dataclass(eq=False)
@@ -121,25 +71,9 @@ class Run:
 
     Parameters
     ----------
-    name
-        Unique among all runs of the ledger.
-    work
-        A digest of everything that decides what is released: input, settings, versions.
-    by
-        The name of the task, for people.
-    store
-        The storage of its records.
-    at
-        When it began.
     compute_seed
         The seed of its compute stream. It protects nothing; what is computed between two releases
         must be equal in a resumed run.
-    records
-        What an earlier process released.
-    lock
-        Held during each release: one at a time.
-    has_ended
-        Whether its output was written, so that nothing more may be released.
     """
 
     name: str
@@ -169,8 +103,6 @@ class Run:
 
         Parameters
         ----------
-        what
-            What is released, and under which guarantee.
         content
             The released arrays as bytes, if they can be read again.
         """
@@ -190,13 +122,7 @@ class Run:
 
 
 def work_digest(work: Mapping[str, Any]) -> str:
-    """Return a digest of what decides a run's releases; equal for equal JSON.
-
-    Parameters
-    ----------
-    work
-        Input files, settings and versions, as JSON has them.
-    """
+    """Return a digest of what decides a run's releases; equal for equal JSON."""
     # Sorted, so that the order in which settings were given does not matter.
     text = json.dumps(work, sort_keys=True, default=str)
     return hashlib.sha256(text.encode()).hexdigest()
@@ -209,8 +135,6 @@ def arrays_of(mechanism: Any, output: Any) -> Arrays | None:
     ----------
     mechanism
         What made the output; its ``to_arrays`` is used if it has one.
-    output
-        What it released.
     """
     if hasattr(mechanism, "to_arrays"):
         arrays: Arrays = mechanism.to_arrays(output)
@@ -242,11 +166,6 @@ def output_of(mechanism: Any, arrays: Arrays) -> Any:
 def pack_arrays(arrays: Arrays) -> bytes:
     """Write arrays as bytes: a line of JSON with types and shapes, then the numbers.
 
-    Parameters
-    ----------
-    arrays
-        The arrays.
-
     Examples
     --------
     >>> [a.tolist() for a in unpack_arrays(pack_arrays([np.arange(3), np.array(True)]))]
@@ -259,13 +178,7 @@ def pack_arrays(arrays: Arrays) -> bytes:
 
 
 def unpack_arrays(content: bytes) -> list[NDArray[Any]]:
-    """Read the arrays that ``pack_arrays`` wrote.
-
-    Parameters
-    ----------
-    content
-        The bytes.
-    """
+    """Read the arrays that ``pack_arrays`` wrote."""
     header, _, numbers = content.partition(b"\n")
     arrays, place = [], 0
     for each in json.loads(header):

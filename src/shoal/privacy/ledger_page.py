@@ -25,8 +25,6 @@ from shoal.errors import (
 from shoal.privacy.guarantees import ApproxDP, Budget, Guarantee, PureDP, Unprotected
 from shoal.privacy.journal import Record, Run, arrays_of, output_of, pack_arrays, unpack_arrays
 
-__all__ = ["Mechanism", "Page", "process_lock"]
-
 Cost = Callable[[], Guarantee | None]
 Value = TypeVar("Value", contravariant=True)
 Output = TypeVar("Output", covariant=True)
@@ -341,15 +339,7 @@ class Page:
 
 
 class Parts:
-    """The parts of a ``parallel`` block; ``parts(name)`` is the gate of one part.
-
-    Parameters
-    ----------
-    page
-        The page that pays.
-    of
-        What this is, for the ledger.
-    """
+    """The parts of a ``parallel`` block; ``parts(name)`` is the gate of one part."""
 
     def __init__(self, page: Page, of: str) -> None:
         self._page = page
@@ -357,21 +347,12 @@ class Parts:
         self._received: dict[str, Fraction] = {}
 
     def __call__(self, name: object) -> "Part":
+        """Return the part of this name."""
         # By type and text: 1 and "1" are two parts, and a part named twice is one.
         return Part(self, f"{type(name).__name__} {name!r}")  # alike in print is the same part
 
     def pay(self, name: str, made: Guarantee, rng: np.random.Generator) -> None:
-        """Charge the page with what makes this part cost more than the costliest so far.
-
-        Parameters
-        ----------
-        name
-            The part.
-        made
-            What the release promises.
-        rng
-            The noise stream, which says whether this is a simulation.
-        """
+        """Charge the page with what makes this part cost more than the costliest so far."""
 
         def cost() -> Guarantee | None:
             _check_kind(made, self._page.budget)
@@ -388,15 +369,7 @@ class Parts:
 
 
 class Part:
-    """The gate of one part: as the page's own, and checked against the same promise.
-
-    Parameters
-    ----------
-    parts
-        The block it belongs to.
-    name
-        The part.
-    """
+    """The gate of one part: as the page's own, and checked against the same promise."""
 
     def __init__(self, parts: Parts, name: str) -> None:
         self._parts = parts
@@ -405,17 +378,7 @@ class Part:
     def release(
         self, mechanism: Mechanism[Value, Output], value: Value, rng: np.random.Generator
     ) -> Output:
-        """Release a value about the rows of this part, as ``Page.release`` does.
-
-        Parameters
-        ----------
-        mechanism
-            Adds the noise and says what it promises.
-        value
-            The exact value, read from the rows of this part alone.
-        rng
-            The noise stream.
-        """
+        """Release a value about the rows of this part, as ``Page.release`` does."""
         made = mechanism.guarantee
         _check_call(mechanism, value, rng)
         self._parts.pay(self._name, made, rng)
@@ -423,15 +386,7 @@ class Part:
 
 
 def ledger_text(value: object, name: str) -> str:
-    """Return a text that the ledger can store, or refuse what is no text.
-
-    Parameters
-    ----------
-    value
-        What came.
-    name
-        The argument's name, for the error.
-    """
+    """Return a text that the ledger can store, or refuse what is no text."""
     if not isinstance(value, str) or not value.strip():
         raise InvalidSetting(
             f"{name} must be non-empty text, which the ledger shows.",

@@ -2,10 +2,7 @@
 
 import html
 from collections.abc import Iterable, Mapping
-from importlib import import_module
 from typing import Any
-
-__all__ = ["promise_sentences", "summary_html"]
 
 _LONGEST = 120  # letters of a value that are shown
 
@@ -17,13 +14,8 @@ def summary_html(
 
     Parameters
     ----------
-    heading
-        What is shown.
     values
         Names and values; long values are cut.
-    sentences
-        What else is said.
-
     Examples
     --------
     >>> summary_html("A <model>", sentences=["Three groups."])
@@ -39,19 +31,14 @@ def summary_html(
 
 
 def promise_sentences(guarantee: Any) -> list[str]:
-    """Return a guarantee in words, as pages have it; of a simulation, that it protects nobody.
+    """Return a guarantee in words, as pages have it; of a simulation, that it protects nobody."""
+    # Imported here, since the words are of guarantees, which import this module to be shown.
+    from shoal.privacy.wording import SIMULATION, promise
 
-    Parameters
-    ----------
-    guarantee
-        The guarantee.
-    """
-    # By name, and only where something is shown: promises themselves do not know pages.
-    texts = import_module("shoal.report.promise")
-    promise = texts.promise(guarantee)
+    words = promise(guarantee)
     if guarantee.simulation:
-        return [texts.SIMULATION, f"With real noise: {promise.lead}", *promise.more]
-    return [promise.lead, *promise.more]
+        return [SIMULATION, f"With real noise: {words.lead}", *words.more]
+    return [words.lead, *words.more]
 
 
 def _short(value: object) -> str:

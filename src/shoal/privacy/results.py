@@ -7,18 +7,10 @@ from typing import Any
 from shoal.privacy.guarantees import Guarantee
 from shoal.privacy.notebook import promise_sentences, summary_html
 
-__all__ = ["Leaf", "Protected", "Public", "Released", "Result"]
-
 
 @dataclass(frozen=True)
 class Leaf:
-    """A value whose type says who may see it.
-
-    Parameters
-    ----------
-    value
-        Any value.
-    """
+    """A value whose type says who may see it."""
 
     value: Any
 

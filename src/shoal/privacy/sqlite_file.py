@@ -15,7 +15,7 @@ from pathlib import Path
 
 from shoal.errors import CannotWrite
 from shoal.files.locks import take_lock
-from shoal.privacy.file_place import (
+from shoal.privacy._file_place import (
     TEMPORARY_SUFFIX,
     Refusal,
     check_folder,
@@ -23,8 +23,6 @@ from shoal.privacy.file_place import (
     check_unmoved,
 )
 from shoal.privacy.ledger_page import process_lock
-
-__all__ = ["SqliteFile"]
 
 # A transaction takes milliseconds: who waits this long has met a process that hangs.
 TIMEOUT_SECONDS = 60
@@ -39,8 +37,6 @@ class SqliteFile:
     ----------
     path
         The file; created, readable by its owner alone, if it does not exist.
-    schema
-        The SQL statements that create an empty one.
     refusal
         Makes the error for a file that SQLite cannot lock: one with two hard links, or on a network
         share.

@@ -22,9 +22,8 @@ from importlib import import_module
 from types import ModuleType
 from typing import Any
 
+from shoal.privacy.wording import Promise, promise
 from shoal.report.findings import findings
-from shoal.report.guarantee_text import Promise
-from shoal.report.promise import promise
 from shoal.report.render import render, texts, write
 from shoal.report.reproduction import Claim, Exhibit, Reproduction, reproduction_page
 from shoal.report.verdicts import Detail, Verdicts, verdict_page

@@ -30,7 +30,8 @@ from shoal.privacy import (
     Unprotected,
 )
 from shoal.privacy.results import Leaf
-from shoal.report.amounts import (
+from shoal.privacy.wording import SIMULATION, Promise, in_all, promise
+from shoal.privacy.wording.amounts import (
     advantage,
     amount,
     belief,
@@ -43,10 +44,6 @@ from shoal.report.amounts import (
     round_down,
     round_up,
 )
-from shoal.report.guarantee_text import Promise
-from shoal.report.promise import SIMULATION, in_all, promise
-
-__all__ = ["findings", "made_with"]
 
 NOT_STATED = "not stated"
 _BELIEFS = (1, 10, 50, 90)  # in 100: from a faint suspicion to near certainty

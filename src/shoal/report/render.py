@@ -16,8 +16,6 @@ from shoal.figures.svg import figure_style, mark_svg
 from shoal.figures.text import replace_controls, shorten
 from shoal.files import atomic_file
 
-__all__ = ["page_of", "render", "texts", "write"]
-
 
 def render(findings: Mapping[str, Any]) -> str:
     """Return the HTML page of these findings.
@@ -39,15 +37,7 @@ def render(findings: Mapping[str, Any]) -> str:
 
 
 def page_of(template: str, values: Mapping[str, Any]) -> str:
-    """Fill in a template, with the style all pages share.
-
-    Parameters
-    ----------
-    template
-        Its file name.
-    values
-        What it may show.
-    """
+    """Fill in a template, with the style all pages share."""
     page: str = _environment().get_template(template).render(**values, style=_style())
     return page
 

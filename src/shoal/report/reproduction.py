@@ -11,17 +11,6 @@ from shoal.figures import Figure
 from shoal.report.findings import made_with
 from shoal.report.render import page_of
 
-__all__ = [
-    "CANNOT_TEST",
-    "DOES_NOT_HOLD",
-    "HOLDS",
-    "Claim",
-    "Exhibit",
-    "Reproduction",
-    "anchor_of",
-    "reproduction_page",
-]
-
 HOLDS, DOES_NOT_HOLD, CANNOT_TEST = "holds", "does not hold", "cannot be tested here"
 _VERDICTS = (HOLDS, DOES_NOT_HOLD, CANNOT_TEST)
 
@@ -141,11 +130,6 @@ class Reproduction:
 
 def anchor_of(number: str) -> str:
     """Return the id of a figure or table on a page.
-
-    Parameters
-    ----------
-    number
-        As the document numbers it.
 
     Examples
     --------

@@ -8,8 +8,6 @@ from shoal.figures import Figure
 from shoal.report.findings import made_with
 from shoal.report.render import page_of
 
-__all__ = ["Detail", "Verdicts", "verdict_page"]
-
 
 @dataclass(frozen=True)
 class Detail:

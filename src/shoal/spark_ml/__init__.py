@@ -5,7 +5,7 @@ Spark stores them; the *embedded* estimator is the one of shoal that a stage wra
 the embedded estimator after its fit; labels of rows are for their *holder* only.
 """
 
-from shoal.spark_ml.stages import (
+from shoal.spark_ml._stages import (
     HOLDER,
     Perturb,
     PrivateKMeans,

@@ -16,12 +16,12 @@ The words of this package:
 """
 
 from shoal.estimator import PrivateEstimator
-from shoal.synopsis.adaptive_grid import AdaptiveGrid
+from shoal.synopsis._adaptive_grid import AdaptiveGrid
+from shoal.synopsis._priv_tree import PrivTree
+from shoal.synopsis._private_bounds import PrivateBounds, widest_box
 from shoal.synopsis.base import Synopsis
 from shoal.synopsis.cells import Cells
 from shoal.synopsis.mixed import MixedSynopsis
-from shoal.synopsis.priv_tree import PrivTree
-from shoal.synopsis.private_bounds import PrivateBounds, widest_box
 from shoal.synopsis.uniform_grid import UniformGrid
 from shoal.synopsis.weights import weights_of
 

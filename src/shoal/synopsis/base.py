@@ -8,11 +8,10 @@ from typing import Any, Literal, Self, cast
 
 import numpy as np
 import pyarrow as pa
-from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
+from shoal.arrays import Floats, Integers
 from shoal.domain import Box, Schema, View
-from shoal.domain.grid import Keys
 from shoal.errors import InvalidSetting, UnknownColumn, quantity, setting
 from shoal.estimator import (
     ROW_COUNT_SHARE,
@@ -25,18 +24,11 @@ from shoal.figures import Figure, bars, cell_map, mosaic, raster_of_cells
 from shoal.privacy import ApproxDP, Ledger, PureDP, guarantee_of
 from shoal.privacy.exact import whole_number
 from shoal.randomness import Seed
+from shoal.synopsis._range_count import RangeCount, count_range, range_of
 from shoal.synopsis.cells import AllCells, Bounded, Cells, Estimates
 from shoal.synopsis.folder import CELLS, DOCUMENT, SCHEMA, load_synopsis, read_box, save_synopsis
-from shoal.synopsis.range_count import RangeCount, count_range, range_of
 from shoal.synopsis.weights import Negative, weights_of
 
-__all__ = [
-    "Synopsis",
-    "check_max_cells",
-    "picture_of",
-]
-
-Matrix = NDArray[np.float64]
 _MOST_DENSE_CELLS = 2**24  # the most cells the engine counts in one array
 
 _MOST_TILES = 10_000  # as separate shapes; a picture of more is drawn as a raster
@@ -125,27 +117,19 @@ class Synopsis(PrivateEstimator):
     def _store_cells(
         self,
         cells: Bounded,
-        keys: Keys,
-        noisy_counts: Keys,
+        keys: Integers,
+        noisy_counts: Integers,
         noise_variance: float,
         *,
-        estimates: NDArray[np.float64] | None = None,
+        estimates: Floats | None = None,
         threshold: float | None = None,
         step: float | None = None,
-        inside: Keys | None = None,
+        inside: Integers | None = None,
     ) -> Self:
         """Store the cells whose count, or better estimate, is worth a weight.
 
         Parameters
         ----------
-        cells
-            All of them.
-        keys
-            The numbers of the cells that were released.
-        noisy_counts
-            Their counts.
-        noise_variance
-            The variance of one count, or of one estimate.
         estimates
             The counts after consistency, if that was applied.
         threshold
@@ -181,7 +165,7 @@ class Synopsis(PrivateEstimator):
         step = float(self.guarantee_.per_row().epsilon * ROW_COUNT_SHARE)
         return math.ceil(-math.log(0.05) / step)
 
-    def points(self) -> tuple[Matrix, NDArray[np.float64]]:
+    def points(self) -> tuple[Floats, Floats]:
         """Return centres and weights of the cells, which weighted methods take in place of rows."""
         check_is_fitted(self)
         return self.cells_.centers, self.cells_.weight
@@ -202,7 +186,7 @@ class Synopsis(PrivateEstimator):
         squares = ((self.cells_.high - self.cells_.low) ** 2).sum(axis=1) / 12
         return float(self.cells_.weight @ squares)
 
-    def sample(self, n: int, rng: Seed = None) -> Matrix:
+    def sample(self, n: int, rng: Seed = None) -> Floats:
         """Draw synthetic points: cells by weight, places in a cell evenly.
 
         Parameters
@@ -345,13 +329,7 @@ def _plain(value: Any) -> Any:
 
 
 def check_max_cells(max_cells: object) -> None:
-    """Refuse a limit that is no usable number, before any row is read.
-
-    Parameters
-    ----------
-    max_cells
-        What was given.
-    """
+    """Refuse a limit that is no usable number, before any row is read."""
     most = whole_number(max_cells)
     if most is None or not 1 <= most <= _MOST_DENSE_CELLS:
         raise InvalidSetting.of(
@@ -367,14 +345,8 @@ def picture_of(cells: Cells, box: Box, columns: Sequence[str] | None, n_rows: in
 
     Parameters
     ----------
-    cells
-        The released cells.
-    box
-        The box they lie in.
     columns
         Which columns to draw; None takes the first two.
-    n_rows
-        The released or public number of rows, for the title.
     """
     at = _drawn_columns(box, columns)
     names = [box.names[i] for i in at]

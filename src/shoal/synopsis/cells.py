@@ -8,27 +8,16 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import ArrayLike, NDArray
 
+from shoal.arrays import Floats, Integers
 from shoal.domain import Partition
 from shoal.errors import UnreadableTable
-
-__all__ = ["AllCells", "Bounded", "Cells", "Estimates", "RegionSums"]
-
-Matrix = NDArray[np.float64]
-Floats = NDArray[np.float64]
-Integers = NDArray[np.int64]
 
 
 class Bounded(Partition, Protocol):
     """A partition whose cells are boxes."""
 
-    def bounds(self, keys: ArrayLike) -> tuple[Matrix, Matrix]:
-        """Return the lowest and the highest corner of each of these cells.
-
-        Parameters
-        ----------
-        keys
-            The numbers of the cells.
-        """
+    def bounds(self, keys: ArrayLike) -> tuple[Floats, Floats]:
+        """Return the lowest and the highest corner of each of these cells."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,17 +45,17 @@ class Cells:
     ([[0.5, 0.5]], 1)
     """
 
-    key: NDArray[np.int64]
-    low: Matrix
-    high: Matrix
-    noisy_count: NDArray[np.int64]
-    weight: NDArray[np.float64]
+    key: Integers
+    low: Floats
+    high: Floats
+    noisy_count: Integers
+    weight: Floats
 
     def __len__(self) -> int:
         return len(self.key)
 
     @property
-    def centers(self) -> Matrix:
+    def centers(self) -> Floats:
         """The middle of each cell."""
         return (self.low + self.high) / 2
 
@@ -109,15 +98,7 @@ class Cells:
 
 
 class RegionSums(NamedTuple):
-    """Noisy row counts of regions, and how much noise is in each.
-
-    Parameters
-    ----------
-    sums
-        The noisy number of rows in each region.
-    noises
-        How many independent noises of one count are in it.
-    """
+    """Noisy row counts of regions, and how much noise is in each."""
 
     sums: Floats
     noises: Floats
@@ -128,10 +109,6 @@ class AllCells(NamedTuple):
 
     Parameters
     ----------
-    total
-        The noisy number of rows.
-    noises
-        How many independent noises of one count are in it.
     step
         What one unit of noise costs.
     """
@@ -151,10 +128,6 @@ class Estimates:
 
     Parameters
     ----------
-    cells
-        All of them.
-    values
-        The estimate of each, by key.
     step
         What one unit of the geometric noise in a count costs.
     inside
@@ -167,7 +140,7 @@ class Estimates:
     step: float
     inside: Integers | None = None
 
-    def corners(self) -> tuple[Matrix, Matrix]:
+    def corners(self) -> tuple[Floats, Floats]:
         """Return the lowest and the highest corner of every cell."""
         return self.cells.bounds(np.arange(self.values.size))
 
@@ -186,8 +159,6 @@ class Estimates:
         ----------
         labels
             The region of each cell, from 0.
-        n_regions
-            How many regions there are.
         """
         sums = np.bincount(labels, self.values, n_regions).astype(np.float64)
         noises = np.bincount(labels, minlength=n_regions).astype(np.float64)

@@ -17,16 +17,6 @@ from shoal.documents import parse_json
 from shoal.domain import Box
 from shoal.errors import AlreadyExists, UnreadableModel
 
-__all__ = [
-    "digest_of",
-    "load_synopsis",
-    "read_box",
-    "read_part",
-    "save_synopsis",
-    "synopsis_of",
-    "write_part",
-]
-
 SCHEMA = "shoal.synopsis/1"
 CELLS, DOCUMENT = "cells.parquet", "synopsis.json"
 KINDS = ("AdaptiveGrid", "PrivTree", "UniformGrid")
@@ -38,7 +28,9 @@ _OTHER_FOLDER = "Name the folder that `save` wrote."
 class Parts(Protocol):
     """Something that can be saved: its ``parts`` are tables or plain values by file name."""
 
-    def parts(self) -> dict[str, Any]: ...
+    def parts(self) -> dict[str, Any]:
+        """Return what to write, by file name."""
+        ...
 
 
 def save_synopsis(synopsis: Parts, folder: str | Path, overwrite: bool = False) -> Path:
@@ -46,12 +38,8 @@ def save_synopsis(synopsis: Parts, folder: str | Path, overwrite: bool = False) 
 
     Parameters
     ----------
-    synopsis
-        What to write.
     folder
         Where; it must hold nothing else.
-    overwrite
-        Whether a synopsis that is there may be replaced.
     """
     _check_replaceable(Path(folder))
     parts = synopsis.parts()
@@ -81,13 +69,7 @@ def load_synopsis(folder: str | Path) -> Any:
 
 
 def synopsis_of(parts: Mapping[str, Any]) -> Any:
-    """Rebuild a synopsis from its ``parts``.
-
-    Parameters
-    ----------
-    parts
-        Table and document, by file name.
-    """
+    """Rebuild a synopsis from its ``parts``."""
     document = parts[DOCUMENT]
     kind = getattr(import_module("shoal.synopsis"), _kind_of(document))
     try:
@@ -117,15 +99,7 @@ def read_box(values: Mapping[str, Any]) -> Box:
 
 
 def write_part(part: Any, path: Path) -> dict[str, str]:
-    """Write a table, or plain values as JSON, and return the file's name and checksum.
-
-    Parameters
-    ----------
-    part
-        The table or values.
-    path
-        The file.
-    """
+    """Write a table, or plain values as JSON, and return the file's name and checksum."""
     if isinstance(part, pa.Table):
         write_table(part, path)
     else:
@@ -134,15 +108,7 @@ def write_part(part: Any, path: Path) -> dict[str, str]:
 
 
 def read_part(folder: Path, file: Mapping[str, str]) -> Any:
-    """Read what ``write_part`` wrote, refused if its checksum differs.
-
-    Parameters
-    ----------
-    folder
-        Where the file is.
-    file
-        Its name and checksum.
-    """
+    """Read what ``write_part`` wrote, refused if its checksum differs."""
     path = folder / file["name"]
     if not path.is_file() or digest_of(path) != file.get("sha256"):
         raise UnreadableModel(
@@ -160,13 +126,7 @@ def read_part(folder: Path, file: Mapping[str, str]) -> Any:
 
 
 def digest_of(path: Path) -> str:
-    """Return the SHA-256 checksum of a file, in hexadecimal digits.
-
-    Parameters
-    ----------
-    path
-        The file.
-    """
+    """Return the SHA-256 checksum of a file, in hexadecimal digits."""
     with path.open("rb") as content:
         return hashlib.file_digest(content, "sha256").hexdigest()
 

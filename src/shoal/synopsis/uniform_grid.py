@@ -17,15 +17,6 @@ from shoal.randomness import Seed
 from shoal.synopsis.base import Synopsis, check_max_cells
 from shoal.synopsis.weights import Negative, check_negative
 
-__all__ = [
-    "MAX_CELLS_DENSE",
-    "AskedCells",
-    "GridSynopsis",
-    "UniformGrid",
-    "grid_name",
-    "most_an_axis",
-]
-
 AskedCells = int | Sequence[int] | NDArray[np.integer] | Literal["auto"]
 MAX_CELLS_DENSE = 2_000_000  # docs/decisions/synopses.md
 _MOST_NAMED_AXES = 3  # an entry of the ledger stays one line
@@ -75,13 +66,6 @@ class GridSynopsis(Synopsis):
 def grid_name(cells: Any, box: Box) -> str:
     """Describe a grid for the ledger by its settings, before they are checked.
 
-    Parameters
-    ----------
-    cells
-        What was asked for.
-    box
-        The public box.
-
     Examples
     --------
     >>> grid_name(64, Box.unit(2)), grid_name("auto", Box.unit(2)), grid_name(4, Box.unit(9))
@@ -100,13 +84,6 @@ def grid_name(cells: Any, box: Box) -> str:
 
 def most_an_axis(most_cells: int, d: int) -> int:
     """Return the most parts of each of ``d`` axes that make at most so many cells.
-
-    Parameters
-    ----------
-    most_cells
-        The limit.
-    d
-        The number of axes.
 
     Examples
     --------

@@ -7,14 +7,12 @@ from collections.abc import Callable
 from typing import Literal
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from shoal.arrays import Floats
 from shoal.errors import InvalidSetting
 
-__all__ = ["Negative", "weights_of"]
-
 Negative = Literal["norm-cut", "norm-sub", "threshold", "zero"]
-Weights = NDArray[np.float64]
 
 
 def weights_of(
@@ -22,7 +20,7 @@ def weights_of(
     n_rows: int,
     negative: Negative = "norm-cut",
     threshold: float = 0.0,
-) -> Weights:
+) -> Floats:
     """Return how many rows each cell stands for: a number from 0 up.
 
     Parameters
@@ -58,18 +56,12 @@ def weights_of(
 
 
 def check_negative(negative: object) -> None:
-    """Refuse an unknown rule for negative counts, before any row is read.
-
-    Parameters
-    ----------
-    negative
-        What was given.
-    """
+    """Refuse an unknown rule for negative counts, before any row is read."""
     if negative != "threshold":
         _rule(negative)
 
 
-def _rule(negative: object) -> Callable[[Weights, int], Weights]:
+def _rule(negative: object) -> Callable[[Floats, int], Floats]:
     rule = _RULES.get(negative) if isinstance(negative, str) else None
     if rule is None:
         known = ", ".join(map(repr, (*_RULES, "threshold")))
@@ -77,7 +69,7 @@ def _rule(negative: object) -> Callable[[Weights, int], Weights]:
     return rule
 
 
-def _norm_cut(counts: Weights, n_rows: int) -> Weights:
+def _norm_cut(counts: Floats, n_rows: int) -> Floats:
     """Keep the largest counts until they sum to ``n_rows``."""
     # From the largest down: the smallest positive counts are the likeliest to be noise.
     falling = np.sort(counts[counts > 0])[::-1]
@@ -87,26 +79,26 @@ def _norm_cut(counts: Weights, n_rows: int) -> Weights:
     return np.where(counts >= falling[reached], counts, 0.0)
 
 
-def _norm_sub(counts: Weights, n_rows: int) -> Weights:
+def _norm_sub(counts: Floats, n_rows: int) -> Floats:
     """Project onto counts from 0 up that sum to ``n_rows``, by least squares."""
     if not counts.size:
         return counts
     falling = np.sort(counts)[::-1]
     taken = (np.cumsum(falling) - n_rows) / np.arange(1, falling.size + 1)
     stays = np.flatnonzero(falling > taken)[-1]  # the first does: n_rows is at least 1
-    less: Weights = counts - taken[stays]
+    less: Floats = counts - taken[stays]
     return np.maximum(less, 0.0)
 
 
-def _keep_above(counts: Weights, threshold: float) -> Weights:
+def _keep_above(counts: Floats, threshold: float) -> Floats:
     return np.where(counts > max(threshold, 0.0), counts, 0.0)
 
 
-def _without_negatives(counts: Weights, n_rows: int = 0) -> Weights:
+def _without_negatives(counts: Floats, n_rows: int = 0) -> Floats:
     return np.maximum(counts, 0.0)
 
 
-_RULES: dict[str, Callable[[Weights, int], Weights]] = {
+_RULES: dict[str, Callable[[Floats, int], Floats]] = {
     "norm-cut": _norm_cut,
     "norm-sub": _norm_sub,
     "zero": _without_negatives,

@@ -3,7 +3,7 @@ import pyarrow as pa
 import pytest
 
 from shoal.anonymize import Policy
-from shoal.anonymize.hierarchies.build import HeldCells, build_hierarchy, needs_rows
+from shoal.anonymize.hierarchies._build import HeldCells, build_hierarchy, needs_rows
 from shoal.errors import HierarchyInvalid
 
 NUMBERS = {"type": "int", "domain": [0, 15]}

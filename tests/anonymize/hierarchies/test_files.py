@@ -18,7 +18,7 @@ from shoal.anonymize.hierarchies import (
     read_hierarchy,
     write_arx,
 )
-from shoal.anonymize.hierarchies.files import find_label_problems, raise_findings
+from shoal.anonymize.hierarchies._files import find_label_problems, raise_findings
 from shoal.data import adults_hierarchies
 from shoal.errors import AlreadyExists, HierarchyInvalid, ShoalError
 

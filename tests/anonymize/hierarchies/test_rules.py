@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from shoal.anonymize.hierarchies import build_halves, build_intervals, build_periods, build_prefixes
-from shoal.anonymize.hierarchies.rules import PERIODS, HeldNumbers, label_intervals
+from shoal.anonymize.hierarchies._rules import PERIODS, HeldNumbers, label_intervals
 from shoal.errors import HierarchyInvalid, InvalidPolicy
 
 days = st.dates(date(1900, 1, 1), date(2030, 12, 31))

@@ -3,16 +3,16 @@
 import numpy as np
 import pytest
 
-from shoal.anonymize.local_recoding import cheapest_cell
-from shoal.anonymize.local_recoding.cheapest_cell import (
+from shoal.anonymize.local_recoding import _cheapest_cell as cheapest_cell
+from shoal.anonymize.local_recoding._cheapest_cell import (
     LADDERS,
     FreeUnits,
     GeneralizationMaps,
     choose_number_of_paths,
     group_by_cheapest_cell,
 )
-from shoal.anonymize.local_recoding.grouping import Grouping
-from shoal.anonymize.local_recoding.units import Units
+from shoal.anonymize.local_recoding._grouping import Grouping
+from shoal.anonymize.local_recoding._units import Units
 from shoal.anonymize.problem import problem_of
 from shoal.domain import Taxonomy
 

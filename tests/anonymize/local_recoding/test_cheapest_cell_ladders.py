@@ -5,8 +5,8 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from shoal.anonymize.local_recoding.cheapest_cell import LADDERS, GeneralizationMaps
-from shoal.anonymize.local_recoding.units import Units
+from shoal.anonymize.local_recoding._cheapest_cell import LADDERS, GeneralizationMaps
+from shoal.anonymize.local_recoding._units import Units
 from shoal.anonymize.problem import Cut, problem_of
 from shoal.domain import Taxonomy
 

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from shoal.anonymize.local_recoding import common_ancestor
-from shoal.anonymize.local_recoding.common_ancestor import AncestorPenalties
+from shoal.anonymize.local_recoding import _common_ancestor as common_ancestor
+from shoal.anonymize.local_recoding._common_ancestor import AncestorPenalties
 from shoal.anonymize.tree import Tree
 from shoal.domain import Taxonomy
 

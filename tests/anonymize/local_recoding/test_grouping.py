@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from shoal.anonymize.local_recoding.grouping import Grouping
-from shoal.anonymize.local_recoding.units import Units
+from shoal.anonymize.local_recoding._grouping import Grouping
+from shoal.anonymize.local_recoding._units import Units
 from shoal.anonymize.problem import problem_of
 from shoal.domain import Taxonomy
 

@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 
-from shoal.anonymize.local_recoding.grouping import Grouping
-from shoal.anonymize.local_recoding.improvement import improve_grouping
-from shoal.anonymize.local_recoding.peel import split_classes
-from shoal.anonymize.local_recoding.units import Units
+from shoal.anonymize.local_recoding._grouping import Grouping
+from shoal.anonymize.local_recoding._improvement import improve_grouping
+from shoal.anonymize.local_recoding._peel import split_classes
+from shoal.anonymize.local_recoding._units import Units
 from shoal.anonymize.problem import Diversity, SensitiveColumn, problem_of
 from shoal.domain import Taxonomy
 

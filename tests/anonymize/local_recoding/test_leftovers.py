@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from shoal.anonymize.local_recoding.leftovers import most_general_classes, place_leftovers
-from shoal.anonymize.local_recoding.units import Units
+from shoal.anonymize.local_recoding._leftovers import most_general_classes, place_leftovers
+from shoal.anonymize.local_recoding._units import Units
 from shoal.anonymize.problem import Closeness, Cut, Diversity, SensitiveColumn, problem_of
 from shoal.domain import Taxonomy
 from shoal.errors import StartFails

@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from shoal.anonymize.local_recoding.grouping import Grouping
-from shoal.anonymize.local_recoding.peel import split_classes
-from shoal.anonymize.local_recoding.units import Units
+from shoal.anonymize.local_recoding._grouping import Grouping
+from shoal.anonymize.local_recoding._peel import split_classes
+from shoal.anonymize.local_recoding._units import Units
 from shoal.anonymize.problem import Closeness, Cut, SensitiveColumn, problem_of
 from shoal.domain import Taxonomy
 

@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from shoal.anonymize.local_recoding.grouping import Grouping
-from shoal.anonymize.local_recoding.roll_up import roll_up
-from shoal.anonymize.local_recoding.units import Units
+from shoal.anonymize.local_recoding._grouping import Grouping
+from shoal.anonymize.local_recoding._roll_up import roll_up
+from shoal.anonymize.local_recoding._units import Units
 from shoal.anonymize.problem import Cut, Diversity, SensitiveColumn, problem_of
 from shoal.domain import Taxonomy
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from shoal.anonymize.local_recoding.units import Units
+from shoal.anonymize.local_recoding._units import Units
 from shoal.anonymize.problem import Closeness, Cut, Diversity, SensitiveColumn, problem_of
 from shoal.domain import Taxonomy
 

@@ -4,7 +4,7 @@ import json
 import pytest
 
 from shoal.anonymize import Policy, count_combinations
-from shoal.anonymize.release.manifest import (
+from shoal.anonymize.release._manifest import (
     FORMAT,
     cut_of,
     policy_hash,

@@ -10,8 +10,9 @@ import pyarrow.parquet as pq
 import pytest
 
 from shoal.anonymize import Policy, TopDownSpecialization, run_policy
-from shoal.anonymize.release import people_register, run
-from shoal.anonymize.release.people_register import (
+from shoal.anonymize.release import _people_register as people_register
+from shoal.anonymize.release import run
+from shoal.anonymize.release._people_register import (
     Register,
     find_people,
     people_of_run,

@@ -6,7 +6,7 @@ import pyarrow as pa
 import pytest
 
 from shoal.anonymize import Policy
-from shoal.anonymize.release.pseudonyms import keys_of, pseudonyms
+from shoal.anonymize.release._pseudonyms import keys_of, pseudonyms
 from shoal.errors import KeyMissing
 
 

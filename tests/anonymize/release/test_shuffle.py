@@ -5,8 +5,8 @@ import pyarrow as pa
 import pytest
 from scipy.stats import chisquare
 
-from shoal.anonymize.release import shuffle
-from shoal.anonymize.release.shuffle import shuffle_rows
+from shoal.anonymize.release import _shuffle as shuffle
+from shoal.anonymize.release._shuffle import shuffle_rows
 from shoal.randomness import Randomness
 
 

@@ -7,7 +7,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from shoal.anonymize import Policy, count_combinations, run_policy
-from shoal.anonymize.release.writer import (
+from shoal.anonymize.release._writer import (
     ReleaseColumns,
     ReleasePart,
     format_of,
@@ -15,7 +15,7 @@ from shoal.anonymize.release.writer import (
     release_of,
     write_release,
 )
-from shoal.anonymize.search.portfolio import run_search
+from shoal.anonymize.search._portfolio import run_search
 from shoal.anonymize.table import Table
 from shoal.engine.duckdb import OWNER
 from shoal.errors import CannotWrite

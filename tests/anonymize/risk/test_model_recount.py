@@ -3,7 +3,7 @@
 import pytest
 
 from shoal.anonymize import recount
-from shoal.anonymize.hierarchies.build import build_hierarchy
+from shoal.anonymize.hierarchies._build import build_hierarchy
 from shoal.anonymize.policy import Policy
 from shoal.errors import InvalidPolicy
 

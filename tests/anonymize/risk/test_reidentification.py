@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 
 from shoal.anonymize import Policy, count_combinations
 from shoal.anonymize.problem import Outcome
-from shoal.anonymize.release.writer import Release
+from shoal.anonymize.release._writer import Release
 from shoal.anonymize.risk.reidentification import (
     Population,
     Risk,
@@ -14,7 +14,7 @@ from shoal.anonymize.risk.reidentification import (
     population_of,
     suppressed_values,
 )
-from shoal.anonymize.search.portfolio import run_search
+from shoal.anonymize.search._portfolio import run_search
 
 TREE = {"*": {"x": ["a", "b"], "y": ["c", "d"]}}
 

@@ -4,15 +4,15 @@ import numpy as np
 import pytest
 
 from shoal.anonymize.problem import problem_of
-from shoal.anonymize.search.frontier import (
+from shoal.anonymize.search._frontier import (
     ClassSlices,
     Frontier,
     divide_classes,
     slice_positions,
     sort_by_cell,
 )
+from shoal.anonymize.search._top_down import TopDownRun
 from shoal.anonymize.search.greedy import SharedCounts
-from shoal.anonymize.search.top_down import TopDownRun
 from shoal.domain import Taxonomy
 
 TREE = Taxonomy.nested("*", {"a": {"b": ["0", "1"], "c": ["2", "3"]}, "d": ["4", "5"]})

@@ -6,9 +6,9 @@ import pytest
 
 from shoal.anonymize.classes import number_classes
 from shoal.anonymize.problem import Cut, Diversity, SensitiveColumn, problem_of
-from shoal.anonymize.search.full_domain import affordable_counts, level_maps, search_full_domain
+from shoal.anonymize.search._full_domain import affordable_counts, level_maps, search_full_domain
+from shoal.anonymize.search._portfolio import search_portfolio
 from shoal.anonymize.search.greedy import SharedCounts
-from shoal.anonymize.search.portfolio import search_portfolio
 from shoal.domain import Taxonomy
 
 TREE = Taxonomy.nested("*", {"a": {"b": ["0", "1"], "c": ["2", "3"]}, "d": {"e": ["4", "5"]}})
@@ -90,10 +90,10 @@ def test_levels_as_written_come_before_steps_below_the_root():
 
 def test_large_tables_and_many_levels_are_not_searched(monkeypatch):
     assert affordable_counts(table()) > 100
-    monkeypatch.setattr("shoal.anonymize.search.full_domain._WORK", 99 * table().codes.size)
+    monkeypatch.setattr("shoal.anonymize.search._full_domain._WORK", 99 * table().codes.size)
     assert affordable_counts(table()) == 0
     monkeypatch.undo()
-    monkeypatch.setattr("shoal.anonymize.search.full_domain._MOST_CUTS", 10)
+    monkeypatch.setattr("shoal.anonymize.search._full_domain._MOST_CUTS", 10)
     assert affordable_counts(table()) == 0
 
 

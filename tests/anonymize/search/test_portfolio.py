@@ -2,8 +2,8 @@ import numpy as np
 import pytest
 
 from shoal.anonymize.problem import problem_of
-from shoal.anonymize.search.portfolio import search_portfolio
-from shoal.anonymize.search.top_down import specialise
+from shoal.anonymize.search._portfolio import search_portfolio
+from shoal.anonymize.search._top_down import specialise
 from shoal.domain import Taxonomy
 from shoal.errors import InvalidSetting
 
@@ -36,13 +36,13 @@ def test_without_restarts_there_is_one_plain_run_of_the_score():
 
 def test_large_tables_get_fewer_runs_unless_told_how_many(monkeypatch):
     assert search_portfolio(table()).compared == 36
-    monkeypatch.setattr("shoal.anonymize.search.portfolio._WORK", 6.5 * table().codes.size ** 1.5)
+    monkeypatch.setattr("shoal.anonymize.search._portfolio._WORK", 6.5 * table().codes.size ** 1.5)
     few = search_portfolio(table())
     assert few.compared == 6
     assert "6 of 36 searches" in few.curator_notes[-1]
     asked = search_portfolio(table(), restarts=32)
     assert (asked.compared, asked.curator_notes) == (36, ())
-    monkeypatch.setattr("shoal.anonymize.search.portfolio._WORK", 1)
+    monkeypatch.setattr("shoal.anonymize.search._portfolio._WORK", 1)
     assert search_portfolio(table()).cut == specialise(table()).cut
 
 

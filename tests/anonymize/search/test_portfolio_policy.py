@@ -2,7 +2,7 @@ import pytest
 
 from shoal.anonymize import Policy, count_combinations
 from shoal.anonymize.problem import Cut
-from shoal.anonymize.search.portfolio import apply_cut, run_search
+from shoal.anonymize.search._portfolio import apply_cut, run_search
 from shoal.errors import StartFails
 
 TREE = {"*": {"x": ["a", "b"], "y": ["c", "d"]}}

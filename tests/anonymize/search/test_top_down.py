@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 
 from shoal.anonymize.classes import measure_release
 from shoal.anonymize.problem import Closeness, Cut, Diversity, Problem, SensitiveColumn, problem_of
-from shoal.anonymize.search import greedy, top_down
-from shoal.anonymize.search.greedy import SharedCounts
-from shoal.anonymize.search.top_down import (
+from shoal.anonymize.search import _top_down as top_down
+from shoal.anonymize.search import greedy
+from shoal.anonymize.search._top_down import (
     MAY_MISS,
     invalid_start_error,
     refuse_start,
@@ -21,6 +21,7 @@ from shoal.anonymize.search.top_down import (
     specialise,
     suppress_until_valid,
 )
+from shoal.anonymize.search.greedy import SharedCounts
 from shoal.domain import Taxonomy
 from shoal.errors import InvalidSetting, StartFails, TooFewRows
 

@@ -10,9 +10,9 @@ import pyarrow.parquet as pq
 import pytest
 
 from shoal.anonymize import Policy, TopDownSpecialization, recount, run_policy
-from shoal.anonymize.release.people_register import read_register
-from shoal.anonymize.spark import frame as spark_release
-from shoal.anonymize.spark import run
+from shoal.anonymize.release._people_register import read_register
+from shoal.anonymize.spark import _frame as spark_release
+from shoal.anonymize.spark import _run as run
 from shoal.engine.spark.table import SparkTable
 from shoal.errors import (
     AlreadyExists,
@@ -289,7 +289,7 @@ def test_a_twin_that_publishes_rows_as_they_are_is_caught(spark, tmp_path, monke
     def bare(policy, table, frequency, release):
         return table.frame.drop("id")
 
-    monkeypatch.setattr("shoal.anonymize.spark.run.released_frame", bare)
+    monkeypatch.setattr("shoal.anonymize.spark._run.released_frame", bare)
     with pytest.raises(NotKAnonymous):
         run_policy(policy(tmp_path), spark.createDataFrame(people()))
     assert os.listdir(tmp_path) == []
@@ -329,7 +329,7 @@ def test_a_twin_that_loses_a_row_is_caught(spark, tmp_path, monkeypatch):
         frame = whole(*arguments)
         return frame.limit(frame.count() - 1)
 
-    monkeypatch.setattr("shoal.anonymize.spark.run.released_frame", short)
+    monkeypatch.setattr("shoal.anonymize.spark._run.released_frame", short)
     with pytest.raises(NotKAnonymous, match="rows, not"):
         run_policy(policy(tmp_path), spark.createDataFrame(people()))
     assert os.listdir(tmp_path) == []
@@ -339,7 +339,7 @@ def test_a_twin_that_loses_a_row_with_its_owner_is_caught(spark, tmp_path, monke
     def short(frame, rows):
         return frame.limit(rows - 1)
 
-    monkeypatch.setattr("shoal.anonymize.spark.run.sort_by_content", short)
+    monkeypatch.setattr("shoal.anonymize.spark._run.sort_by_content", short)
     asked = policy(tmp_path, privacy={"entity": "id"}, search={"restarts": 0})
     with pytest.raises(CannotWrite, match="was removed"):
         run_policy(asked, spark.createDataFrame(people()))

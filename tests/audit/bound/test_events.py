@@ -3,6 +3,8 @@ import math
 import numpy as np
 import pytest
 
+from shoal.audit.bound._sample import samples_of
+from shoal.audit.bound._statistics import has_low_bits
 from shoal.audit.bound.events import (
     best_events,
     ceiling_of,
@@ -10,8 +12,6 @@ from shoal.audit.bound.events import (
     check_levels,
     outcome_of,
 )
-from shoal.audit.bound.sample import samples_of
-from shoal.audit.bound.statistics import has_low_bits
 from shoal.errors import InvalidSetting
 
 

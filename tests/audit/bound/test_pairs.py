@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from shoal.audit.bound.pairs import (
+from shoal.audit.bound._pairs import (
     are_equal,
     check_pair,
     check_row_pair,

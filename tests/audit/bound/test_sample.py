@@ -1,8 +1,8 @@
 import numpy as np
 import pytest
 
-from shoal.audit.bound.sample import samples_of
-from shoal.audit.draws import Failure
+from shoal.audit._draws import Failure
+from shoal.audit.bound._sample import samples_of
 from shoal.errors import DimensionMismatch, InvalidSetting
 from shoal.mechanisms import Reports, SquareWave
 

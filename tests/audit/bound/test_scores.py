@@ -8,9 +8,9 @@ it. Means of 20,000 are held within 4.9 standard errors: a false alarm in 1e6, s
 import numpy as np
 import pytest
 
-from shoal.audit.bound.sample import samples_of
-from shoal.audit.bound.scores import exact_score
-from shoal.audit.draws import draw_outputs
+from shoal.audit._draws import draw_outputs
+from shoal.audit.bound._sample import samples_of
+from shoal.audit.bound._scores import exact_score
 from shoal.domain import Box, Categories
 from shoal.errors import InvalidSetting
 from shoal.mechanisms import (

@@ -1,9 +1,9 @@
 import numpy as np
 import pytest
 
-from shoal.audit.bound.sample import samples_of
-from shoal.audit.bound.statistics import candidate_statistics, has_few_values, has_low_bits
-from shoal.audit.draws import Failure
+from shoal.audit._draws import Failure
+from shoal.audit.bound._sample import samples_of
+from shoal.audit.bound._statistics import candidate_statistics, has_few_values, has_low_bits
 from shoal.errors import InvalidSetting
 
 RNG = np.random.default_rng(1)

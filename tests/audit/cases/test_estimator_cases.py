@@ -6,17 +6,17 @@ Fits as an adversary sees them.
 import numpy as np
 import pytest
 
-from shoal.audit.cases.estimator_cases import (
+from shoal.audit.cases._estimator_cases import (
     PAIRS,
     ArrayRows,
     FittedNumbers,
     GateNumbers,
     fixed_width_line,
 )
-from shoal.audit.cases.estimators import estimators
+from shoal.audit.cases._estimators import estimators
 from shoal.cluster import PrivateKMeans, WaveCluster
-from shoal.cluster.kmeans.settings import Method as KMeansMethod
-from shoal.cluster.wave.grouping import SELECTORS
+from shoal.cluster.kmeans._settings import Method as KMeansMethod
+from shoal.cluster.wave._grouping import SELECTORS
 from shoal.cluster.wave.release_methods import METHODS
 from shoal.domain import Box
 from shoal.engine import rows_of
@@ -101,7 +101,7 @@ def test_what_leaves_the_gate_is_told_release_by_release():
 
 
 def test_a_fit_is_stopped_when_its_promise_is_spent(monkeypatch):
-    monkeypatch.setattr("shoal.cluster.kmeans.estimator.PrivateKMeans._keep", None)
+    monkeypatch.setattr("shoal.cluster.kmeans._estimator.PrivateKMeans._keep", None)
     draw = GateNumbers(PrivateKMeans(2, epsilon=1, domain=LINE, method="uniform-grid"), parts=2)
     assert draw(TABLE, 3, np.random.default_rng(1)).shape == (3, 20)
 

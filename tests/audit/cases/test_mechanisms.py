@@ -6,7 +6,7 @@ import numpy as np
 
 import shoal.mechanisms
 from shoal.audit import Case, mechanisms
-from shoal.audit.cases.mechanisms import case_with_exact_score, choice_cases, count_cases
+from shoal.audit.cases._mechanisms import case_with_exact_score, choice_cases, count_cases
 from shoal.mechanisms import Geometric
 from shoal.privacy import PureDP
 

@@ -1,7 +1,7 @@
 import pytest
 
-from shoal.audit.loss.mixed_tables import mixed_pairs
-from shoal.audit.loss.mixed_twins import SCHEMA
+from shoal.audit.loss._mixed_tables import mixed_pairs
+from shoal.audit.loss._mixed_twins import SCHEMA
 from shoal.privacy import PureDP
 from shoal.synopsis import MixedSynopsis
 

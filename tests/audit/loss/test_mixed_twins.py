@@ -1,5 +1,5 @@
 from shoal.audit import replay
-from shoal.audit.loss.mixed_twins import mixed_twins
+from shoal.audit.loss._mixed_twins import mixed_twins
 from shoal.audit.loss.twins import twins
 
 

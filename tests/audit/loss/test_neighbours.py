@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from shoal.audit import neighbour_pairs, search_worst_row
-from shoal.audit.loss.neighbours import PLACES
+from shoal.audit.loss._neighbours import PLACES
 from shoal.domain import Box, Schema
 from shoal.privacy import PureDP
 from shoal.synopsis import UniformGrid

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 from sklearn.base import BaseEstimator
 
-from shoal.audit.loss.published import canonical, different_names, published
+from shoal.audit.loss._published import canonical, different_names, published
 from shoal.domain import Box
 from shoal.privacy import PureDP
 from shoal.synopsis import UniformGrid

@@ -5,12 +5,12 @@ import numpy as np
 import pytest
 
 from shoal.audit import Replayed, replay
-from shoal.audit.loss.releases import StepLoss
+from shoal.audit.loss._releases import StepLoss
 from shoal.audit.loss.replay import Pass, gaussian_delta
 from shoal.domain import Box, Schema
 from shoal.errors import InvalidSetting, NotNumeric, ShoalError
 from shoal.mechanisms import Gaussian, Geometric
-from shoal.mechanisms.central.gaussian import least_deviation
+from shoal.mechanisms.central._gaussian import least_deviation
 from shoal.privacy import ApproxDP, PureDP, Unprotected
 from shoal.synopsis import PrivTree, UniformGrid
 

@@ -41,7 +41,7 @@ def test_every_twin_is_caught_by_the_fault_it_has(name):
 @pytest.mark.filterwarnings("ignore:There are few rows")
 def test_the_gate_alone_sees_none_of_them():
     """Each fits without an error: what mechanisms received adds up to the promise."""
-    from shoal.audit.loss.neighbours import neighbour_pairs
+    from shoal.audit.loss._neighbours import neighbour_pairs
     from shoal.audit.loss.replay import _with_known_key
 
     for model in twins.values():

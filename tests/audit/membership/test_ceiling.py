@@ -3,7 +3,7 @@ import math
 import numpy as np
 import pytest
 
-from shoal.audit.membership.ceiling import ceiling_of
+from shoal.audit.membership._ceiling import ceiling_of
 from shoal.errors import InvalidSetting
 from shoal.privacy import KAnonymity, LocalDP, MetricDP, PureDP, Unprotected
 from shoal.privacy.guarantees import ApproxDP

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 from scipy.stats import norm
 
-from shoal.audit.membership.lira import ShadowAnswers, best_threshold
+from shoal.audit.membership._lira import ShadowAnswers, best_threshold
 
 RNG = np.random.default_rng(0)
 

@@ -1,9 +1,9 @@
 import numpy as np
 import pytest
 
-from shoal.audit.membership.ceiling import ceiling_of
-from shoal.audit.membership.result import Setting, combine_games
-from shoal.audit.membership.roc import GameScores
+from shoal.audit.membership._ceiling import ceiling_of
+from shoal.audit.membership._result import Setting, combine_games
+from shoal.audit.membership._roc import GameScores
 from shoal.privacy import LocalDP, PureDP, Unprotected
 
 SETTING = Setting("a test", "swap", alpha=0.05, seed=7, notes=("a note",))

@@ -3,7 +3,7 @@ import pytest
 from scipy.stats import binom, t
 from sklearn.metrics import roc_auc_score
 
-from shoal.audit.membership.roc import (
+from shoal.audit.membership._roc import (
     Estimate,
     GameScores,
     mean_roc,

@@ -3,8 +3,8 @@ import sys
 import numpy as np
 import pytest
 
-from shoal.audit.membership.shadow import ATTACKS, RowSplit, ShadowAttack, split_halves
-from shoal.audit.membership.victim import Victim
+from shoal.audit.membership._shadow import ATTACKS, RowSplit, ShadowAttack, split_halves
+from shoal.audit.membership._victim import Victim
 from shoal.errors import ConflictingSettings, InvalidSetting, NotInstalled, TooFewRows
 from shoal.mechanisms import NDLaplace
 from shoal.randomness import Randomness

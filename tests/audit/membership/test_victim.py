@@ -3,7 +3,7 @@ import pytest
 from sklearn.cluster import KMeans
 
 from shoal import Box, Ledger, LocalClusterer, NDLaplace, PrivateKMeans, PureDP
-from shoal.audit.membership.victim import Victim, as_rows
+from shoal.audit.membership._victim import Victim, as_rows
 from shoal.errors import InvalidSetting, NotFinite, NotNumeric
 from shoal.mechanisms import Restrict
 from shoal.privacy import LocalDP, MetricDP

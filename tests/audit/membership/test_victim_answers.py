@@ -4,7 +4,7 @@ from sklearn.cluster import KMeans
 from sklearn.ensemble import RandomForestClassifier
 
 from shoal import Box, PrivateKMeans, UniformGrid, WaveCluster
-from shoal.audit.membership.victim import answers_of, check_answers, evidence_of
+from shoal.audit.membership._victim import answers_of, check_answers, evidence_of
 from shoal.errors import DimensionMismatch, InvalidSetting, NotFinite, NotNumeric
 
 RNG = np.random.default_rng(0)

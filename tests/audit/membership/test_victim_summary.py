@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from shoal import Box, PrivateKMeans, UniformGrid, WaveCluster
-from shoal.audit.membership.victim import summary_of
+from shoal.audit.membership._victim import summary_of
 
 ROWS = np.random.default_rng(0).random((300, 2))
 RECORD = ROWS[:1]

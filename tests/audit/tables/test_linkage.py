@@ -6,7 +6,7 @@ import pytest
 
 from shoal.anonymize import SearchSettings, TopDownSpecialization
 from shoal.audit import linkage
-from shoal.audit.tables.linkage import Links
+from shoal.audit.tables._linkage import Links
 from shoal.privacy import Protected
 
 RNG = np.random.default_rng(0)

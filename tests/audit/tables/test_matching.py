@@ -3,7 +3,7 @@ import pyarrow as pa
 import pytest
 
 from shoal.anonymize import Policy
-from shoal.audit.tables.matching import Matcher, text_combinations
+from shoal.audit.tables._matching import Matcher, text_combinations
 from shoal.errors import UnknownCategory, UnknownColumn
 
 TREE = {"*": {"x": ["a", "b"], "y": ["c", "d"]}}

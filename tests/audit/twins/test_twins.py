@@ -9,7 +9,7 @@ import pytest
 from shoal import Ledger, LocalDP, PureDP
 from shoal.audit import Twin
 from shoal.audit.twins import flawed_mechanisms, twins
-from shoal.audit.twins.base import BrokenMechanism
+from shoal.audit.twins._base import BrokenMechanism
 from shoal.errors import IncomparableGuarantees
 from shoal.randomness import Randomness
 
@@ -78,11 +78,11 @@ FORMS = {name: twin for name, twin in twins.items() if isinstance(twin.mechanism
 
 SOUND = """
 import sys
-import shoal, shoal.audit, shoal.cli.inputs.audit_cases
+import shoal, shoal.audit, shoal.cli.inputs._audit_cases
 def loaded():
     return sorted(name for name in sys.modules if name.startswith("shoal.audit.twins"))
 assert loaded() == [], loaded()
-from shoal.cli.main import app
+from shoal.cli._main import app
 try:
     app(["audit", "Harmony", "--draws", "2000", "--json"])
 except SystemExit as stopped:
@@ -139,9 +139,9 @@ def test_a_twin_draws_one_output_or_many(name):
 
 def test_every_flawed_mechanism_is_reached_by_a_twin():
     reasons = {twin.mechanism.reason for twin in FORMS.values()}
-    assert {
-        getattr(flawed_mechanisms, name).reason for name in flawed_mechanisms.__all__
-    } <= reasons
+    flawed = {kind.reason for name, kind in vars(flawed_mechanisms).items() if name[:6] == "Flawed"}
+    assert len(flawed) > 5
+    assert flawed <= reasons
 
 
 def test_twins_are_looked_up_like_any_mapping():

@@ -1,6 +1,6 @@
 import pytest
 
-from shoal.cli.drafts.codebook import CodebookEntry, read_codebook
+from shoal.cli.drafts._codebook import CodebookEntry, read_codebook
 from shoal.errors import UnreadableTable
 
 NAMES = ("age", "sex", "Hours per week", "score")

@@ -3,7 +3,7 @@ import datetime
 import pyarrow as pa
 import pytest
 
-from shoal.cli.drafts.column_kinds import column_kinds
+from shoal.cli.drafts._column_kinds import column_kinds
 from shoal.data import source_of
 
 

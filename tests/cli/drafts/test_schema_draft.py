@@ -1,9 +1,9 @@
 import pytest
 import yaml
 
-from shoal.cli.drafts.codebook import CodebookEntry
-from shoal.cli.drafts.column_kinds import ColumnKind
-from shoal.cli.drafts.schema_draft import columns_to_estimate, draft_schema, next_command
+from shoal.cli.drafts._codebook import CodebookEntry
+from shoal.cli.drafts._column_kinds import ColumnKind
+from shoal.cli.drafts._schema_draft import columns_to_estimate, draft_schema, next_command
 from shoal.domain import Schema
 
 NUMBER, SOME, TEXT = ColumnKind(9, 0, 9), ColumnKind(9, 2, 7), ColumnKind(9, odd={"other text"})

@@ -1,6 +1,6 @@
 import pytest
 
-from shoal.cli.drafts.typical_bounds import is_personal, typical_bounds
+from shoal.cli.drafts._typical_bounds import is_personal, typical_bounds
 
 
 @pytest.mark.parametrize(

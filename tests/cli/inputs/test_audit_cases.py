@@ -3,7 +3,7 @@ import pytest
 
 from shoal.audit import Case, estimators, mechanisms
 from shoal.audit.twins import twins
-from shoal.cli.inputs.audit_cases import KINDS, GivenPairCase, function_case, named_cases
+from shoal.cli.inputs._audit_cases import KINDS, GivenPairCase, function_case, named_cases
 from shoal.errors import InvalidSetting
 from shoal.privacy import LocalDP, MetricDP
 

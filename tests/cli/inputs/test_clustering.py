@@ -1,6 +1,6 @@
 import pytest
 
-from shoal.cli.inputs.clustering import (
+from shoal.cli.inputs._clustering import (
     METHODS,
     Options,
     WaveOptions,

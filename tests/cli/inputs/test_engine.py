@@ -10,11 +10,11 @@ import pyarrow.csv as pa_csv
 import pytest
 from typer.testing import CliRunner
 
-from shoal.cli.inputs.engine import Engines
-from shoal.cli.main import app
-from shoal.cli.output import Progress
+from shoal.cli._main import app
+from shoal.cli._output import Progress
+from shoal.cli.inputs._engine import Engines
 from shoal.data import write_table
-from shoal.data.generate import students, students_schema
+from shoal.data._generate import students, students_schema
 from shoal.engine.spark.files import digest_of
 from shoal.errors import ConflictingSettings
 from shoal.privacy import Ledger
@@ -147,8 +147,8 @@ def test_a_server_that_runs_already_is_told_no_settings():
 
 
 def test_without_pyspark_the_exit_code_says_that_a_part_is_missing(monkeypatch):
-    monkeypatch.delitem(sys.modules, "shoal.engine.spark.session", raising=False)
-    monkeypatch.delattr("shoal.engine.spark.session", raising=False)
+    monkeypatch.delitem(sys.modules, "shoal.engine.spark._session", raising=False)
+    monkeypatch.delattr("shoal.engine.spark._session", raising=False)
     monkeypatch.setitem(sys.modules, "pyspark", None)
     words = ("cluster", "visits.csv", "-k", 2, "--epsilon", 1, "--domain", "visits.yaml")
     shown = run(*words, "--engine", "spark", "--ledger", "rows.ledger", code=4)
@@ -170,7 +170,7 @@ def test_the_table_is_a_path_unless_spark_reads_it():
 def test_processes_that_are_started_for_a_table_print_nothing_unless_asked(verbose, capfd):
     code = (
         "import subprocess, sys\n"
-        "from shoal.cli.inputs.engine import _silent_children\n"
+        "from shoal.cli.inputs._engine import _silent_children\n"
         "with _silent_children():\n"
         "    child = [sys.executable, '-c', 'import sys; print(\"chatter\", file=sys.stderr)']\n"
         "    subprocess.run(child)\n"

@@ -4,7 +4,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from shoal.cli.inputs.evaluation_rows import column_names, draw_evaluation_rows
+from shoal.cli.inputs._evaluation_rows import column_names, draw_evaluation_rows
 from shoal.domain import Box
 from shoal.errors import (
     DimensionMismatch,

@@ -9,8 +9,8 @@ import pyarrow as pa
 import pytest
 from typer.testing import CliRunner
 
-from shoal.cli.inputs.frame_reports import load_frame_reports
-from shoal.cli.main import app
+from shoal.cli._main import app
+from shoal.cli.inputs._frame_reports import load_frame_reports
 from shoal.data import write_table
 from shoal.errors import NotAReport
 from shoal.mechanisms import LocalGrid, PlanarLaplace

@@ -1,6 +1,6 @@
 import pytest
 
-from shoal.cli.inputs.group_names import check_names, is_model_folder, parse_names
+from shoal.cli.inputs._group_names import check_names, is_model_folder, parse_names
 from shoal.errors import InvalidSetting
 
 

@@ -1,6 +1,6 @@
 import pytest
 
-from shoal.cli.inputs.mechanism import Name, Settings, build, mechanism_name, remap_of
+from shoal.cli.inputs._mechanism import Name, Settings, build, mechanism_name, remap_of
 from shoal.domain import Box, Schema
 from shoal.errors import InvalidDomain, InvalidSetting, TooLarge, UnknownBounds
 from shoal.mechanisms import Restrict, bayes_remap

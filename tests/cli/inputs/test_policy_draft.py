@@ -9,10 +9,10 @@ from typer.testing import CliRunner
 
 from shoal.anonymize import Policy
 from shoal.anonymize.table import Table
-from shoal.cli.inputs.column_profile import COMMON
-from shoal.cli.inputs.policy_draft import draft_policy
-from shoal.cli.main import app
-from shoal.cli.verbs.anonymize import _path_from_policy
+from shoal.cli._main import app
+from shoal.cli.inputs._column_profile import COMMON
+from shoal.cli.inputs._policy_draft import draft_policy
+from shoal.cli.verbs._anonymize import _path_from_policy
 from shoal.data import write_table
 from shoal.engine.spark.files import check_no_pattern
 from shoal.errors import InvalidPolicy

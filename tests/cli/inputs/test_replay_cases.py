@@ -3,7 +3,7 @@ import pytest
 
 from shoal.audit.loss.families import families
 from shoal.audit.loss.twins import twins
-from shoal.cli.inputs.replay_cases import ReplayCase, named_replays, python_replay
+from shoal.cli.inputs._replay_cases import ReplayCase, named_replays, python_replay
 from shoal.domain import Box
 from shoal.errors import InvalidSetting
 from shoal.synopsis import UniformGrid

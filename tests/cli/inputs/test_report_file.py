@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from shoal.cli.inputs.report_file import check_apart, check_format, output_place, sidecar_of
+from shoal.cli.inputs._report_file import check_apart, check_format, output_place, sidecar_of
 from shoal.errors import AlreadyExists, CannotWrite, InvalidSetting
 from shoal.files import file_set
 from shoal.perturb.draft import draft_of

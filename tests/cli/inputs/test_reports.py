@@ -6,8 +6,8 @@ import pyarrow as pa
 import pytest
 from typer.testing import CliRunner
 
-from shoal.cli.inputs.reports import load_reports
-from shoal.cli.main import app
+from shoal.cli._main import app
+from shoal.cli.inputs._reports import load_reports
 from shoal.data import write_table
 from shoal.errors import NotAReport, NotFinite, UnreadableTable
 from shoal.mechanisms import LocalGrid, PlanarLaplace

@@ -1,6 +1,6 @@
 import pytest
 
-from shoal.cli.inputs.resume import note_spending
+from shoal.cli.inputs._resume import note_spending
 from shoal.errors import BudgetExceeded, setting
 
 

@@ -8,9 +8,9 @@ import pytest
 from typer.testing import CliRunner
 
 import shoal
-from shoal.cli.inputs import round_reports
-from shoal.cli.inputs.round_reports import is_in_rounds, load_rounds
-from shoal.cli.main import app
+from shoal.cli._main import app
+from shoal.cli.inputs import _round_reports as round_reports
+from shoal.cli.inputs._round_reports import is_in_rounds, load_rounds
 from shoal.data import write_table
 from shoal.errors import NotAReport
 from shoal.privacy import Ledger, LocalDP
@@ -260,7 +260,7 @@ def test_where_groups_are_found_poorly_is_said_before_anything_is_drawn(
     def stop(*_):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("shoal.cli.inputs.engine.Engines.table", stop)
+    monkeypatch.setattr("shoal.cli.inputs._engine.Engines.table", stop)
     k = ("-k", 2) if mechanism == "rounds" else ()
     made = wide(columns, mechanism, tmp_path / "r.csv", *k)
     said = " ".join(made.stderr.split())

@@ -10,7 +10,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from shoal.cli.inputs.table import (
+from shoal.cli._output import Progress
+from shoal.cli.inputs._table import (
     box_of,
     budget_of,
     chosen_columns,
@@ -19,7 +20,6 @@ from shoal.cli.inputs.table import (
     split_commas,
     table_file,
 )
-from shoal.cli.output import Progress
 from shoal.domain import Box, Schema
 from shoal.errors import InvalidBudget, InvalidSetting, UnknownBounds
 

@@ -10,8 +10,8 @@ from typer.testing import CliRunner
 
 from shoal.anonymize import TopDownSpecialization
 from shoal.audit import lira
-from shoal.cli.main import app
-from shoal.cli.verbs.attack import _draw_rows
+from shoal.cli._main import app
+from shoal.cli.verbs._attack import _draw_rows
 from shoal.data import write_table
 from shoal.domain import Box
 

@@ -8,7 +8,7 @@ from typer.testing import CliRunner
 
 from shoal.audit import estimators, finding_of, mechanisms
 from shoal.audit.twins import twins
-from shoal.cli.main import app
+from shoal.cli._main import app
 
 MINE = """
 import numpy as np

@@ -13,7 +13,7 @@ import pytest
 from typer.testing import CliRunner
 
 import shoal
-from shoal.cli.main import app
+from shoal.cli._main import app
 from shoal.cluster import PrivateKMeans
 from shoal.data import write_table
 from shoal.errors import CannotWrite
@@ -380,7 +380,7 @@ def test_settings_may_come_from_the_environment(folder, monkeypatch):
 def test_help_comes_with_examples_and_without_heavy_imports(folder):
     shown = run("--help")
     assert "shoal cluster visits.csv -k 8 --epsilon 1" in " ".join(shown.output.split())
-    code = "import sys; from shoal.cli.main import app; print('sklearn' in sys.modules)"
+    code = "import sys; from shoal.cli._main import app; print('sklearn' in sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "False"
 

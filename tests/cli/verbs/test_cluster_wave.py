@@ -11,7 +11,7 @@ import pytest
 from typer.testing import CliRunner
 
 import shoal
-from shoal.cli.main import app
+from shoal.cli._main import app
 from shoal.cluster import WaveCluster
 from shoal.data import write_table
 from shoal.privacy import Ledger, PureDP

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from shoal.cli.main import app
+from shoal.cli._main import app
 from shoal.data.catalogue import BUNDLED
 from shoal.data.known_files import FILES, DataFile
 from shoal.domain import Schema

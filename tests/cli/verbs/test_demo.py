@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from shoal.cli.inputs import demo_results
-from shoal.cli.main import app
-from shoal.cli.verbs import demo as verb
+from shoal.cli._main import app
+from shoal.cli.inputs import _demo_results as demo_results
+from shoal.cli.verbs import _demo as verb
 from shoal.privacy import Ledger, PureDP
 
 FILES = ["ledger.sqlite", "policy.yaml", "report.html", "report.json", "students.csv",

@@ -7,7 +7,7 @@ import pytest
 from typer.testing import CliRunner
 
 import shoal
-from shoal.cli.main import app
+from shoal.cli._main import app
 from shoal.data import write_table
 from shoal.errors import NoGroupsTold
 

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 from typer.testing import CliRunner
 
-from shoal.cli.main import app
+from shoal.cli._main import app
 from shoal.errors import BudgetExceeded, LedgerLocked, LedgerNotWritable
 from shoal.mechanisms import Gaussian, Geometric
 from shoal.privacy import ApproxDP, Ledger, LocalDP, MetricDP, PureDP

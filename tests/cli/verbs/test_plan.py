@@ -5,7 +5,7 @@ import pytest
 from typer.testing import CliRunner
 
 import shoal
-from shoal.cli.main import app
+from shoal.cli._main import app
 
 DOMAIN = "version: 1\ncolumns:\n  age: {low: 0, high: 110}\n  sex: {values: [F, M]}\n"
 FACTS = ("-k", 2, "--domain", "people.yaml", "--columns", "age", "--rows", 500)

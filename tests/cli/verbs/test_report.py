@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from typer.testing import CliRunner
 
-from shoal.cli.main import app
+from shoal.cli._main import app
 from shoal.cluster import PrivateKMeans
 from shoal.domain import Box
 from shoal.privacy import Ledger, PureDP

@@ -3,7 +3,7 @@ import json
 import pytest
 from typer.testing import CliRunner
 
-from shoal.cli.main import app
+from shoal.cli._main import app
 
 
 def run(*words):

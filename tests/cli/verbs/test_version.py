@@ -3,7 +3,7 @@ from importlib.metadata import version
 
 from typer.testing import CliRunner
 
-from shoal.cli.main import app
+from shoal.cli._main import app
 
 
 def test_the_versions_of_the_parts_are_listed():

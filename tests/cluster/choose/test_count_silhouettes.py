@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 from sklearn.metrics import silhouette_score
 
-from shoal.cluster.choose.count import silhouettes
+from shoal.cluster.choose._count import silhouettes
 
 rng = np.random.default_rng(8)
 PLACES = np.array([[0.2, 0.2], [0.8, 0.2], [0.2, 0.8], [0.8, 0.8], [0.5, 0.5]])

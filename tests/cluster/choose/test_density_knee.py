@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from shoal.cluster.choose.density import knee
+from shoal.cluster.choose._density import knee
 
 rng = np.random.default_rng(3)
 BULK = np.exp(rng.normal(0, 0.3, 1_000))

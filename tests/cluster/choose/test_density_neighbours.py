@@ -2,8 +2,8 @@ import numpy as np
 import pytest
 from sklearn.neighbors import NearestNeighbors
 
-from shoal.cluster.choose import density
-from shoal.cluster.choose.density import reach_distances
+from shoal.cluster.choose import _density as density
+from shoal.cluster.choose._density import reach_distances
 
 rng = np.random.default_rng(1)
 X = rng.normal(size=(300, 2))

@@ -30,7 +30,7 @@ def test_a_weight_is_as_many_points():
 
 
 def test_damping_grows_until_messages_settle(monkeypatch):
-    from shoal.cluster.choose import similarity
+    from shoal.cluster.choose import _similarity as similarity
 
     monkeypatch.setattr(similarity, "_converges", lambda X, value, damping, seed: damping >= 0.8)
     assert choose.preference(X).settings["damping"] == 0.8
@@ -39,7 +39,7 @@ def test_damping_grows_until_messages_settle(monkeypatch):
 
 
 def test_messages_that_swing_are_noticed():
-    from shoal.cluster.choose.similarity import _converges
+    from shoal.cluster.choose._similarity import _converges
 
     value = choose.preference(X).value
     assert not all(_converges(X, value, 0.5, seed) for seed in range(8))

@@ -3,7 +3,7 @@ import pytest
 
 import shoal
 from shoal.cluster.choose import k
-from shoal.cluster.choose.simulation import (
+from shoal.cluster.choose._simulation import (
     CellRelease,
     Clusters,
     Gains,

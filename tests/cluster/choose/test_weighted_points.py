@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import shoal
-from shoal.cluster.choose.weighted_points import cloud_of, weighted_points
+from shoal.cluster.choose._weighted_points import cloud_of, weighted_points
 from shoal.errors import DimensionMismatch, NotFinite
 from shoal.privacy import LocalDP, Unprotected
 

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from shoal.cluster.intervals.half_widths import (
+from shoal.cluster.intervals._half_widths import (
     Deviations,
     distance_to_next,
     half_widths,

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from shoal.cluster.intervals.row_model import GroupCells, RowModel, made_up_rows
+from shoal.cluster.intervals._row_model import GroupCells, RowModel, made_up_rows
 
 CENTERS = np.array([[-0.5, 0.0], [0.5, 0.0]])
 SIZES = np.array([300.0, 100.0])

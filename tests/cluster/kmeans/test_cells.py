@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from shoal.cluster.kmeans.cells import cell_points, centers_of_cells
+from shoal.cluster.kmeans._cells import cell_points, centers_of_cells
 from shoal.domain import Box
 from shoal.randomness import Randomness
 from shoal.synopsis import UniformGrid

@@ -5,7 +5,7 @@ from sklearn.cluster import KMeans
 
 from shoal.cluster import PrivateKMeans, load_model
 from shoal.cluster.kmeans.intervals import row_model_of
-from shoal.cluster.local.synopsis import synopsis_of
+from shoal.cluster.local._synopsis import synopsis_of
 from shoal.domain import Box, Schema
 from shoal.errors import NoGroupsTold
 from shoal.mechanisms import LocalGrid

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from sklearn.metrics import pairwise_distances_argmin
 
-from shoal.cluster.kmeans.kernels import Cube, Distances, Labels, LeastSquares, Nearest, ViewedCube
+from shoal.cluster.kmeans._kernels import Cube, Distances, Labels, LeastSquares, Nearest, ViewedCube
 from shoal.domain import Box, View
 from shoal.engine.rows import Block
 

@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from shoal.cluster.kmeans.kernels import (
+from shoal.cluster.kmeans._kernels import (
     CANDIDATES,
     LATTICE,
     RINGS,

@@ -3,7 +3,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from shoal.cluster.kmeans.location import DEVIATION, find_rows, locate, rings_about_middle
+from shoal.cluster.kmeans._location import DEVIATION, find_rows, locate, rings_about_middle
 from shoal.domain import Box
 from shoal.engine import rows_of
 from shoal.estimator import Spending

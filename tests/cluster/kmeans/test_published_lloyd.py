@@ -1,8 +1,8 @@
 import numpy as np
 import pytest
 
-from shoal.cluster.kmeans.kernels import LATTICE, Cube, Nearest
-from shoal.cluster.kmeans.published import (
+from shoal.cluster.kmeans._kernels import LATTICE, Cube, Nearest
+from shoal.cluster.kmeans._published import (
     ClusterSums,
     count_weight,
     lloyd,

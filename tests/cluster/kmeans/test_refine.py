@@ -4,9 +4,8 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from shoal.cluster.kmeans.kernels import CANDIDATES, LATTICE
-from shoal.cluster.kmeans.plan import Step
-from shoal.cluster.kmeans.refine import (
+from shoal.cluster.kmeans._kernels import CANDIDATES, LATTICE
+from shoal.cluster.kmeans._refine import (
     candidate_radii,
     draw_radii,
     longest_move,
@@ -15,6 +14,7 @@ from shoal.cluster.kmeans.refine import (
     pick_reach,
     read_rings,
 )
+from shoal.cluster.kmeans.plan import Step
 from shoal.domain import Box
 from shoal.engine import rows_of
 from shoal.estimator import Spending

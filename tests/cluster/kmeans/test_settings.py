@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from shoal.cluster import PrivateKMeans
-from shoal.cluster.kmeans.settings import check_settings, cluster_numbers
+from shoal.cluster.kmeans._settings import check_settings, cluster_numbers
 from shoal.domain import Box, Schema
 from shoal.errors import BadInput, InvalidBudget, InvalidDomain, InvalidSetting, TooLarge
 from shoal.privacy import ApproxDP, Ledger

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from shoal.cluster.local.estimator import distance_units
+from shoal.cluster.local._estimator import distance_units
 from shoal.domain import Box
 from shoal.errors import InvalidDomain
 from shoal.mechanisms import NDLaplace, Piecewise, Reports

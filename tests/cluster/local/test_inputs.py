@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from shoal.cluster.local.inputs import check_reports, records
+from shoal.cluster.local._inputs import check_reports, records
 from shoal.domain import Box
 from shoal.errors import DimensionMismatch, NotAReport, NotFinite, UnknownColumn
 from shoal.mechanisms import NDLaplace, RandomizedResponse, Reports, clamp

@@ -2,7 +2,7 @@
 
 import pytest
 
-from shoal.cluster.local.inputs import box_of, local_guarantee
+from shoal.cluster.local._inputs import box_of, local_guarantee
 from shoal.domain import Box
 from shoal.errors import UnknownBounds
 from shoal.mechanisms import NDLaplace, Piecewise, Restrict

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from shoal.cluster import LocalClusterer, load_model
-from shoal.cluster.local.intervals import local_intervals, sizes_by_density
+from shoal.cluster.local._intervals import local_intervals, sizes_by_density
 from shoal.domain import Box
 from shoal.mechanisms import LocalGrid, NDLaplace
 from shoal.randomness import Randomness

@@ -5,7 +5,7 @@ import pytest
 
 from shoal import choose
 from shoal.cluster import WaveCluster
-from shoal.cluster.local.synopsis import synopsis_of
+from shoal.cluster.local._synopsis import synopsis_of
 from shoal.domain import Box
 from shoal.mechanisms import LocalGrid
 from shoal.privacy import LocalDP

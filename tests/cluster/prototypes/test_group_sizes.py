@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from shoal.cluster.prototypes.group_sizes import (
+from shoal.cluster.prototypes._group_sizes import (
     RowCount,
     geometric_noise,
     geometric_variance,

@@ -1,4 +1,4 @@
-from shoal.cluster.prototypes.no_data import even_rows
+from shoal.cluster.prototypes._no_data import even_rows
 from shoal.domain import Schema
 
 SCHEMA = Schema.of(

@@ -2,7 +2,7 @@ from fractions import Fraction
 
 import pytest
 
-from shoal.cluster.prototypes.plan import ROWS, make_plan
+from shoal.cluster.prototypes._plan import ROWS, make_plan
 from shoal.domain import Schema
 from shoal.synopsis.mixed.columns import mixed_columns
 

@@ -1,8 +1,8 @@
 import numpy as np
 import pytest
 
+from shoal.cluster.prototypes._profile_limits import NoiseLaw
 from shoal.cluster.prototypes.measure import Measured
-from shoal.cluster.prototypes.profile_limits import NoiseLaw
 from shoal.domain import Schema
 from shoal.synopsis.mixed.columns import mixed_columns
 

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from shoal.cluster.wave.fitted import CellLabels
+from shoal.cluster.wave._fitted import CellLabels
 from shoal.cluster.wave.transform import Lookup, Transform
 from shoal.domain import Box, Grid
 

@@ -3,8 +3,8 @@ import math
 import numpy as np
 import pytest
 
-from shoal.cluster.wave.grouping import label_automatically, widest_gap
-from shoal.cluster.wave.noise import NoiseLaw, NoisyGrid
+from shoal.cluster.wave._grouping import label_automatically, widest_gap
+from shoal.cluster.wave._noise import NoiseLaw, NoisyGrid
 
 
 def noisy(true: np.ndarray, step: float = 1.0, seed: int = 0) -> NoisyGrid:

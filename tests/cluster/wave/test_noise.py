@@ -3,7 +3,7 @@ import math
 import numpy as np
 import pytest
 
-from shoal.cluster.wave.noise import NoiseLaw
+from shoal.cluster.wave._noise import NoiseLaw
 from shoal.mechanisms import Geometric
 from shoal.privacy import PureDP
 

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from shoal.cluster.wave.noise import (
+from shoal.cluster.wave._noise import (
     CountPrior,
     NoiseLaw,
     estimate_counts,

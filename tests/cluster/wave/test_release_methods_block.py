@@ -3,7 +3,7 @@ import math
 import numpy as np
 import pytest
 
-from shoal.cluster.wave.noise import NoiseLaw
+from shoal.cluster.wave._noise import NoiseLaw
 from shoal.cluster.wave.release_methods import Block
 from shoal.cluster.wave.transform import Transform
 from shoal.domain import Box

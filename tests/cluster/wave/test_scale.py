@@ -1,8 +1,8 @@
 import numpy as np
 import pytest
 
-from shoal.cluster.wave.noise import NoiseLaw, NoisyGrid
-from shoal.cluster.wave.scale import cells_an_axis, suggested_sigma
+from shoal.cluster.wave._noise import NoiseLaw, NoisyGrid
+from shoal.cluster.wave._scale import cells_an_axis, suggested_sigma
 
 
 def test_sparser_grids_are_smoothed_more():

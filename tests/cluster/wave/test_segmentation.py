@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from shoal.cluster.wave.segmentation import (
+from shoal.cluster.wave._segmentation import (
     components,
     drop_small,
     half_offsets,

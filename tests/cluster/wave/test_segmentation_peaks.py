@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy import ndimage
 
-from shoal.cluster.wave.segmentation import PeakTree, SmoothGrid, smooth_grid, smoothing_error
+from shoal.cluster.wave._segmentation import PeakTree, SmoothGrid, smooth_grid, smoothing_error
 
 
 def swept(heights: np.ndarray, floor: float, z: float, variance: float, shrink: float) -> int:

@@ -3,8 +3,8 @@ import math
 import numpy as np
 import pytest
 
-from shoal.cluster.wave.noise import NoiseLaw, NoisyGrid
-from shoal.cluster.wave.thresholds import (
+from shoal.cluster.wave._noise import NoiseLaw, NoisyGrid
+from shoal.cluster.wave._thresholds import (
     density_level,
     mass_level,
     noise_guard,

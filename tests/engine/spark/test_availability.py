@@ -11,9 +11,9 @@ from shoal.privacy import Ledger
 
 @pytest.fixture
 def no_pyspark(monkeypatch):
-    monkeypatch.delitem(sys.modules, "shoal.engine.spark.session", raising=False)
+    monkeypatch.delitem(sys.modules, "shoal.engine.spark._session", raising=False)
     monkeypatch.setitem(sys.modules, "pyspark", None)
-    monkeypatch.delattr("shoal.engine.spark.session", raising=False)
+    monkeypatch.delattr("shoal.engine.spark._session", raising=False)
 
 
 @pytest.mark.usefixtures("no_pyspark")
@@ -37,4 +37,4 @@ def test_it_is_missed_before_any_budget_is_spent():
 
 
 def test_it_is_the_module_that_calls_spark():
-    assert session_module().__name__ == "shoal.engine.spark.session"
+    assert session_module().__name__ == "shoal.engine.spark._session"

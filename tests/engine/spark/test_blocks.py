@@ -3,11 +3,11 @@ import pyarrow as pa
 import pytest
 
 from shoal.domain import Box
-from shoal.engine import people
+from shoal.engine import _people as people
 from shoal.engine.rows import Block, Tally, Terms
 from shoal.engine.screen import Screen, ScreenedBatch
-from shoal.engine.spark import session
-from shoal.engine.spark.blocks import (
+from shoal.engine.spark import _session as session
+from shoal.engine.spark._blocks import (
     AppendColumns,
     CountGroups,
     DrawLots,

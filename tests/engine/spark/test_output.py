@@ -1,6 +1,6 @@
 import pytest
 
-from shoal.engine.spark.output import folder_output
+from shoal.engine.spark._output import folder_output
 from shoal.errors import AlreadyExists, CannotWrite, InvalidSetting
 
 

@@ -1,6 +1,6 @@
 from types import SimpleNamespace
 
-from shoal.engine.spark.progress import report_progress
+from shoal.engine.spark._progress import report_progress
 
 
 def test_tasks_are_told_while_stages_are_under_way(spark):

@@ -6,7 +6,7 @@ import pytest
 from shoal.cluster import PrivateKMeans
 from shoal.domain import Box, Grid
 from shoal.engine import rows_of
-from shoal.engine.spark.session import (
+from shoal.engine.spark._session import (
     _python_of,
     active_session,
     check_java,
@@ -56,7 +56,7 @@ def test_a_session_that_runs_already_keeps_its_python(spark, monkeypatch):
 
 
 def test_a_synopsis_is_clustered_by_spark_if_that_is_asked(spark, monkeypatch):
-    monkeypatch.setattr("shoal.engine.spark.session._SEEDS", 2)
+    monkeypatch.setattr("shoal.engine.spark._session._SEEDS", 2)
     grid = UniformGrid(epsilon=5, domain=BOX, random_state=7).fit(POINTS)
     mine, its = (
         PrivateKMeans.from_synopsis(grid, 3, spark_kmeans=by, random_state=1)

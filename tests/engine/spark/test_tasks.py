@@ -5,7 +5,7 @@ import pytest
 from shoal.domain import Box, Grid
 from shoal.engine.rows import Tally, Terms
 from shoal.engine.screen import Screen
-from shoal.engine.spark.tasks import (
+from shoal.engine.spark._tasks import (
     PROBLEM,
     CountCells,
     ErrorTexts,

@@ -1,5 +1,5 @@
-from shoal.experiments.leteo.conclusions import conclude
-from shoal.experiments.results import Results
+from shoal.experiments._results import Results
+from shoal.experiments.leteo._conclusions import conclude
 
 
 def times(*seconds):

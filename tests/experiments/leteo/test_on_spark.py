@@ -1,6 +1,6 @@
 import pytest
 
-from shoal.experiments.leteo.on_spark import scaling, times
+from shoal.experiments.leteo._on_spark import scaling, times
 
 
 def test_specialization_is_timed_on_spark(spark):

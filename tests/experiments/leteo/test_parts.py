@@ -1,7 +1,7 @@
-from shoal.experiments.cells import Cell
-from shoal.experiments.leteo.parts import METHODS, QUASI
-from shoal.experiments.leteo.run import run
-from shoal.experiments.results import Results
+from shoal.experiments._cells import Cell
+from shoal.experiments._results import Results
+from shoal.experiments.leteo._parts import METHODS, QUASI
+from shoal.experiments.leteo._run import run
 
 
 def test_the_students_are_published_and_columns_that_keep_their_values_are_told():

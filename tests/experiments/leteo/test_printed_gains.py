@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from shoal.experiments.leteo.printed_gains import GAINS, specialize
+from shoal.experiments.leteo._printed_gains import GAINS, specialize
 
 PATHS = {"a": ["*", "low", "a"], "b": ["*", "low", "b"], "c": ["*", "high", "c"],
          "d": ["*", "high", "d"]}  # fmt: skip

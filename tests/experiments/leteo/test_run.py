@@ -1,10 +1,10 @@
-from shoal.experiments.cells import Cell
+from shoal.experiments._cells import Cell
 from shoal.experiments.leteo import DOCUMENT
-from shoal.experiments.leteo.run import run
+from shoal.experiments.leteo._run import run
 
 
 def test_every_planned_cell_has_something_to_run():
-    from shoal.experiments.leteo.run import _ALL
+    from shoal.experiments.leteo._run import _ALL
 
     for quick in (True, False):
         planned = {cell.part for cell in (*DOCUMENT.cells(quick), *DOCUMENT.spark_cells(quick))}

@@ -1,7 +1,7 @@
 import pytest
 
-from shoal.experiments.nd_laplace.conclusions import PRINTED, conclude
-from shoal.experiments.results import Results
+from shoal.experiments._results import Results
+from shoal.experiments.nd_laplace._conclusions import PRINTED, conclude
 
 
 def utility(data, mechanism, amis):
@@ -34,8 +34,8 @@ def test_noise_that_grows_with_dimension_refutes_the_thesis():
 def test_every_link_of_a_claim_leads_to_a_figure_of_the_page():
     done = conclude(Results([]), True)
     anchors = {exhibit.anchor for exhibit in done.exhibits}
-    from shoal.experiments.nd_laplace.chapter_six import PLACES
-    from shoal.experiments.nd_laplace.conclusions import FIGURES
+    from shoal.experiments.nd_laplace._chapter_six import PLACES
+    from shoal.experiments.nd_laplace._conclusions import FIGURES
     from shoal.report.reproduction import anchor_of
 
     assert {anchor_of(number) for number in (*FIGURES.values(), *PLACES.values())} <= anchors

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from shoal.experiments.nd_laplace.data import data_named, is_here
+from shoal.experiments.nd_laplace._data import data_named, is_here
 
 
 @pytest.mark.parametrize("name", ["blobs-50-2d", "blobs-200-5d", "circle", "line", "skewed"])

@@ -1,7 +1,7 @@
 import re
 
-from shoal.experiments.nd_laplace.exhibits import exhibits
-from shoal.experiments.results import Results
+from shoal.experiments._results import Results
+from shoal.experiments.nd_laplace._exhibits import exhibits
 
 
 def test_every_figure_and_table_of_chapter_6_has_its_number_on_the_page():

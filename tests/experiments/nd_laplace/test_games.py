@@ -1,7 +1,7 @@
 import pytest
 
-from shoal.experiments.cells import Cell
-from shoal.experiments.nd_laplace.run import run
+from shoal.experiments._cells import Cell
+from shoal.experiments.nd_laplace._run import run
 
 
 def test_a_game_has_rates_with_errors_and_a_curve():

@@ -1,8 +1,8 @@
 import numpy as np
 import pytest
 
-from shoal.experiments.nd_laplace.data import data_named
-from shoal.experiments.nd_laplace.mechanisms import AS_WRITTEN, GUARANTEES, OURS, reports_of
+from shoal.experiments.nd_laplace._data import data_named
+from shoal.experiments.nd_laplace._mechanisms import AS_WRITTEN, GUARANTEES, OURS, reports_of
 from shoal.privacy import Unprotected
 
 DATA = data_named("blobs-50-3d")
@@ -22,7 +22,7 @@ def test_each_has_its_promise_in_words():
 
 @pytest.mark.parametrize("name", sorted({*AS_WRITTEN} - {"laplace"}))
 def test_forms_as_written_promise_nothing(name):
-    from shoal.experiments.nd_laplace.mechanisms import mechanism_of
+    from shoal.experiments.nd_laplace._mechanisms import mechanism_of
 
     assert isinstance(mechanism_of(name, 1.0, 3).guarantee, Unprotected)
 

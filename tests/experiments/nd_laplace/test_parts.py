@@ -1,7 +1,7 @@
 import pytest
 
-from shoal.experiments.cells import Cell
-from shoal.experiments.nd_laplace.run import run
+from shoal.experiments._cells import Cell
+from shoal.experiments.nd_laplace._run import run
 
 SCORES = {"ami", "ari", "nmi", "mi", "mirkin", "rand", "fm", "silhouette", "chi",
           "davies_bouldin", "displacement", "aee", "re", "client_ami"}  # fmt: skip

@@ -1,5 +1,5 @@
 from shoal.audit.twins import twins
-from shoal.experiments.nd_laplace.plan import BUDGETS, PRIVACY_BUDGETS, TWINS, cells
+from shoal.experiments.nd_laplace._plan import BUDGETS, PRIVACY_BUDGETS, TWINS, cells
 
 
 def test_the_full_plan_has_the_budgets_of_the_thesis():

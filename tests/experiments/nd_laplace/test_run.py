@@ -1,5 +1,5 @@
-from shoal.experiments.nd_laplace.plan import cells
-from shoal.experiments.nd_laplace.run import _ALL
+from shoal.experiments.nd_laplace._plan import cells
+from shoal.experiments.nd_laplace._run import _ALL
 
 
 def test_every_planned_cell_has_something_to_run():

@@ -1,10 +1,10 @@
 import pytest
 
-from shoal.experiments.cells import Cell
-from shoal.experiments.results import Results
+from shoal.experiments._cells import Cell
+from shoal.experiments._results import Results
 from shoal.experiments.wavecluster import DOCUMENT
-from shoal.experiments.wavecluster.conclusions import conclude
-from shoal.experiments.wavecluster.parts import NO_NOISE
+from shoal.experiments.wavecluster._conclusions import conclude
+from shoal.experiments.wavecluster._parts import NO_NOISE
 
 
 def claim_with(results, words):
@@ -30,7 +30,7 @@ def test_any_shape_is_found_if_every_set_agrees_with_its_groups(score, verdict):
 def test_noise_on_points_promises_less_the_wider_the_box_is():
     drawn = {"part": "pictures", "picture": "input", "points": [[0.0, 0.0], [30.0, 40.0]]}
     only_points = Results([drawn])
-    from shoal.experiments.wavecluster import conclusions
+    from shoal.experiments.wavecluster import _conclusions as conclusions
 
     claim = conclusions._point_noise(only_points)
     assert claim.verdict == "does not hold"
@@ -39,7 +39,7 @@ def test_noise_on_points_promises_less_the_wider_the_box_is():
 
 
 def test_every_link_of_a_claim_leads_to_a_figure_of_the_page():
-    from shoal.experiments.wavecluster.exhibits import AUDITS, CURVES, KNOWN_GROUPS, SWEEP
+    from shoal.experiments.wavecluster._exhibits import AUDITS, CURVES, KNOWN_GROUPS, SWEEP
     from shoal.report.reproduction import anchor_of
 
     anchors = {exhibit.anchor for exhibit in conclude(Results([]), True).exhibits}

@@ -1,7 +1,7 @@
-from shoal.experiments.cells import Cell
-from shoal.experiments.results import Results
+from shoal.experiments._cells import Cell
+from shoal.experiments._results import Results
 from shoal.experiments.wavecluster import DOCUMENT
-from shoal.experiments.wavecluster.parts import AUTO, METHODS, NO_NOISE
+from shoal.experiments.wavecluster._parts import AUTO, METHODS, NO_NOISE
 
 
 def rows_of(*cells):
@@ -41,7 +41,7 @@ def test_known_groups_are_found_without_noise_and_by_the_automatic_rule():
 
 
 def test_every_planned_cell_has_something_to_run():
-    from shoal.experiments.wavecluster.parts import _PARTS
+    from shoal.experiments.wavecluster._parts import _PARTS
 
     for quick in (True, False):
         assert {cell.part for cell in DOCUMENT.cells(quick)} <= set(_PARTS)

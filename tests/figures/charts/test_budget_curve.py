@@ -5,7 +5,7 @@ import pytest
 
 from shoal.errors import InvalidSetting
 from shoal.figures import budget_curve, figure_of
-from shoal.figures.charts.budget_curve import spread_labels
+from shoal.figures.charts._budget_curve import spread_labels
 
 WORDS = {
     "title": "Inertia over plain",

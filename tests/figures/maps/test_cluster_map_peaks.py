@@ -2,7 +2,7 @@ import re
 
 import numpy as np
 
-from shoal.figures.maps.cluster_map import MOST_LINES, draw_peaks, order_peaks, peaks_height
+from shoal.figures.maps._cluster_map import MOST_LINES, draw_peaks, order_peaks, peaks_height
 from shoal.figures.svg import Svg
 
 TREE = [(0, 9.0, 0.0, -1), (1, 8.0, 0.0, -1), (2, 7.0, 2.0, 0), (3, 6.0, 4.0, 0), (4, 5.0, 3.0, 3)]

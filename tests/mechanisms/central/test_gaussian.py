@@ -8,8 +8,8 @@ from scipy import integrate, stats
 
 from shoal.errors import InvalidBudget, InvalidSetting, NotNumeric
 from shoal.mechanisms import Gaussian
-from shoal.mechanisms.central.gaussian import _normal_cdf, _pi, least_deviation, most_delta
-from shoal.mechanisms.exact.inversion import decimal_precision
+from shoal.mechanisms.central._gaussian import _normal_cdf, _pi, least_deviation, most_delta
+from shoal.mechanisms.exact._inversion import decimal_precision
 from shoal.privacy import ApproxDP, PureDP
 from shoal.randomness import Randomness
 

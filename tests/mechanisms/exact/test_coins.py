@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from shoal.mechanisms.exact.coins import Coin, fair_bits, random_subsets
+from shoal.mechanisms.exact._coins import Coin, fair_bits, random_subsets
 from shoal.randomness import Randomness
 
 ALARM = 1e-6

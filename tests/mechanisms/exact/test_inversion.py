@@ -6,7 +6,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from shoal.mechanisms.exact.inversion import ExactTable
+from shoal.mechanisms.exact._inversion import ExactTable
 
 
 class Script(np.random.Generator):

@@ -6,8 +6,8 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from shoal.mechanisms.exact.inversion import decimal_precision
-from shoal.mechanisms.exact.rounded_reals import Interval, _Draw, rounded_noise
+from shoal.mechanisms.exact._inversion import decimal_precision
+from shoal.mechanisms.exact._rounded_reals import Interval, _Draw, rounded_noise
 from shoal.randomness import Randomness
 
 

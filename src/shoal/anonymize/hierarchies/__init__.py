@@ -6,20 +6,20 @@ states it and *learnt* if it comes from the table's own values; *opaque* labels 
 they look like numbers.
 """
 
-from shoal.anonymize.hierarchies.files import (
+from shoal.anonymize.hierarchies._files import (
     hierarchy_from_paths,
     hierarchy_from_tree,
     read_hierarchy,
     write_arx,
 )
-from shoal.anonymize.hierarchies.hierarchy import NO_LEAF, NULL, Hierarchy, LeafIntervals
-from shoal.anonymize.hierarchies.lists import build_by_frequency, build_ordered
-from shoal.anonymize.hierarchies.rules import (
+from shoal.anonymize.hierarchies._lists import build_by_frequency, build_ordered
+from shoal.anonymize.hierarchies._rules import (
     build_halves,
     build_intervals,
     build_periods,
     build_prefixes,
 )
+from shoal.anonymize.hierarchies.hierarchy import NO_LEAF, NULL, Hierarchy, LeafIntervals
 
 __all__ = [
     "NO_LEAF",

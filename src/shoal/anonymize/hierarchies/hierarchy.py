@@ -13,26 +13,10 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from shoal.anonymize.tree import Tree, leaf_count_costs, level_costs, width_costs
+from shoal.arrays import Floats, Integers
 from shoal.data.encode import floats_of
 from shoal.domain import Node, Taxonomy
 from shoal.domain.value_text import normalise_column, normalise_text
-
-__all__ = [
-    "NO_LEAF",
-    "NULL",
-    "Codes",
-    "DateLeaves",
-    "Hierarchy",
-    "Labels",
-    "LeafIntervals",
-    "NumberLeaves",
-    "TextLeaves",
-    "as_text",
-    "grow_taxonomy",
-    "mask_text",
-    "parse_days",
-    "parse_numbers",
-]
 
 NULL = "<null>"
 NO_LEAF = -1
@@ -64,8 +48,8 @@ class LeafIntervals:
         Whether the numbers are integers, so that an interval holds ``high - low`` values.
     """
 
-    low: NDArray[np.float64]
-    high: NDArray[np.float64]
+    low: Floats
+    high: Floats
     whole: bool
 
 
@@ -103,7 +87,7 @@ class Hierarchy:
         last = self.taxonomy.nodes[-1]
         return last.low if last.label == NULL and last.depth == 1 else None
 
-    def costs(self) -> NDArray[np.float64]:
+    def costs(self) -> Floats:
         """The certainty penalty of every node, by place; nulls are no value and cost nothing.
 
         Costs depend on the label and the policy only, not on the table, because their sums are
@@ -157,7 +141,7 @@ class Hierarchy:
         rows: list[list[str]] = label[self.levels].T.tolist()
         return rows
 
-    def bounds(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    def bounds(self) -> tuple[Floats, Floats]:
         """Return the lowest and the highest bound of each node, by place; NaN for nulls."""
         assert self.edges is not None
         tree = Tree(self.taxonomy)
@@ -170,15 +154,10 @@ class Hierarchy:
 
 def grow_taxonomy(
     columns: Sequence[Labels],
-) -> tuple[Taxonomy, NDArray[np.int32], NDArray[np.int64]]:
+) -> tuple[Taxonomy, NDArray[np.int32], Integers]:
     """Build the tree of labelled levels, in which each label stands for one node.
 
     Chains of single children are contracted: to the leaf if one ends them, else to their top.
-
-    Parameters
-    ----------
-    columns
-        The labels of each level, leaves first and root last.
 
     Returns
     -------
@@ -209,13 +188,13 @@ def grow_taxonomy(
     return Taxonomy(tuple(_nodes(intervals, labels))), levels, order
 
 
-def _number_by_first_use(column: Labels) -> NDArray[np.int64]:
+def _number_by_first_use(column: Labels) -> Integers:
     """Number labels in the order of their first occurrence."""
     number: dict[Any, int] = {}
     return np.array([number.setdefault(label, len(number)) for label in column], dtype=np.int64)
 
 
-def _node_starts(groups: Sequence[NDArray[np.int64]]) -> list[int]:
+def _node_starts(groups: Sequence[Integers]) -> list[int]:
     """Return where a new node begins at a level: where its label, or one above it, changes."""
     new = np.ones(len(groups[0]), dtype=bool)
     new[1:] = False
@@ -251,8 +230,6 @@ class TextLeaves:
 
     Parameters
     ----------
-    leaves
-        The text of each leaf, by code.
     length
         How many characters of a cell count, the rest being masked by ``*``; None for all.
 
@@ -295,20 +272,13 @@ class TextLeaves:
 class NumberLeaves:
     """Map cells to the interval they lie in; beyond the domain, to the first or the last.
 
-    Parameters
-    ----------
-    breaks
-        The bounds of the intervals.
-    whole
-        Whether only integers have a leaf.
-
     Examples
     --------
     >>> NumberLeaves(np.array([0.0, 10, 20]), whole=True)(pa.array(["-3", "10", "1.5"])).tolist()
     [0, 1, -1]
     """
 
-    breaks: NDArray[np.float64]
+    breaks: Floats
     whole: bool
 
     def __call__(self, column: Any) -> Codes:
@@ -330,15 +300,9 @@ class DateLeaves:
     ----------
     leaves
         The sorted numbers of the periods.
-    period
-        Returns the number of a day's period.
-    clip
-        Whether days before the first period or after the last belong to those.
-    written
-        How days are written as text.
     """
 
-    leaves: NDArray[np.int64]
+    leaves: Integers
     period: Any
     clip: bool
     written: str = "iso"
@@ -361,11 +325,6 @@ def as_text(column: Any) -> Any:
     Times with a zone are written in UTC, since readers and DuckDB show the same time in different
     zones.
 
-    Parameters
-    ----------
-    column
-        An Arrow array of any type.
-
     Examples
     --------
     >>> as_text(pa.array([1.0, 2.5, -0.0])).to_pylist()
@@ -384,36 +343,20 @@ def as_text(column: Any) -> Any:
 
 
 def mask_text(cells: Any, length: int) -> Any:
-    """Keep the first characters of each text, and put one ``*`` for all that follow.
-
-    Parameters
-    ----------
-    cells
-        An Arrow array of text.
-    length
-        How many characters to keep.
-    """
+    """Keep the first characters of each text, and put one ``*`` for all that follow."""
     more = pc.greater(pc.utf8_length(cells), length)
     return pc.if_else(
         more, pc.binary_join_element_wise(pc.utf8_slice_codeunits(cells, 0, length), "*", ""), cells
     )
 
 
-def parse_numbers(column: Any) -> NDArray[np.float64]:
-    """Return each cell as a number, NaN if it is none.
-
-    Parameters
-    ----------
-    column
-        An Arrow array.
-    """
+def parse_numbers(column: Any) -> Floats:
+    """Return each cell as a number, NaN if it is none."""
     if pa.types.is_dictionary(column.type):
         column = column.dictionary_decode()
     kind = column.type
     if pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_decimal(kind):
-        floats: NDArray[np.float64] = column.cast(pa.float64(), safe=False).to_numpy(
-            zero_copy_only=False
-        )
+        floats: Floats = column.cast(pa.float64(), safe=False).to_numpy(zero_copy_only=False)
         return floats
     return floats_of(as_text(column))
 

@@ -13,19 +13,9 @@ from typing import Any
 from shoal.anonymize.frequency_table import FrequencyTable
 from shoal.anonymize.policy import FileSpec, Policy
 from shoal.anonymize.problem import Outcome
-from shoal.anonymize.release.writer import Release, format_of
+from shoal.anonymize.release._writer import Release, format_of
 from shoal.anonymize.risk.recount import AchievedPrivacy
 from shoal.errors import AlreadyExists, CannotWrite, InvalidPolicy, setting
-
-__all__ = [
-    "Pages",
-    "Paths",
-    "RunResult",
-    "WrittenRelease",
-    "check_paths",
-    "paths_of",
-    "people_path",
-]
 
 
 @dataclass(frozen=True)
@@ -34,14 +24,6 @@ class Paths:
 
     Parameters
     ----------
-    table
-        The released table.
-    mapping
-        The label of each value.
-    manifest
-        The public facts.
-    report
-        The public page.
     people
         The register of fingerprints, for the holder only; None if none is kept.
     """
@@ -64,13 +46,7 @@ class Paths:
 
 
 def paths_of(policy: Policy) -> Paths:
-    """Return the files that a policy's run writes.
-
-    Parameters
-    ----------
-    policy
-        The policy.
-    """
+    """Return the files that a policy's run writes."""
     output = policy.output
     if output.path is None:
         raise InvalidPolicy(
@@ -95,11 +71,6 @@ def people_path(policy: Policy) -> Path:
 
     It is beside the released table or, if that is on a remote file system, in the policy's folder:
     a remote file system may have no locks and no file permissions.
-
-    Parameters
-    ----------
-    policy
-        The policy.
     """
     output = policy.output
     if output.people is not None:
@@ -135,18 +106,8 @@ def check_paths(
 
     Parameters
     ----------
-    policy
-        The policy.
-    source
-        The table: a path, or anything else.
-    with_pages
-        Whether pages are written, too.
-    overwrite
-        Whether older files may be replaced.
     people
         Where fingerprints of people go, if anywhere.
-    is_kept
-        Whether a register exists there to be added to.
     """
     paths = replace(paths_of(policy), people=people)
     names = [paths.table, paths.mapping, paths.manifest, *(paths.pages if with_pages else ())]
@@ -199,10 +160,6 @@ class WrittenRelease:
 
     Parameters
     ----------
-    achieved
-        What was counted in the written file.
-    release
-        What became of each line.
     starred
         How many suppressed rows were published as rows of ``*``.
     """

@@ -6,45 +6,34 @@ import shutil
 from pathlib import Path
 from typing import Any
 
-from shoal.anonymize.distributed_frames import run_on_frame
+from shoal.anonymize._distributed_frames import run_on_frame
 from shoal.anonymize.frequency_table import FrequencyTable, count_combinations
 from shoal.anonymize.policy import AnyPolicy, Policy, policy_of
 from shoal.anonymize.problem import Outcome
-from shoal.anonymize.release.manifest import (
+from shoal.anonymize.release._manifest import (
     AnyManifest,
     find_label_places,
     manifest_of,
     read_manifest,
     write_mapping,
 )
-from shoal.anonymize.release.people_register import KnownPeople, people_of_run, stage_register
+from shoal.anonymize.release._people_register import KnownPeople, people_of_run, stage_register
+from shoal.anonymize.release._writer import format_of, parts_of, release_of, write_release
 from shoal.anonymize.release.result import (
     Pages,
-    Paths,
     RunResult,
     WrittenRelease,
     check_paths,
     paths_of,
 )
-from shoal.anonymize.release.writer import format_of, parts_of, release_of, write_release
 from shoal.anonymize.risk.recount import recount, refuse_broken
-from shoal.anonymize.search.portfolio import Progress, find_outcome
+from shoal.anonymize.search._portfolio import Progress, find_outcome
 from shoal.anonymize.table import Table
 from shoal.engine.entry import by_engine
 from shoal.errors import InvalidPolicy
 from shoal.files import file_set, named_failure, undo_killed_run
 from shoal.files.scratch import private_file, scratch
 from shoal.randomness import Randomness
-
-__all__ = [
-    "Pages",
-    "Paths",
-    "RunResult",
-    "WrittenRelease",
-    "paths_of",
-    "run_policy",
-    "write_and_recount",
-]
 
 
 def run_policy(
@@ -166,19 +155,6 @@ def write_and_recount(
     """Write the release of an outcome to a file and recount it; a broken promise raises.
 
     ``path`` lies in a private folder: until the check is done it is nobody else's.
-
-    Parameters
-    ----------
-    policy
-        The policy.
-    table
-        The table to release.
-    frequency
-        Its frequency table.
-    outcome
-        The outcome of the search.
-    path
-        The file to write, in a private folder until the check is done.
     """
     problem = frequency.problem
     release = release_of(problem, outcome, policy.output.suppressed == "star")

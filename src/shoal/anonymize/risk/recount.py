@@ -12,6 +12,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from shoal.anonymize._diversity import measure_closeness, measure_diversity
 from shoal.anonymize.classes import number_classes
 from shoal.anonymize.codec import (
     Codec,
@@ -20,28 +21,16 @@ from shoal.anonymize.codec import (
     number_values,
     published_names,
 )
-from shoal.anonymize.diversity import measure_closeness, measure_diversity
 from shoal.anonymize.policy import AnyPolicy, Policy, policy_of
-from shoal.anonymize.risk.model_recount import broken_models, measure_models
+from shoal.anonymize.risk._model_recount import broken_models, measure_models
 from shoal.anonymize.table import AnyTable, Table, TableWithOwners, sizes_sql, table_of
+from shoal.arrays import Integers
 from shoal.data.column_names import missing_columns_error
 from shoal.engine.duckdb import COUNTED, OWNER, plain_names, query_stream
 from shoal.errors import NotKAnonymous, quantity
 
-__all__ = [
-    "AchievedPrivacy",
-    "CombinationCounts",
-    "Queryable",
-    "cache_columns",
-    "count_class_sizes",
-    "largest_value_share",
-    "recount",
-    "refuse_broken",
-]
-
 _SUMMED = "CAST(sum(n) AS BIGINT) AS n FROM rows"
 
-Counts = NDArray[np.int64]
 _ROUNDING = 1e-9  # ln 3 of three equal shares, or a distance of 0.3, is off by rounding
 _CHUNK_CELLS = 2**22  # counts held at a time
 
@@ -58,8 +47,6 @@ class Queryable(Protocol):
 
         Parameters
         ----------
-        sql
-            The query.
         columns
             The columns that become c0, c1, ...
         owner
@@ -94,8 +81,6 @@ class CombinationCounts:
 
         Parameters
         ----------
-        sql
-            The query.
         columns
             The columns that become c0, c1, ...
         owner
@@ -113,10 +98,6 @@ def cache_columns(table: AnyTable, columns: Sequence[str], owner: str | None) ->
 
     Parameters
     ----------
-    table
-        The table.
-    columns
-        The columns of the queries.
     owner
         The column that says whose a row is, or None.
     """
@@ -158,7 +139,7 @@ class AchievedPrivacy:
     l: dict[str, float] = field(default_factory=dict)  # noqa: E741 - the literature's name
     t: dict[str, float] = field(default_factory=dict)
     share: dict[str, float] = field(default_factory=dict)
-    sizes: Counts = field(default_factory=lambda: np.zeros((0, 2), np.int64), repr=False)
+    sizes: Integers = field(default_factory=lambda: np.zeros((0, 2), np.int64), repr=False)
     models: dict[str, float] = field(default_factory=dict, repr=False)
 
     def broken(self, policy: Policy) -> list[str]:
@@ -232,12 +213,6 @@ def refuse_broken(policy: Policy, achieved: AchievedPrivacy, *, rows: int, class
 
     Parameters
     ----------
-    policy
-        What was promised.
-    achieved
-        What was counted in the written table.
-    rows
-        How many rows were to be written.
     classes
         How many classes there may be at most.
 
@@ -322,7 +297,7 @@ def _rules(
     return _worst_class(values, _classes(groups, labels), number, n, reference)
 
 
-def _classes(groups: pa.Table, labels: list[str]) -> tuple[Counts, int]:
+def _classes(groups: pa.Table, labels: list[str]) -> tuple[Integers, int]:
     numbered = [find_distinct(groups[f"c{i}"], ()).at + 1 for i in range(len(labels))]
     ids, size = number_classes(np.stack(numbered, axis=1))
     return ids, size
@@ -330,23 +305,23 @@ def _classes(groups: pa.Table, labels: list[str]) -> tuple[Counts, int]:
 
 def _reference(
     table: Queryable, name: str, owner: str, policy: Policy, values: SensitiveValues
-) -> Counts:
+) -> Integers:
     """Count the people of each value in the whole table."""
     sql = f"SELECT c0, count(*) AS n FROM (SELECT DISTINCT c0, {OWNER} FROM rows) GROUP BY ALL"
     groups = table.query(sql, [name], owner)
     taken = find_distinct(groups["c0"], policy.input.null_values)
     number = taken.lookup(values.number_of(taken.values), -1)
     zero = np.zeros(len(number), dtype=np.int64)
-    counts: Counts = _counts(zero, number, groups["n"].to_numpy(), 1, values.size)[0]
+    counts: Integers = _counts(zero, number, groups["n"].to_numpy(), 1, values.size)[0]
     return counts
 
 
 def _worst_class(
     values: SensitiveValues,
-    classes: tuple[Counts, int],
+    classes: tuple[Integers, int],
     number: NDArray[np.int32],
-    n: Counts,
-    reference: Counts,
+    n: Integers,
+    reference: Integers,
 ) -> tuple[float | None, float | None]:
     ids, size = classes
     order = np.argsort(ids, kind="stable")
@@ -365,7 +340,9 @@ def _worst_class(
     return (None if values.l is None else least), (None if values.t is None else far)
 
 
-def _counts(ids: Counts, number: NDArray[np.int32], n: Counts, classes: int, size: int) -> Counts:
+def _counts(
+    ids: Integers, number: NDArray[np.int32], n: Integers, classes: int, size: int
+) -> Integers:
     """Count each value in each class, nulls in the last column: (classes, size + 1)."""
     cells = ids * (size + 1) + np.where(number < 0, size, number)
     counts = np.bincount(cells, n, minlength=classes * (size + 1))
@@ -374,15 +351,11 @@ def _counts(ids: Counts, number: NDArray[np.int32], n: Counts, classes: int, siz
 
 def count_class_sizes(
     table: Queryable, labels: list[str], owner: str | None
-) -> tuple[NDArray[np.int64], int]:
+) -> tuple[Integers, int]:
     """Count how many classes have how many people.
 
     Parameters
     ----------
-    table
-        Any table.
-    labels
-        The columns whose combinations are classes.
     owner
         The column that tells people apart, or None to take each row for a person.
 
@@ -411,12 +384,6 @@ def largest_value_share(table: Queryable, labels: list[str], name: str, owner: s
 
     Parameters
     ----------
-    table
-        The table.
-    labels
-        The columns whose combinations are classes.
-    name
-        The column of the values.
     owner
         The column that says whose a row is, or None.
 

@@ -9,26 +9,15 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from shoal.anonymize._population import code_population, count_covered
 from shoal.anonymize.classes import count_people, number_classes
 from shoal.anonymize.frequency_table import FrequencyTable
-from shoal.anonymize.population import code_population, count_covered
 from shoal.anonymize.problem import Problem
-from shoal.anonymize.release.writer import Release
+from shoal.anonymize.release._writer import Release
 from shoal.anonymize.table import table_of
-
-__all__ = [
-    "Population",
-    "Risk",
-    "SuppressedValue",
-    "leaf_class_sizes",
-    "leaf_entropy",
-    "population_of",
-    "suppressed_values",
-]  # fmt: skip
-
-Counts = NDArray[np.int64]
+from shoal.arrays import Integers
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,19 +26,10 @@ class Population:
 
     A class of which the population has fewer people than the release is taken to be as large as in
     the release, since the table cannot have come from that population.
-
-    Parameters
-    ----------
-    members
-        The people of each class in the release.
-    people
-        The people of each class in the population.
-    size
-        All people of the population, whatever their labels.
     """
 
-    members: Counts
-    people: Counts
+    members: Integers
+    people: Integers
     size: int = 0
 
     @property
@@ -58,7 +38,7 @@ class Population:
         return int((self.people < self.members).sum())
 
     @property
-    def likely(self) -> Counts:
+    def likely(self) -> Integers:
         """The people of each class in the population, never fewer than in the release."""
         return np.maximum(self.people, self.members)
 
@@ -71,16 +51,6 @@ class Risk:
     ----------
     members
         People over all classes; someone in two classes counts for both.
-    classes
-        The number of classes.
-    smallest
-        The people in the smallest class.
-    prosecutor
-        The prosecutor's chance of the right record in the smallest class.
-    prosecutor_mean
-        The prosecutor's chance on average over all members.
-    exposed
-        Share of members whose class has fewer than k people.
     journalist
         The chance in the population's smallest class; without a population, the prosecutor's.
     marketer
@@ -105,8 +75,6 @@ class Risk:
         ----------
         sizes
             (sizes, 2): people a class has, and how many classes have so many.
-        k
-            The k that is promised.
         population
             The population of the same release, if one is known.
 
@@ -134,10 +102,6 @@ class SuppressedValue(NamedTuple):
 
     Parameters
     ----------
-    value
-        The value as text.
-    rows
-        Its rows in the table.
     gone
         How many of them are not published.
     """
@@ -147,15 +111,10 @@ class SuppressedValue(NamedTuple):
     gone: int
 
 
-def leaf_class_sizes(problem: Problem) -> Counts:
+def leaf_class_sizes(problem: Problem) -> Integers:
     """Count class sizes as if rows were published at the leaves of the hierarchies.
 
     This shows how exposed people were before, and is for the holder of the rows only.
-
-    Parameters
-    ----------
-    problem
-        The lines.
 
     Returns
     -------
@@ -166,13 +125,7 @@ def leaf_class_sizes(problem: Problem) -> Counts:
 
 
 def leaf_entropy(problem: Problem) -> float:
-    """Return the bits by which a row's leaves tell its class: the most a release can keep.
-
-    Parameters
-    ----------
-    problem
-        The lines.
-    """
+    """Return the bits by which a row's leaves tell its class: the most a release can keep."""
     classes = number_classes(problem.codes)
     sizes = np.bincount(classes.ids, problem.n, minlength=classes.size)
     return float((sizes * np.log2(problem.N / sizes)).sum() / problem.N)
@@ -185,13 +138,6 @@ def suppressed_values(
 
     Starred rows count as not published. It names rare values, so it is for the holder of the rows
     only.
-
-    Parameters
-    ----------
-    frequency
-        The frequency table.
-    release
-        What becomes of each line.
     """
     problem, gone = frequency.problem, release.suppressed | release.starred
     values = {}
@@ -211,10 +157,6 @@ def population_of(frequency: FrequencyTable, release: Release, X: Any) -> Popula
 
     Parameters
     ----------
-    frequency
-        The frequency table of the released table.
-    release
-        What becomes of each of its lines.
     X
         The population: one row a person, with the quasi-identifiers in columns of the same
         names. A value no hierarchy has matches no class, which can only overstate a risk.

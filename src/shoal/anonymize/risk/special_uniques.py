@@ -20,8 +20,6 @@ from numpy.typing import NDArray
 from shoal.anonymize.classes import count_people, number_classes
 from shoal.anonymize.problem import Problem
 
-__all__ = ["SpecialCombination", "SpecialUniques", "find_special_uniques"]
-
 _DENSE = 2**22  # up to this many combinations a table of all is faster than sorting
 _WORK = 1.5e7  # lines times combinations of columns that are counted: about a second
 
@@ -32,8 +30,6 @@ class SpecialCombination:
 
     Parameters
     ----------
-    columns
-        The columns.
     people
         How many people are special on these columns, and on no part of them.
     """
@@ -50,10 +46,6 @@ class SpecialUniques:
     ----------
     combinations
         Those that make anybody special, most people first.
-    people
-        How many people are special on some combination.
-    members
-        How many people there are.
     most_columns
         How many columns the combinations have at most.
     by_column
@@ -78,13 +70,8 @@ def find_special_uniques(
 
     Parameters
     ----------
-    problem
-        The lines.
     labels
         int32 (F, d): what is known of each line; its leaves if not given.
-    most_columns
-        How many columns a combination may have.
-
     Examples
     --------
     >>> from shoal.anonymize.problem import problem_of

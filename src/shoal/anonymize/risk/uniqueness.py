@@ -17,21 +17,10 @@ from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from shoal.arrays import Floats, Integers
 from shoal.errors import InvalidSetting
-
-__all__ = [
-    "PopulationUniques",
-    "estimate_uniques",
-    "pitman_share",
-    "snb_share",
-    "unique_share",
-    "zayatz_share",
-]
-
-Sizes = NDArray[np.int64]
-Floats = NDArray[np.float64]
 
 _SMALL_SAMPLE = 0.1  # up to this sampling fraction Dankar's rule believes Pitman
 
@@ -42,16 +31,10 @@ class PopulationUniques:
 
     Parameters
     ----------
-    sample
-        Share of the people who are alone in the table itself.
     pitman
         The estimate by Pitman's model; None where it cannot be fitted.
-    zayatz
-        The estimate by Zayatz's model.
     snb
         The estimate by the slide negative binomial model; None where it cannot be fitted.
-    chosen
-        The model that Dankar's rule believes.
     """
 
     sample: float
@@ -141,8 +124,6 @@ def zayatz_share(sizes: ArrayLike, fraction: float) -> float:
     ----------
     sizes
         (sizes, 2): people of a class, and how many classes have them.
-    fraction
-        The share of the population that is in the table.
     """
     from scipy.stats import hypergeom
 
@@ -165,9 +146,6 @@ def pitman_share(sizes: ArrayLike, fraction: float) -> float | None:
     ----------
     sizes
         (sizes, 2): people of a class, and how many classes have them.
-    fraction
-        The share of the population that is in the table.
-
     Returns
     -------
     None if the sample has no classes of two, or nothing but classes of one.
@@ -218,9 +196,6 @@ def snb_share(sizes: ArrayLike, fraction: float) -> float | None:
     ----------
     sizes
         (sizes, 2): people of a class, and how many classes have them.
-    fraction
-        The share of the population that is in the table.
-
     Returns
     -------
     None if the fit fails.
@@ -261,6 +236,6 @@ def _as_share(share: float, sizes: ArrayLike) -> float:
     return min(max(share, 0.0), unique_share(sizes))
 
 
-def _columns(sizes: ArrayLike) -> tuple[Sizes, Sizes]:
+def _columns(sizes: ArrayLike) -> tuple[Integers, Integers]:
     people, classes = np.asarray(sizes, dtype=np.int64).reshape(-1, 2).T
     return people, classes

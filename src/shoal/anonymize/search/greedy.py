@@ -16,32 +16,11 @@ from typing import Literal, Protocol, get_args
 import numpy as np
 from numpy.typing import NDArray
 
+from shoal.anonymize._diversity import ClassRules, LineCounter
 from shoal.anonymize.classes import Classes
-from shoal.anonymize.diversity import ClassRules, LineCounter
 from shoal.anonymize.problem import Cut, Problem
+from shoal.arrays import Floats, Integers
 from shoal.errors import InvalidSetting
-
-__all__ = [
-    "ASK_FOR_BITS",
-    "ASK_FOR_SIZES",
-    "PORTFOLIO",
-    "SCORES",
-    "Candidates",
-    "GreedySearch",
-    "LossUnit",
-    "NodeGains",
-    "Nodes",
-    "ScoreName",
-    "SharedCounts",
-    "SplitEffects",
-    "SplitGains",
-    "best_candidate",
-    "cut_after",
-    "find_violations",
-    "ncp_gains",
-    "resolve_score",
-    "score_candidates",
-]
 
 ScoreName = Literal["leteo", "ncp", "sq", "ncp-rows", "ncp-bits", "label-gain"]
 LossUnit = Literal["rows", "k", "bits"]
@@ -50,8 +29,6 @@ PORTFOLIO: tuple[ScoreName, ...] = ("sq", "ncp", "ncp-rows", "ncp-bits")
 ASK_FOR_BITS = ("leteo", "ncp-bits")
 ASK_FOR_SIZES = ("leteo", "ncp", "sq", "label-gain")
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 # Deviation of the logarithm of a tilted score: docs/decisions/anonymize-search.md.
 _SPREAD = 0.6
@@ -67,8 +44,6 @@ class Candidates:
         What each gains, in the unit of the score.
     bits
         Entropy each adds, in bits times N; zeros unless the score is in ``ASK_FOR_BITS``.
-    lost
-        Rows each would suppress.
     before
         The smallest class now; 0 unless the score is in ``ASK_FOR_SIZES``.
     after
@@ -77,20 +52,13 @@ class Candidates:
 
     gain: Floats
     bits: Floats
-    lost: NDArray[np.int64]
+    lost: Integers
     before: int
-    after: NDArray[np.int64]
+    after: Integers
 
 
 def resolve_score(score: str, suppression: float) -> ScoreName:
     """Return the score that ``auto`` stands for, or the one named.
-
-    Parameters
-    ----------
-    score
-        The score as given.
-    suppression
-        The share of rows that may be suppressed.
 
     Raises
     ------
@@ -121,16 +89,9 @@ def score_candidates(score: ScoreName, of: Candidates, unit: LossUnit, k: int) -
 
     Parameters
     ----------
-    score
-        The name of the score.
-    of
-        The candidates.
     unit
         In what lost anonymity is counted: ``rows`` (or people), ``k`` of them, or ``bits``, log2 of
         how many times smaller the smallest class becomes.
-    k
-        The k of the promise.
-
     Examples
     --------
     >>> two = Candidates(np.array([6.0, 4.0]), np.zeros(2), np.zeros(2, int), 9, np.array([4, 8]))
@@ -164,13 +125,6 @@ def best_candidate(scores: Floats, gain: Floats) -> int:
 
     Engines that sum in another order differ in the last digits only, so they choose the same.
 
-    Parameters
-    ----------
-    scores
-        The score of each candidate.
-    gain
-        The gain of each candidate.
-
     Examples
     --------
     >>> best_candidate(np.array([0.3, 0.1 + 0.2, 0.1]), np.array([1.0, 2.0, 3.0]))
@@ -187,12 +141,8 @@ def _digits(numbers: Floats, i: int) -> float:
 
 
 class Nodes:
-    """The nodes of all QIDs in one list: node ``place`` of QID q has number ``first[q] + place``.
-
-    Parameters
-    ----------
-    problem
-        The problem with its trees.
+    """The nodes of all QIDs in one list: node ``place`` of QID q has number ``first[q] +
+    place``.
     """
 
     def __init__(self, problem: Problem) -> None:
@@ -210,13 +160,7 @@ class Nodes:
         return np.concatenate([tree.fanout > 0 for tree in self.trees])
 
     def home(self, node: int) -> tuple[int, int]:
-        """Return the QID of a node and its place there.
-
-        Parameters
-        ----------
-        node
-            The number of the node.
-        """
+        """Return the QID of a node and its place there."""
         q = int(np.searchsorted(self.first, node, side="right")) - 1
         return q, node - int(self.first[q])
 
@@ -229,8 +173,6 @@ class NodeGains:
 
     Parameters
     ----------
-    problem
-        The frequency table and the rules.
     score
         The score gains are counted for; ``label-gain`` needs ``problem.target``.
     """
@@ -241,14 +183,8 @@ class NodeGains:
         everything = np.arange(len(problem.n))
         self._live = [self._count(q, everything) for q in range(problem.d)]
 
-    def suppress(self, lines: Ints) -> None:
-        """Remove lines that are no longer published.
-
-        Parameters
-        ----------
-        lines
-            Numbers of lines.
-        """
+    def suppress(self, lines: Integers) -> None:
+        """Remove lines that are no longer published."""
         for q in range(self._problem.d):
             self._live[q] -= self._count(q, lines)
         self.__dict__.pop("of_nodes", None)
@@ -259,7 +195,7 @@ class NodeGains:
         of_qid = self._ncp_gain if self._classes is None else self._label_gain
         return np.concatenate([of_qid(q) for q in range(self._problem.d)])
 
-    def _count(self, q: int, lines: Ints) -> Ints:
+    def _count(self, q: int, lines: Integers) -> Integers:
         """Count rows of each leaf (axis 0), by class value (axis 1) if the score needs it."""
         code, width = self._problem.codes[lines, q].astype(np.int64), 1
         if self._classes is not None:
@@ -291,14 +227,8 @@ def ncp_gains(problem: Problem, q: int, rows: Floats, score: ScoreName) -> Float
 
     Parameters
     ----------
-    problem
-        The problem.
-    q
-        The number of the QID.
     rows
         For each node y of the QID the live rows below it, :math:`m_y`.
-    score
-        The score that gains are computed for.
     """
     tree, cost = problem.trees[q], problem.costs[q] ** (2 if score == "sq" else 1)
     parent = tree.parent[1:]
@@ -306,7 +236,7 @@ def ncp_gains(problem: Problem, q: int, rows: Floats, score: ScoreName) -> Float
     return np.asarray(saved * (problem.weights[q] / sum(problem.weights) / problem.N))
 
 
-def _classes_of_target(problem: Problem) -> Ints:
+def _classes_of_target(problem: Problem) -> Integers:
     if problem.target is None:
         raise InvalidSetting(
             "The score label-gain needs a class column.",
@@ -320,13 +250,7 @@ def _n_log_n(n: Floats) -> Floats:
 
 
 class SharedCounts:
-    """What all runs over one problem share: its nodes, and the counters of its lines.
-
-    Parameters
-    ----------
-    problem
-        The problem.
-    """
+    """What all runs over one problem share: its nodes, and the counters of its lines."""
 
     def __init__(self, problem: Problem) -> None:
         self.problem = problem
@@ -337,20 +261,14 @@ class SharedCounts:
         self.per_bit = 2.0 ** (61 - math.ceil(math.log2(most)))
 
     def passes(
-        self, lines: Ints, groups: Ints, size: int, references: list[Ints]
-    ) -> tuple[NDArray[np.bool_], Ints]:
+        self, lines: Integers, groups: Integers, size: int, references: list[Integers]
+    ) -> tuple[NDArray[np.bool_], Integers]:
         """Return which groups have k people and keep the rules, and the people of each.
 
         Parameters
         ----------
-        lines
-            Numbers of lines.
         groups
             The group of each, from 0.
-        size
-            The number of groups.
-        references
-            The counts that t is measured against.
         """
         people = self.counting.people(lines, groups, size)
         hold = people >= self.problem.k
@@ -363,13 +281,7 @@ class SharedCounts:
         return hold, people
 
     def hold(self, classes: Classes) -> NDArray[np.bool_]:
-        """Return which classes have k people and keep the rules, measured against all of them.
-
-        Parameters
-        ----------
-        classes
-            The classes of all lines.
-        """
+        """Return which classes have k people and keep the rules, measured against all of them."""
         live = np.flatnonzero(classes.ids >= 0)
         references = self.rules.references(live)
         return self.passes(live, classes.ids[live], classes.size, references)[0]
@@ -384,41 +296,29 @@ class SplitEffects(Protocol):
     ----------
     open
         Whether the node was not yet found invalid.
-    held
-        The classes published under it.
-    lost
-        The rows its split would suppress.
-    stay
-        The children that would stay.
     bits
         The entropy it would add, in units.
     """
 
     open: NDArray[np.bool_]
-    held: Ints
-    lost: Ints
-    stay: Ints
-    bits: Ints
+    held: Integers
+    lost: Integers
+    stay: Integers
+    bits: Integers
 
     @property
     def classes(self) -> int:
         """The number of live classes."""
 
-    def smallest(self, candidates: Ints) -> tuple[int, Ints]:
-        """Return the people in the smallest class now, and after the split of each candidate.
-
-        Parameters
-        ----------
-        candidates
-            Numbers of nodes.
-        """
+    def smallest(self, candidates: Integers) -> tuple[int, Integers]:
+        """Return the people in the smallest class now, and after the split of each candidate."""
 
 
 class SplitGains(Protocol):
     """The interface of what the split of each node gains."""
 
     @property
-    def of_nodes(self) -> NDArray[np.float64]:
+    def of_nodes(self) -> Floats:
         """Return the gain of each node: float64 (nodes of all QIDs,)."""
 
 
@@ -427,12 +327,6 @@ class GreedySearch(ABC):
 
     Parameters
     ----------
-    shared
-        The problem, and how its lines are counted.
-    score
-        What makes a split the best.
-    unit
-        In what lost anonymity is counted.
     counted
         What each split would do; ``split`` keeps it up to date.
     gaining
@@ -460,15 +354,7 @@ class GreedySearch(ABC):
 
     @abstractmethod
     def split(self, q: int, place: int) -> None:
-        """Divide every class at a node by its children, and suppress the children that fail.
-
-        Parameters
-        ----------
-        q
-            The number of the QID.
-        place
-            The place of the node.
-        """
+        """Divide every class at a node by its children, and suppress the children that fail."""
 
     @property
     def cut(self) -> Cut:
@@ -476,11 +362,11 @@ class GreedySearch(ABC):
         return cut_after(self._problem, self._splits)
 
     @property
-    def held(self) -> Ints:
+    def held(self) -> Integers:
         """How many classes are published under each node: int64 (nodes of all QIDs,)."""
         return self._counted.held
 
-    def valid(self) -> Ints:
+    def valid(self) -> Integers:
         """Return the nodes of the cut that may be split; invalid ones are dropped permanently."""
         counted = self._counted
         nodes = np.flatnonzero(counted.open & (counted.held > 0))
@@ -489,14 +375,8 @@ class GreedySearch(ABC):
         counted.open[nodes[~(within & some_stay)]] = False
         return nodes[within & some_stay]
 
-    def split_best(self, nodes: Ints) -> None:
-        """Split the best of these nodes.
-
-        Parameters
-        ----------
-        nodes
-            Numbers of nodes.
-        """
+    def split_best(self, nodes: Integers) -> None:
+        """Split the best of these nodes."""
         candidates = self._candidates(nodes)
         scores = (
             score_candidates(self._score, candidates, self._unit, self._problem.k)
@@ -504,7 +384,7 @@ class GreedySearch(ABC):
         )
         self.split(*self._shared.nodes.home(int(nodes[best_candidate(scores, candidates.gain)])))
 
-    def _candidates(self, nodes: Ints) -> Candidates:
+    def _candidates(self, nodes: Integers) -> Candidates:
         counted = self._counted
         bits = counted.bits[nodes] / self._shared.per_bit
         before, least = 0, np.zeros_like(nodes)
@@ -519,8 +399,6 @@ def cut_after(problem: Problem, splits: list[tuple[int, int]]) -> Cut:
 
     Parameters
     ----------
-    problem
-        The problem.
     splits
         The splits in order, each a QID and a place.
     """
@@ -532,13 +410,5 @@ def cut_after(problem: Problem, splits: list[tuple[int, int]]) -> Cut:
 
 
 def find_violations(problem: Problem, classes: Classes) -> NDArray[np.bool_]:
-    """Return which classes break k, l or t, measured against all published rows.
-
-    Parameters
-    ----------
-    problem
-        The problem.
-    classes
-        The classes of all lines.
-    """
+    """Return which classes break k, l or t, measured against all published rows."""
     return ~SharedCounts(problem).hold(classes)

@@ -14,22 +14,12 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from shoal.audit.bound.sample import Sample
-from shoal.audit.bound.statistics import Score, Statistic, candidate_statistics, has_few_values
+from shoal.arrays import Floats
+from shoal.audit.bound._sample import Sample
+from shoal.audit.bound._statistics import Score, Statistic, candidate_statistics, has_few_values
 from shoal.errors import InvalidSetting, TooFewRows, value_text
 from shoal.privacy.exact import whole_number
 
-__all__ = [
-    "Outcome",
-    "best_events",
-    "ceiling_of",
-    "certified_epsilon",
-    "check_draws",
-    "check_levels",
-    "outcome_of",
-]
-
-Vector = NDArray[np.float64]
 _QUANTILES = (0.3, 0.5, 0.7, 0.8, 0.9, 0.95, 0.98, 0.99, 0.995, 0.998)
 _FEW = 256  # up to as many different numbers, all are tried as thresholds
 
@@ -99,21 +89,8 @@ def best_events(
 
     Parameters
     ----------
-    first
-        Outputs on the first input.
-    second
-        Outputs on the second input.
-    alpha
-        The probability that a correct mechanism exceeds its epsilon.
-    delta
-        The delta of the claim.
     score
         A given log-likelihood ratio of outputs, or None.
-    more
-        Further statistics to try.
-    seed
-        Of the statistics that are learnt.
-
     Returns
     -------
     The tested events, and sentences about one-sided outputs.
@@ -141,25 +118,7 @@ def _split_for_learning(
 def outcome_of(
     description: str, often: int, seldom: int, of: int, alpha: float, delta: float, by: str
 ) -> Outcome:
-    """Return an event with its certified bound, 0 where nothing is certified.
-
-    Parameters
-    ----------
-    description
-        The event in words.
-    often
-        How often it occurred on the side it is evidence for.
-    seldom
-        How often it occurred on the other side.
-    of
-        How many outputs each side had.
-    alpha
-        The probability that a correct mechanism exceeds its epsilon.
-    delta
-        The delta of the claim.
-    by
-        The name of the statistic.
-    """
+    """Return an event with its certified bound, 0 where nothing is certified."""
     value = certified_epsilon(np.array([often]), np.array([seldom]), of, alpha, delta)[0]  # [P3]
     return Outcome(description, often, seldom, of, max(0.0, float(value)), by)
 
@@ -181,7 +140,7 @@ def _best(
 
 
 def _best_threshold(
-    a: Vector, b: Vector, speaks_for_first: bool, alpha: float, delta: float
+    a: Floats, b: Floats, speaks_for_first: bool, alpha: float, delta: float
 ) -> tuple[float, float]:
     """Return the bound at the best threshold, and the threshold."""
     often, seldom = (np.sort(a), np.sort(b)) if speaks_for_first else (np.sort(-b), np.sort(-a))
@@ -193,7 +152,7 @@ def _best_threshold(
     return float(bounds[place]), t if speaks_for_first else -t
 
 
-def _thresholds(numbers: Vector) -> Vector:
+def _thresholds(numbers: Floats) -> Floats:
     known = np.sort(numbers[~np.isnan(numbers)])
     if known.size == 0:
         return np.array([np.inf])
@@ -203,7 +162,7 @@ def _thresholds(numbers: Vector) -> Vector:
     return np.unique(known[(np.array(_QUANTILES) * known.size).astype(int)])
 
 
-def _count_at_least(rising: Vector, thresholds: Vector) -> NDArray[np.intp]:
+def _count_at_least(rising: Floats, thresholds: Floats) -> NDArray[np.intp]:
     known = rising[~np.isnan(rising)]
     return known.size - np.searchsorted(known, thresholds, side="left")
 
@@ -238,27 +197,12 @@ def _one_sided_events(tested: Sequence[Outcome], alone: Sequence[Outcome]) -> li
     ]
 
 
-def certified_epsilon(
-    often: Counts, seldom: Counts, m: int, alpha: float, delta: float
-) -> NDArray[np.float64]:
+def certified_epsilon(often: Counts, seldom: Counts, m: int, alpha: float, delta: float) -> Floats:
     """Return ln((p_low - delta)/q_high) for events with these counts.
 
     Four one-sided limits at alpha/4, two for each of two directions, hold together with
     probability 1 - alpha; and where they hold, no (epsilon, delta)-private mechanism exceeds its
     epsilon: p_low - delta <= p - delta <= e^epsilon q <= e^epsilon q_high.
-
-    Parameters
-    ----------
-    often
-        How often each event occurred on one side.
-    seldom
-        How often it occurred on the other side.
-    m
-        The outputs of each side.
-    alpha
-        The probability that a correct mechanism exceeds its epsilon.
-    delta
-        The delta of the claim.
     """
     from scipy.stats import beta
 
@@ -289,13 +233,6 @@ def ceiling_of(m: int, alpha: float) -> float:
 def check_levels(alpha: float, delta: float) -> None:
     """Refuse an alpha outside (0, 0.5) or a delta outside [0, 1).
 
-    Parameters
-    ----------
-    alpha
-        The level.
-    delta
-        The delta.
-
     Raises
     ------
     InvalidSetting
@@ -308,13 +245,7 @@ def check_levels(alpha: float, delta: float) -> None:
 
 
 def check_draws(draws: int) -> None:
-    """Refuse fewer than a thousand outputs of each side.
-
-    Parameters
-    ----------
-    draws
-        The outputs of each side.
-    """
+    """Refuse fewer than a thousand outputs of each side."""
     whole = whole_number(draws)
     if whole is None or whole < _FEWEST:
         raise TooFewRows(

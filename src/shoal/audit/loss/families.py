@@ -9,16 +9,14 @@ from typing import Any
 import numpy as np
 
 from shoal.audit.finding import Measured
-from shoal.audit.loss.mixed_twins import SCHEMA as MIXED
-from shoal.audit.loss.neighbours import neighbour_pairs, search_worst_row
+from shoal.audit.loss._mixed_twins import SCHEMA as MIXED
+from shoal.audit.loss._neighbours import neighbour_pairs, search_worst_row
 from shoal.audit.loss.replay import Replayed, replay
 from shoal.cluster import PrivateKMeans, PrivateKPrototypes, WaveCluster
 from shoal.cluster.wave import Percentile
 from shoal.domain import Box, Schema
 from shoal.privacy import ApproxDP, PureDP
 from shoal.synopsis import AdaptiveGrid, MixedSynopsis, PrivateBounds, PrivTree, UniformGrid
-
-__all__ = ["FamilyLoss", "families", "replay_family"]
 
 PLANE = Box(x=(-1, 1), y=(-1, 1))
 FOUR = Box.unit(4)
@@ -117,26 +115,8 @@ class FamilyLoss:
 
     Parameters
     ----------
-    pairs
-        How many pairs were replayed, each in both directions.
-    epsilon
-        What is claimed.
-    delta_claim
-        The delta that is claimed.
-    loss
-        The largest log-ratio of a whole output that was drawn.
-    worst
-        The largest sum of the steps' worst log-ratios.
-    delta
-        The largest delta at the claimed epsilon.
-    steps
-        The names of the mechanisms that were met.
     faults
         What was wrong, with the pair it showed on; the first few.
-    verdict
-        The worst of all verdicts.
-    cpu_seconds
-        The time of this process.
     """
 
     pairs: int
@@ -151,13 +131,7 @@ class FamilyLoss:
     cpu_seconds: float
 
     def finding(self, random_state: int = 0) -> Measured:
-        """Return it as the finding of an audit on made-up tables.
-
-        Parameters
-        ----------
-        random_state
-            The seed it was made with.
-        """
+        """Return it as the finding of an audit on made-up tables."""
         most = max(self.worst, self.loss if not self.delta_claim else 0.0)
         return Measured(
             statistic=most,
@@ -185,14 +159,8 @@ def replay_family(
 
     Parameters
     ----------
-    model
-        A private estimator, not fitted.
-    pairs
-        How many pairs of tables.
     search
         How many more are tried in a climb to the worst row; 0 for none.
-    random_state
-        The seed.
     progress
         Called with what is being done and how far it is, from 0 to 1.
     """

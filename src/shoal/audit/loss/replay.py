@@ -17,16 +17,14 @@ from typing import Any, NoReturn
 
 from sklearn.base import BaseEstimator
 
-from shoal.audit.loss.published import different_names, published
-from shoal.audit.loss.releases import Branch, ForcingLedger, RecordingLedger, StepLoss
+from shoal.audit.loss._published import different_names, published
+from shoal.audit.loss._releases import Branch, ForcingLedger, RecordingLedger, StepLoss
 from shoal.cluster import unfitted
 from shoal.domain import Schema
 from shoal.engine import is_rows, rows_of
 from shoal.errors import InvalidSetting
 from shoal.privacy import ApproxDP, Guarantee, PureDP, Unprotected
 from shoal.randomness import Randomness
-
-__all__ = ["Pass", "Replayed", "replay"]
 
 # What floats may be off by: log-ratios are sums of a few hundred terms.
 _ROUNDING = 1e-9
@@ -41,12 +39,8 @@ class Pass:
     ----------
     promise
         What the fit promised; None if it opened no page.
-    steps
-        What each release loses.
     branches
         Where the two fits part: another mechanism, shape or number of releases, or an error.
-    different
-        The names of published things that differ although all outputs were equal.
     """
 
     promise: Guarantee | None
@@ -242,9 +236,6 @@ def gaussian_delta(mean: float, epsilon: float) -> float:
     ----------
     mean
         The mean; above 0.
-    epsilon
-        What is left of epsilon for it.
-
     Examples
     --------
     >>> round(gaussian_delta(0.5, 1.0), 4)

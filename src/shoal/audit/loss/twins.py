@@ -10,7 +10,7 @@ from typing import Any, Literal, Self
 
 import numpy as np
 
-from shoal.audit.loss.mixed_twins import mixed_twins
+from shoal.audit.loss._mixed_twins import mixed_twins
 from shoal.domain import Box, Grid, Schema
 from shoal.engine import Block, Rows
 from shoal.engine.local import LocalRows
@@ -19,8 +19,6 @@ from shoal.estimator import PrivateEstimator, Spending
 from shoal.mechanisms import Gaussian, Geometric, KNorm
 from shoal.privacy import ApproxDP, Ledger, PureDP
 from shoal.randomness import Seed
-
-__all__ = ["twins"]
 
 PLANE = Box(x=(-1, 1), y=(-1, 1))
 PEOPLE = Schema.of_box(PLANE, entity="person", max_rows_per_person=2)

@@ -20,19 +20,19 @@ from shoal.audit.case import Cases, Twin
 __all__ = ["twins"]
 
 _FAMILIES = (
-    "noise_directions",
-    "noise_lengths",
-    "block_noise",
-    "remaps",
-    "bounded_values",
-    "raw_floats",
-    "repeated_reports",
-    "noisy_counts",
-    "thresholds",
-    "kmeans_steps",
-    "tree_splits",
-    "gaussian_noise",
-    "ledger_sums",
+    "_noise_directions",
+    "_noise_lengths",
+    "_block_noise",
+    "_remaps",
+    "_bounded_values",
+    "_raw_floats",
+    "_repeated_reports",
+    "_noisy_counts",
+    "_thresholds",
+    "_kmeans_steps",
+    "_tree_splits",
+    "_gaussian_noise",
+    "_ledger_sums",
 )
 
 

@@ -15,7 +15,7 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from shoal.domain.box import Matrix
+from shoal.arrays import Floats
 from shoal.errors import InvalidSetting, setting
 from shoal.mechanisms.local.bounded.base import local_budget
 from shoal.mechanisms.local.bounded.piecewise import piecewise_law
@@ -23,20 +23,6 @@ from shoal.mechanisms.local.records import records_of
 from shoal.mechanisms.local.reports import Reports
 from shoal.privacy import Unprotected
 from shoal.privacy.exact import Number
-
-__all__ = [
-    "FlawedAngles2D",
-    "FlawedAngles3D",
-    "FlawedAnglesND",
-    "FlawedDuchi",
-    "FlawedGridRemap",
-    "FlawedOptimalRemap",
-    "FlawedPiecewise",
-    "FlawedPolarAngle3D",
-    "FlawedUnionRemap",
-]
-
-Vector = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
@@ -67,7 +53,7 @@ class _Flawed(ABC):
         return Reports.drawn(self._perturb(rows, rng), self, rng)
 
     @abstractmethod
-    def _perturb(self, rows: Matrix, rng: np.random.Generator) -> Matrix:
+    def _perturb(self, rows: Floats, rng: np.random.Generator) -> Floats:
         """The rows as this form would have sent them."""
 
 
@@ -77,7 +63,7 @@ class FlawedAngles2D(_Flawed):
     reason = "the angle is drawn from a quarter of the circle: supports of two rows differ"
     columns = 2
 
-    def _perturb(self, rows: Matrix, rng: np.random.Generator) -> Matrix:
+    def _perturb(self, rows: Floats, rng: np.random.Generator) -> Floats:
         radius = _radius(rows, self.rate, rng)
         angle = rng.uniform(0, math.pi / 2, len(rows))
         return _add_noise(rows, radius, np.column_stack([np.cos(angle), np.sin(angle)]))
@@ -89,7 +75,7 @@ class FlawedAngles3D(_Flawed):
     reason = "polar angle and azimuth are swapped: noise piles up along the third axis"
     columns = 3
 
-    def _perturb(self, rows: Matrix, rng: np.random.Generator) -> Matrix:
+    def _perturb(self, rows: Floats, rng: np.random.Generator) -> Floats:
         radius = _radius(rows, self.rate, rng)
         polar = rng.uniform(0, 2 * math.pi, len(rows))
         azimuth = np.arccos(rng.uniform(-1, 1, len(rows)))
@@ -104,7 +90,7 @@ class FlawedPolarAngle3D(_Flawed):
     reason = "the polar angle is uniform: noise piles up along the third axis"
     columns = 3
 
-    def _perturb(self, rows: Matrix, rng: np.random.Generator) -> Matrix:
+    def _perturb(self, rows: Floats, rng: np.random.Generator) -> Floats:
         radius = _radius(rows, self.rate, rng)
         polar = rng.uniform(0, math.pi, len(rows))
         azimuth = rng.uniform(0, 2 * math.pi, len(rows))
@@ -118,12 +104,12 @@ class FlawedAnglesND(_Flawed):
 
     reason = "a unit vector is read as angles: noise is one-sided and nearly absent at the end"
 
-    def _perturb(self, rows: Matrix, rng: np.random.Generator) -> Matrix:
+    def _perturb(self, rows: Floats, rng: np.random.Generator) -> Floats:
         radius = _radius(rows, self.rate, rng)
         angles = _directions(rows, rng)
         sines = np.sin(angles)
         sines[:, 0] = 1.0
-        direction: Matrix = np.roll(np.cos(angles), -1, axis=1)
+        direction: Floats = np.roll(np.cos(angles), -1, axis=1)
         direction *= np.cumprod(sines, axis=1)
         return _add_noise(rows, radius, direction)
 
@@ -141,23 +127,23 @@ class _FlawedRemap(_Flawed):
                 "E.g. " + setting("nodes", 12) + ".",
             )
 
-    def _perturb(self, rows: Matrix, rng: np.random.Generator) -> Matrix:
+    def _perturb(self, rows: Floats, rng: np.random.Generator) -> Floats:
         return self.sent_by(rows, rows, rng)
 
-    def sent_by(self, own: Matrix, rows: Matrix, rng: np.random.Generator) -> Matrix:
+    def sent_by(self, own: Floats, rows: Floats, rng: np.random.Generator) -> Floats:
         """What people at ``own`` would send, each a member of the table ``rows``."""
         noisy = _add_noise(own, _radius(own, self.rate, rng), _directions(own, rng))
         return self._remap(own, rows, noisy) if len(own) else noisy
 
     @abstractmethod
-    def _remap(self, own: Matrix, rows: Matrix, noisy: Matrix) -> Matrix:
+    def _remap(self, own: Floats, rows: Floats, noisy: Floats) -> Floats:
         """Where this form moves the noisy rows, looking at the true ones."""
 
-    def on_grid(self, rows: Matrix, noisy: Matrix) -> Matrix:
+    def on_grid(self, rows: Floats, noisy: Floats) -> Floats:
         """The nearest node of the grid spanned by the rows' own extremes."""
         low, high = rows.min(axis=0), rows.max(axis=0)
         step = np.where(high > low, (high - low) / (self.nodes - 1), 1.0)
-        nodes: Matrix = low + step * np.rint((np.clip(noisy, low, high) - low) / step)
+        nodes: Floats = low + step * np.rint((np.clip(noisy, low, high) - low) / step)
         return nodes
 
 
@@ -166,7 +152,7 @@ class FlawedGridRemap(_FlawedRemap):
 
     reason = "box and grid come from the rows' extremes, and the nearest true row decides"
 
-    def _remap(self, own: Matrix, rows: Matrix, noisy: Matrix) -> Matrix:
+    def _remap(self, own: Floats, rows: Floats, noisy: Floats) -> Floats:
         nodes = self.on_grid(rows, noisy)
         nearest = rows[_distances(noisy, rows).argmin(axis=1)]
         closer = _lengths(noisy - nodes) < _lengths(noisy - nearest)
@@ -179,7 +165,7 @@ class FlawedUnionRemap(_FlawedRemap):
 
     reason = "a report can be another person's row, exactly"
 
-    def _remap(self, own: Matrix, rows: Matrix, noisy: Matrix) -> Matrix:
+    def _remap(self, own: Floats, rows: Floats, noisy: Floats) -> Floats:
         nodes = self.on_grid(rows, noisy)
         nearest = rows[_distances(noisy, rows).argmin(axis=1)]
         closer = _lengths(noisy - nodes) < _lengths(noisy - nearest)
@@ -192,7 +178,7 @@ class FlawedOptimalRemap(FlawedGridRemap):
 
     reason = "the ball and the weights are taken around the true row"
 
-    def _remap(self, own: Matrix, rows: Matrix, noisy: Matrix) -> Matrix:
+    def _remap(self, own: Floats, rows: Floats, noisy: Floats) -> Floats:
         remapped = super()._remap(own, rows, noisy)
         apart = _distances(rows, rows)
         for i in np.flatnonzero(_outside(rows, noisy)):
@@ -211,7 +197,7 @@ class FlawedDuchi(_Flawed):
 
     reason = "ties are in both halves: the ratio is e^epsilon + 1"
 
-    def _perturb(self, rows: Matrix, rng: np.random.Generator) -> Matrix:
+    def _perturb(self, rows: Floats, rng: np.random.Generator) -> Floats:
         n, d = rows.shape
         corner = np.where(rng.random((n, d)) < (1 + rows) / 2, 1, -1)
         side = np.where(rng.random(n) < 1 / (1 + math.exp(-self.rate)), 1, -1)
@@ -233,7 +219,7 @@ class FlawedPiecewise(_Flawed):
 
     reason = "every column spends epsilon, d times that in all, and bounds come from the rows"
 
-    def _perturb(self, rows: Matrix, rng: np.random.Generator) -> Matrix:
+    def _perturb(self, rows: Floats, rng: np.random.Generator) -> Floats:
         low, high = rows.min(axis=0, initial=np.inf), rows.max(axis=0, initial=-np.inf)
         half = np.where(high > low, (high - low) / 2, 1.0)
         steps = np.rint((rows - low) / half * 2**19).astype(np.int32)
@@ -241,29 +227,29 @@ class FlawedPiecewise(_Flawed):
         return np.asarray(low + half * (1 + drawn), dtype=np.float64)
 
 
-def _radius(rows: Matrix, rate: float, rng: np.random.Generator) -> Vector:
+def _radius(rows: Floats, rate: float, rng: np.random.Generator) -> Floats:
     return rng.gamma(rows.shape[1], 1 / rate, len(rows))
 
 
-def _add_noise(rows: Matrix, radius: Vector, direction: Matrix) -> Matrix:
+def _add_noise(rows: Floats, radius: Floats, direction: Floats) -> Floats:
     return rows + radius[:, None] * direction
 
 
-def _directions(rows: Matrix, rng: np.random.Generator) -> Matrix:
+def _directions(rows: Floats, rng: np.random.Generator) -> Floats:
     vectors = rng.standard_normal(rows.shape)
     return vectors / _lengths(vectors)[:, None]
 
 
-def _outside(rows: Matrix, noisy: Matrix) -> NDArray[np.bool_]:
+def _outside(rows: Floats, noisy: Floats) -> NDArray[np.bool_]:
     """What does not lie strictly inside the box of the rows' extremes (algorithm 3)."""
     inside = (noisy > rows.min(axis=0)) & (noisy < rows.max(axis=0))
     outside: NDArray[np.bool_] = ~inside.all(axis=1)
     return outside
 
 
-def _distances(points: Matrix, rows: Matrix) -> Matrix:
+def _distances(points: Floats, rows: Floats) -> Floats:
     return _lengths(points[:, None, :] - rows[None, :, :])
 
 
-def _lengths(vectors: Matrix) -> Vector:
+def _lengths(vectors: Floats) -> Floats:
     return np.asarray(np.linalg.norm(vectors, axis=-1), dtype=np.float64)

@@ -6,8 +6,6 @@ from typing import Any
 
 from shoal.figures import Figure, count_curve
 
-__all__ = ["CostCurve"]
-
 _WITHIN = 1.96  # deviations that noise moves a cost by at most, in 95 of 100 releases
 
 

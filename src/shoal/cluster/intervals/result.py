@@ -8,9 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["RATE", "Intervals", "total_interval"]
+from shoal.arrays import Floats
 
-Floats = NDArray[np.float64]
 RATE = 0.9
 _OF_95_IN_100 = 0.84  # a normal deviate's 90 % limit over its 95 % one; a Laplace one's is less
 
@@ -125,8 +124,6 @@ def total_interval(n_rows: float, within: float) -> tuple[float, float]:
 
     Parameters
     ----------
-    n_rows
-        The released number, or the public one.
     within
         What noise moves it by at most in 95 of 100 releases; 0 if it is public.
 

@@ -7,29 +7,26 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from sklearn.base import clone
 from sklearn.cluster import KMeans
 from sklearn.exceptions import ConvergenceWarning
 
+from shoal.arrays import Floats
 from shoal.cluster._simulate import StandInRows, refit, unfitted
-from shoal.cluster.intervals.half_widths import (
+from shoal.cluster.intervals._half_widths import (
     Deviations,
     distance_to_next,
     half_widths,
     match_centers,
 )
+from shoal.cluster.intervals._row_model import RowModel, made_up_rows
 from shoal.cluster.intervals.result import RATE, Intervals, total_interval
-from shoal.cluster.intervals.row_model import RowModel, made_up_rows
 from shoal.cluster.kmeans.plan import FEW_AXES
-from shoal.domain.box import Matrix
-from shoal.estimator import promise_to_settings
+from shoal.estimator import promise_to_settings, unfitted_copy
 from shoal.privacy import ApproxDP, PureDP
 from shoal.randomness import Randomness
 from shoal.synopsis.base import Synopsis
 
-__all__ = ["kmeans_intervals", "released_rows", "row_model_of"]
-
-Draw = Callable[[int, np.random.Generator], Matrix]
+Draw = Callable[[int, np.random.Generator], Floats]
 
 # How many refits, and how many before them that fit the spread: docs/decisions/intervals.md. A fit
 # of many rows takes little longer than a refit, and its intervals should not take far longer.
@@ -102,8 +99,6 @@ def released_rows(model: Any, rng: Randomness) -> RowModel:
     ----------
     model
         A fitted ``PrivateKMeans``.
-    rng
-        Seeded: refits that fit the width are drawn from it.
     """
     rows = row_model_of(model)
     if not isinstance(model.guarantee_, PureDP | ApproxDP):
@@ -116,12 +111,12 @@ class _Refit:
     """A fit of made-up rows."""
 
     model: Any
-    rows: Matrix
+    rows: Floats
     stands_for: float  # rows that each of them counts as
     took_steps: bool
 
 
-def _half_widths(model: Any, centers: Matrix) -> tuple[Matrix, Matrix]:
+def _half_widths(model: Any, centers: Floats) -> tuple[Floats, Floats]:
     """Half widths by refits of groups about the centres, or of the cells as they are.
 
     Groups about their centres have those centres for an optimum: where a table has no gaps, fits
@@ -162,9 +157,9 @@ def _with_released_spread(model: Any, rows: RowModel, rng: Randomness) -> RowMod
     return rows
 
 
-def _noise(model: Any) -> Matrix:
+def _noise(model: Any) -> Floats:
     """The noise in a sum of offsets: that of a mean, times the number of rows."""
-    noise: Matrix = model.expected_error_ * np.maximum(model.cluster_weights_, 1)
+    noise: Floats = model.expected_error_ * np.maximum(model.cluster_weights_, 1)
     return np.maximum(noise, np.finfo(float).tiny)
 
 
@@ -190,7 +185,7 @@ def _cells_alone(synopsis: Synopsis) -> Synopsis:
     """A synopsis as a method, without the promise and bounds that it leaves to the model."""
     usual = type(synopsis)()
     shared = {name: getattr(usual, name) for name in Synopsis._get_param_names()}
-    return clone(synopsis).set_params(**shared)  # type: ignore[no-any-return]
+    return unfitted_copy(synopsis).set_params(**shared)  # type: ignore[no-any-return]
 
 
 def _is_from_synopsis(model: Any) -> bool:
@@ -201,15 +196,11 @@ def _is_from_synopsis(model: Any) -> bool:
     return promise_to_settings(model) == promise_to_settings(synopsis)
 
 
-def _deviation(refit: _Refit, centers: Matrix, anywhere: bool = False) -> tuple[Matrix, Matrix]:
+def _deviation(refit: _Refit, centers: Floats, anywhere: bool = False) -> tuple[Floats, Floats]:
     """What a refit released less what plain k-means finds in its rows.
 
     Parameters
     ----------
-    refit
-        The refit.
-    centers
-        The released centres, from which plain k-means starts.
     anywhere
         Whether it starts from elsewhere, too. A centre that is then found nearer to another place
         than to its own is as far off as can be.
@@ -228,7 +219,7 @@ def _deviation(refit: _Refit, centers: Matrix, anywhere: bool = False) -> tuple[
     return at, refit.model.cluster_weights_[match] - sizes
 
 
-def _plain_kmeans(rows: Matrix, centers: Matrix, **settings: Any) -> KMeans:
+def _plain_kmeans(rows: Floats, centers: Floats, **settings: Any) -> KMeans:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
         return KMeans(len(centers), max_iter=_LLOYD_MOVES, **settings).fit(rows)

@@ -7,25 +7,6 @@ from fractions import Fraction
 
 from shoal.estimator import Spending
 
-__all__ = [
-    "FEW_AXES",
-    "MOST_CELLS",
-    "Plan",
-    "Step",
-    "cells_alone",
-    "cells_then_step",
-    "direction_share",
-    "location_share",
-    "make_plan",
-    "own_quantile",
-    "plan_of_small_view",
-    "plan_of_view",
-    "steps_alone",
-    "strength",
-    "view_axes",
-    "view_cells_an_axis",
-]
-
 FEW_AXES = 5  # up to here the cells are those of the box itself
 MOST_CELLS = 100_000  # more would cost more to cluster than they tell
 _MOST_AXES = 12
@@ -44,16 +25,10 @@ class Step:
 
     Parameters
     ----------
-    name
-        Of what, for the ledger.
-    share
-        Of the whole budget.
     radii
         What of it goes to radii; the rest, ``means``, to noisy means within them.
     quantile
         As in ``Plan``.
-    finds_far_rows
-        Whether rows far beyond the radius are clusters of their own.
     """
 
     name: str
@@ -132,19 +107,9 @@ def make_plan(
 
     Parameters
     ----------
-    left
-        The share of the budget that is left.
-    spending
-        The whole budget, and the number of rows.
-    k
-        How many clusters, at most.
     auto
         Whether the cells are the plan's to choose: those of a view in many columns, a few even ones
         for few rows.
-    in_view
-        Whether the cells are those of a view of the rows.
-    refine
-        Whether steps may follow the cells.
     """
     assert spending.n_rows is not None
     n_rows, epsilon, d = spending.n_rows, spending.epsilon, spending.box.d
@@ -192,13 +157,6 @@ def own_quantile(rows_epsilon: float, d: int, k: int) -> Fraction | None:
 
     Twice the radius is twice the noise; rows beyond it count less, and the mean is off by that. So
     the part grows with the rows.
-
-    Parameters
-    ----------
-    rows_epsilon
-        Rows times epsilon.
-    d, k
-        Columns, clusters.
     """
     if rows_epsilon < _MANY * k:
         return None
@@ -246,8 +204,6 @@ def cells_then_step(left: Fraction, n_rows: int, epsilon: float, d: int, k: int)
 
     Parameters
     ----------
-    left
-        The share of the budget that is left.
     n_rows, epsilon, d, k
         Released or public number of rows, the whole budget for one row, columns, clusters.
     """

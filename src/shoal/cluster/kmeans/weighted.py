@@ -5,31 +5,15 @@ from functools import cache
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.stats import norm, qmc
 from sklearn.cluster import KMeans
 from sklearn.exceptions import ConvergenceWarning
 from threadpoolctl import ThreadpoolController  # type: ignore[import-untyped]
 
-from shoal.domain.box import Matrix
+from shoal.arrays import Floats
 from shoal.engine.mllib import mllib_centers
 from shoal.randomness import Randomness
 
-__all__ = [
-    "FAINT",
-    "Clusterer",
-    "add_farthest_points",
-    "gaussian_cell_means",
-    "pad_points",
-    "part_beyond_noise",
-    "public_points",
-    "shrink_counts",
-    "soften_weights",
-    "weighted_centers",
-    "weighted_kmeans",
-]
-
-Weights = NDArray[np.float64]
 Clusterer = Literal["sklearn", "mllib"]
 FAINT = 1e-3  # the weight of a point that stands for nothing that was counted
 _SOFT = 0.8
@@ -38,13 +22,13 @@ _FEW = 200_000  # points times clusters, below which a second thread costs more 
 
 
 def weighted_centers(
-    points: Matrix,
-    weights: Weights,
+    points: Floats,
+    weights: Floats,
     k: int,
     rng: Randomness,
     n_init: int = 8,
     by: Clusterer = "sklearn",
-) -> Matrix:
+) -> Floats:
     """The best of some runs of weighted k-means in [-1, 1]^d, by scikit-learn or by Spark.
 
     Examples
@@ -58,17 +42,17 @@ def weighted_centers(
     if by == "mllib" and k > 1:  # Spark refuses to find one mean
         at_most_k = mllib_centers(points, weights, k, rng.seed())
         return add_farthest_points(at_most_k, points, weights, k)  # k-means|| may stop at fewer
-    centers: Matrix = weighted_kmeans(points, weights, k, rng.seed(), n_init).cluster_centers_
+    centers: Floats = weighted_kmeans(points, weights, k, rng.seed(), n_init).cluster_centers_
     return centers
 
 
 def weighted_kmeans(
-    points: Matrix,
-    weights: Weights,
+    points: Floats,
+    weights: Floats,
     k: int,
     seed: int,
     n_init: int,
-    start: Matrix | None = None,
+    start: Floats | None = None,
 ) -> KMeans:
     """scikit-learn's, fitted, without a word if some of ``k`` centres coincide.
 
@@ -76,10 +60,6 @@ def weighted_kmeans(
 
     Parameters
     ----------
-    points, weights, k
-        What is clustered, into how many.
-    seed, n_init
-        The seed of its starts, and how many of them.
     start
         Centres to begin at instead; ``n_init`` is then 1.
     """
@@ -97,7 +77,7 @@ def _thread_pools() -> ThreadpoolController:
     return ThreadpoolController()
 
 
-def pad_points(points: Matrix, weights: Weights, k: int) -> tuple[Matrix, Weights]:
+def pad_points(points: Floats, weights: Floats, k: int) -> tuple[Floats, Floats]:
     """At least ``k`` different points: public ones, of next to no weight, fill up.
 
     How many cells were kept depends on the noise, so running short of them must not raise.
@@ -119,7 +99,7 @@ def pad_points(points: Matrix, weights: Weights, k: int) -> tuple[Matrix, Weight
     return np.vstack([points, fresh]), np.append(weights, np.full(len(fresh), FAINT))
 
 
-def public_points(d: int, n: int) -> Matrix:
+def public_points(d: int, n: int) -> Floats:
     """Points that fill [-1, 1]^d evenly, however many of them are taken (Halton).
 
     Examples
@@ -127,19 +107,14 @@ def public_points(d: int, n: int) -> Matrix:
     >>> public_points(1, 3).ravel().tolist()
     [0.0, -0.5, 0.5]
     """
-    points: Matrix = 2 * qmc.Halton(d, scramble=False).random(n + 1)[1:] - 1
+    points: Floats = 2 * qmc.Halton(d, scramble=False).random(n + 1)[1:] - 1
     return points
 
 
-def shrink_counts(noisy_counts: Weights, variance: float) -> Weights:
+def shrink_counts(noisy_counts: Floats, variance: float) -> Floats:
     """Counts of equal cells, as far from their mean as the noise lets one tell; none below 0.
 
     The part 1 - variance / (variance of the counts) is what is not noise (James and Stein).
-
-    Parameters
-    ----------
-    noisy_counts, variance
-        Released, with the variance of their noise.
 
     Examples
     --------
@@ -153,17 +128,12 @@ def shrink_counts(noisy_counts: Weights, variance: float) -> Weights:
     return np.maximum(mean + told * away, 0)
 
 
-def part_beyond_noise(noisy_counts: Weights, scale: float) -> Weights:
+def part_beyond_noise(noisy_counts: Floats, scale: float) -> Floats:
     """For each noisy count, which part of it is to be expected, going by all of them together.
 
     Where most cells are empty, a small count is noise; where many are small, it may well be right.
     How frequent each count is, is estimated by expectation and maximisation (an empirical Bayes
     estimate); the part is the posterior mean over the noisy count.
-
-    Parameters
-    ----------
-    noisy_counts, scale
-        Released, with the scale of their noise, taken as Laplace's.
 
     Examples
     --------
@@ -182,15 +152,15 @@ def part_beyond_noise(noisy_counts: Weights, scale: float) -> Weights:
         posterior /= posterior.sum(axis=1, keepdims=True)
         prior = times @ posterior / noisy_counts.size
     expected = (posterior @ atoms)[places]
-    parts: Weights = np.clip(expected / np.where(noisy_counts > 0, noisy_counts, np.inf), 0, 1)
+    parts: Floats = np.clip(expected / np.where(noisy_counts > 0, noisy_counts, np.inf), 0, 1)
     return parts
 
 
-def _enough_differ(points: Matrix, k: int) -> bool:
+def _enough_differ(points: Floats, k: int) -> bool:
     return len(np.unique(points[:, 0])) >= k or len(np.unique(points, axis=0)) >= k
 
 
-def soften_weights(weights: Weights) -> Weights:
+def soften_weights(weights: Floats) -> Floats:
     """Weights less 0.8 of the smallest that was kept.
 
     What just passes the cut is mostly noise, what is far above it hardly: measured, centres are
@@ -203,11 +173,11 @@ def soften_weights(weights: Weights) -> Weights:
     """
     if not (weights > 0).any():
         return weights
-    soft: Weights = np.maximum(weights - _SOFT * weights[weights > 0].min(), 0)
+    soft: Floats = np.maximum(weights - _SOFT * weights[weights > 0].min(), 0)
     return soft
 
 
-def gaussian_cell_means(low: Matrix, high: Matrix, deviation: float) -> Matrix:
+def gaussian_cell_means(low: Floats, high: Floats, deviation: float) -> Floats:
     """The mean of a Gaussian about 0 inside each cell, axis by axis, instead of the cell's middle.
 
     Rows of a view lie about 0 with a known spread, so in a wide cell most are nearer to 0 than
@@ -222,11 +192,11 @@ def gaussian_cell_means(low: Matrix, high: Matrix, deviation: float) -> Matrix:
     end = np.where(high >= 1, np.inf, high / deviation)
     mass = np.maximum(norm.cdf(end) - norm.cdf(start), np.finfo(float).tiny)
     means = deviation * (norm.pdf(start) - norm.pdf(end)) / mass
-    inside: Matrix = np.clip(means, np.maximum(low, -1), np.minimum(high, 1))
+    inside: Floats = np.clip(means, np.maximum(low, -1), np.minimum(high, 1))
     return inside
 
 
-def add_farthest_points(centers: Matrix, points: Matrix, weights: Weights, k: int) -> Matrix:
+def add_farthest_points(centers: Floats, points: Floats, weights: Floats, k: int) -> Floats:
     """Centres completed to ``k`` by the points that weigh and miss most."""
     points, weights = pad_points(points, weights, k)
     misses = np.min([((points - center) ** 2).sum(axis=1) for center in centers], axis=0)

@@ -8,6 +8,6 @@ reports without information; *evidence* says whether reports show groups at all.
 one record, labels it itself, and may *answer* with a randomised label.
 """
 
-from shoal.cluster.local.estimator import LocalClusterer
+from shoal.cluster.local._estimator import LocalClusterer
 
 __all__ = ["LocalClusterer"]

@@ -12,11 +12,11 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from shoal.cluster.local.inputs import box_of
-from shoal.cluster.local.methods.result import Row, nearest
+from shoal.arrays import Floats, Integers
+from shoal.cluster.local._inputs import box_of
+from shoal.cluster.local.methods._result import nearest
 from shoal.data import encode
 from shoal.domain import Box
-from shoal.domain.box import Matrix
 from shoal.engine import Block, Rows, rows_of
 from shoal.engine.entry import by_engine, unbounded_box
 from shoal.engine.rows import Mapper, Tally, Terms
@@ -30,19 +30,7 @@ from shoal.perturb.learnt_remap import SAMPLE
 from shoal.privacy import Mechanism
 from shoal.randomness import Randomness, Seed
 
-__all__ = [
-    "CenterDistances",
-    "FrameReports",
-    "GatheredReports",
-    "NearestCenter",
-    "distances",
-    "sum_over_reports",
-    "with_columns",
-]
-
 _STEPS = 2**20  # shares are summed in whole steps, which give the same sum in any order
-
-Field = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)
@@ -121,11 +109,6 @@ class GatheredReports(Reports):
     """A sample of a frame's reports, and the frame's rows for sums over all of them.
 
     Its length is the number of all reports in the frame.
-
-    Parameters
-    ----------
-    rows
-        The rows of all reports.
     """
 
     rows: Rows = field(repr=False)
@@ -134,13 +117,11 @@ class GatheredReports(Reports):
         return self.rows.size()
 
 
-def sum_over_reports(reports: Reports, count: Callable[[Matrix], NDArray[Any]]) -> Field:
+def sum_over_reports(reports: Reports, count: Callable[[Floats], NDArray[Any]]) -> Floats:
     """What ``counted`` makes of reports, added up over all of them; of those in a frame in one job.
 
     Parameters
     ----------
-    reports
-        In memory, or gathered from a frame.
     count
         Maps a block of reports to an array of one shape. In a frame its values are rounded to a
         millionth.
@@ -162,9 +143,9 @@ def sum_over_reports(reports: Reports, count: Callable[[Matrix], NDArray[Any]]) 
 class _WholeShares:
     """A kernel that computes shares of reports as whole steps."""
 
-    count: Callable[[Matrix], NDArray[Any]]
+    count: Callable[[Floats], NDArray[Any]]
 
-    def __call__(self, block: Block) -> tuple[NDArray[np.int64]]:
+    def __call__(self, block: Block) -> tuple[Integers]:
         return (np.rint(self.count(block.numbers) * float(_STEPS)).astype(np.int64),)
 
 
@@ -196,8 +177,8 @@ class NearestCenter:
         How much of each column counts as one unit of distance.
     """
 
-    centers: Matrix
-    units: Row
+    centers: Floats
+    units: Floats
 
     def __call__(self, block: Block) -> list[NDArray[Any]]:
         """Return one column: the number of the nearest centre of each record."""
@@ -216,15 +197,15 @@ class CenterDistances:
         How much of each column counts as one unit of distance.
     """
 
-    centers: Matrix
-    units: Row
+    centers: Floats
+    units: Floats
 
     def __call__(self, block: Block) -> list[NDArray[Any]]:
         """Return a column of distances for each centre."""
         return distances(block.numbers, self.centers, self.units)
 
 
-def distances(points: Matrix, centers: Matrix, units: Row) -> list[NDArray[np.float64]]:
+def distances(points: Floats, centers: Floats, units: Floats) -> list[Floats]:
     """Compute the distances of points to each centre.
 
     Parameters
@@ -255,17 +236,9 @@ def with_columns(
 
     Parameters
     ----------
-    table
-        The frame of records.
     box
-        The public bounds, to which records are moved as in `shoal.cluster.local.inputs.records`.
+        The public bounds, to which records are moved as in `shoal.cluster.local._inputs.records`.
         Without a box, all columns of the frame are the record, and NaN is refused.
-    d
-        How many columns a record has.
-    kernel
-        Computes columns from a block of records.
-    names
-        The names of these columns.
     """
     rows = _rows_anywhere(table, d) if box is None else _rows_in_box(table, box)
     return rows.map(kernel, names).like_input()

@@ -15,13 +15,11 @@ from typing import Any
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
+from shoal.arrays import Floats
 from shoal.cluster._simulate import refit, unfitted
 from shoal.domain import Box
-from shoal.domain.box import Matrix
 from shoal.mechanisms.local.reports import Reports
 from shoal.randomness import Randomness, Seed
-
-__all__ = ["Evidence", "evidence_of"]
 
 # Measured in docs/decisions/groups-told.md: a margin in deviations of what chance gains without
 # groups, and the least such deviation, so that an inertia must be at least a tenth lower.
@@ -30,7 +28,7 @@ _LEAST_SPREAD = 0.06
 MOST_REPORTS = 2_000_000  # of more reports, a sample is used
 RUNS = 4  # of the learner on each kind of data without groups
 _NARROWEST = 0.01  # of the box's sides: groups closer than this count as one
-Draw = Callable[[int], Matrix]
+Draw = Callable[[int], Floats]
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,9 +65,6 @@ def evidence_of(model: Any, reports: Reports, random_state: Seed = None) -> Evid
         A ``LocalClusterer``, fitted to the reports or not.
     reports
         The reports that the model is fitted to, in memory; for a Spark frame, its sample.
-    random_state
-        The seed of the halves, the made-up reports and the restarts.
-
     Returns
     -------
     The verdict and the figures behind it. Too few reports for two halves never show groups.

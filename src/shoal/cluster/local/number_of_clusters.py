@@ -6,16 +6,14 @@ import numpy as np
 
 from shoal.cluster.choose import Choice
 from shoal.cluster.choose import k as choose_k
-from shoal.cluster.choose.count import Rule
-from shoal.cluster.kmeans.settings import cluster_numbers
-from shoal.cluster.local.estimator import LocalClusterer, distance_units
+from shoal.cluster.choose._count import Rule
+from shoal.cluster.kmeans._settings import cluster_numbers
+from shoal.cluster.local._estimator import LocalClusterer, distance_units
 from shoal.cluster.local.methods.gaussian_groups import Cells, fit_groups, greedy_start
 from shoal.cluster.local.methods.grid import cells_of
 from shoal.mechanisms import LocalGrid, NDLaplace
 from shoal.mechanisms.local.reports import Reports
 from shoal.randomness import Randomness, Seed
-
-__all__ = ["choose_number"]
 
 _WIDTHS = (0.5, 1.0, 2.0)  # times the usual width, from which fits start
 _STARTS = 2  # from each width
@@ -32,15 +30,10 @@ def choose_number(
 
     Parameters
     ----------
-    reports
-        The reports as released.
     among
         The numbers to choose among, as in ``choose.k``.
     by
         The rule, as in ``choose.k``.
-    random_state
-        The seed of the starts.
-
     Examples
     --------
     >>> from shoal.domain import Box

@@ -13,14 +13,14 @@ from dataclasses import KW_ONLY, dataclass, replace
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from shoal.arrays import Floats, Integers
 from shoal.cluster.kmeans.weighted import weighted_centers
+from shoal.cluster.local._round_reports import draw_rounds, reports_of_round
 from shoal.cluster.local.methods import grid
 from shoal.cluster.local.methods.gaussian_groups import fit_from_many_starts, unexplained_places
-from shoal.cluster.local.round_reports import draw_rounds, reports_of_round
 from shoal.domain import Box
-from shoal.domain.box import Matrix
 from shoal.errors import InvalidSetting
 from shoal.mechanisms.local.categories.local_grid import LocalGrid
 from shoal.mechanisms.local.categories.residual_sign import ResidualSign
@@ -29,8 +29,6 @@ from shoal.mechanisms.local.reports import Reports
 from shoal.privacy import LocalDP
 from shoal.privacy.exact import Number, whole_number
 from shoal.randomness import Randomness, Seed
-
-__all__ = ["ROUNDS_FROM", "LocalRounds"]
 
 ROUNDS_FROM = 4  # columns from which rounds beat one report: docs/decisions/local-auto.md
 _SHARES = (0.5, 0.25, 0.25)  # of the people, by round
@@ -136,11 +134,11 @@ class LocalRounds:
         return ResidualSign(self.domain, self.centers, reach, epsilon=self.epsilon)  # [P2]
 
     @property
-    def cluster_centers(self) -> Matrix | None:
+    def cluster_centers(self) -> Floats | None:
         """The centres so far, in raw units, without spare ones; None before the first round."""
         return None if self.centers is None else np.array(self.centers[: self.n_clusters])
 
-    def groups(self, n: int, rng: np.random.Generator) -> NDArray[np.int64]:
+    def groups(self, n: int, rng: np.random.Generator) -> Integers:
         """Draw in which round each of ``n`` people reports, without looking at rows.
 
         Parameters
@@ -197,7 +195,7 @@ class LocalRounds:
         return state
 
 
-def _candidates(reports: Reports, k: int, rng: Randomness) -> Matrix:
+def _candidates(reports: Reports, k: int, rng: Randomness) -> Floats:
     """Return centres from counts of cells, and spare ones, scaled so that half a side is 1."""
     box = grid.grid_of(reports).domain
     cells = grid.cells_of(reports, (box.high - box.low) / 2)
@@ -207,7 +205,7 @@ def _candidates(reports: Reports, k: int, rng: Randomness) -> Matrix:
     return np.vstack([centers, unexplained_places(cells, best, (k + 1) // 2, rng.compute)])
 
 
-def _move_centers(mechanism: ResidualSign, reports: Reports, k: int, rng: Randomness) -> Matrix:
+def _move_centers(mechanism: ResidualSign, reports: Reports, k: int, rng: Randomness) -> Floats:
     """Move published centres to their people; of more than ``k``, keep those that fit best."""
     box, centers = mechanism.domain, np.array(mechanism.centers)
     if not len(reports):

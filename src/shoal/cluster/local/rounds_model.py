@@ -9,8 +9,9 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from shoal.arrays import Floats, Integers
 from shoal.cluster._computed_once import ComputedOnce
-from shoal.cluster.local.prototypes import LocalPrototypes
+from shoal.cluster.local._prototypes import LocalPrototypes
 from shoal.cluster.local.rounds import LocalRounds
 from shoal.cluster.local.transcript import AllRounds, LearntGroups, State, Transcript, learn_groups
 from shoal.cluster.model_folder import save_model
@@ -21,8 +22,6 @@ from shoal.privacy import Guarantee, Public, Released, Result
 from shoal.privacy.exact import exact_text
 from shoal.randomness import Randomness
 from shoal.synopsis.folder import read_box
-
-__all__ = ["RoundsModel"]
 
 PROTOTYPES = "prototypes.csv"
 _SURE = 3  # standard errors from which on a group is taken to have people
@@ -92,7 +91,7 @@ class RoundsModel(ComputedOnce):
         """Whether each group has more people than noise alone would show."""
         return np.asarray(self.shares_ > _SURE * self.share_error_)
 
-    def predict(self, X: Any) -> NDArray[np.int64]:
+    def predict(self, X: Any) -> Integers:
         """Return the group of each record; run it on the client and keep the label.
 
         Parameters
@@ -203,7 +202,7 @@ def _last_state(settings: Mapping[str, Any], domain: Mapping[str, Any], lines: A
     return LocalPrototypes(Schema.of(domain), **given, round=rounds, prototype_lines=made)
 
 
-def _even_records(first: State, n: int, rng: Randomness) -> NDArray[np.float64]:
+def _even_records(first: State, n: int, rng: Randomness) -> Floats:
     """Return records spread evenly over the domain, as the mechanisms take them."""
     if isinstance(first.domain, Box):
         box = first.domain

@@ -13,8 +13,6 @@ from shoal.mechanisms import Prior
 from shoal.perturb.settings import parameters_of, settings_of
 from shoal.synopsis.folder import read_box
 
-__all__ = ["document", "mechanism_of", "restore", "settings", "tables"]
-
 CENTERS, DENSITY = "centers.csv", "density.parquet"
 
 
@@ -69,8 +67,6 @@ def restore(model: Any, document: Mapping[str, Any], tables: Mapping[str, Any]) 
 
     Parameters
     ----------
-    model
-        A new estimator.
     document
         As returned by ``document``.
     tables
@@ -88,11 +84,6 @@ def restore(model: Any, document: Mapping[str, Any], tables: Mapping[str, Any]) 
 
 def mechanism_of(settings: Mapping[str, Any]) -> Any:
     """Build the mechanism that ``settings_of`` described.
-
-    Parameters
-    ----------
-    settings
-        The name of its class, and its parameters.
 
     Raises
     ------

@@ -10,14 +10,13 @@ from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-from shoal.cluster.local.answers import GroupAnswers
-from shoal.cluster.local.prototypes import LocalPrototypes
+from shoal.arrays import Floats, Integers
+from shoal.cluster.local._answers import GroupAnswers
+from shoal.cluster.local._prototypes import LocalPrototypes
 from shoal.cluster.local.rounds import LocalRounds
 from shoal.cluster.prototypes.held_rows import hold_admitted
 from shoal.domain import Box
-from shoal.domain.box import Matrix
 from shoal.engine import Rows
 from shoal.errors import NotAReport, TooFewRows
 from shoal.mechanisms.local.categories.local_grid import LocalGrid
@@ -26,19 +25,7 @@ from shoal.mechanisms.local.reports import Reports
 from shoal.perturb.settings import settings_of
 from shoal.privacy import LocalDP
 
-__all__ = [
-    "COLUMNS",
-    "FEWEST_PEOPLE",
-    "AllRounds",
-    "LearntGroups",
-    "State",
-    "Transcript",
-    "hold_records",
-    "learn_groups",
-]
-
 State = LocalRounds | LocalPrototypes
-Integers = NDArray[np.int64]
 COLUMNS = ("round", "question", "answer")
 FEWEST_PEOPLE = 100  # of fewer, a round might well be empty
 _MISFIT = "Use the two files as `shoal perturb` wrote them, with the version of shoal that did."
@@ -46,19 +33,7 @@ _MISFIT = "Use the two files as `shoal perturb` wrote them, with the version of 
 
 @dataclass(frozen=True, eq=False)
 class Transcript:
-    """Everything that a collection in rounds makes public.
-
-    Parameters
-    ----------
-    first
-        The state before the first round: the settings.
-    reports
-        A line for each person: round, question, answer.
-    questions
-        The settings of each round's mechanism, as plain values.
-    seed
-        The seed of the learner.
-    """
+    """Everything that a collection in rounds makes public."""
 
     first: State
     reports: Integers
@@ -78,9 +53,6 @@ class AllRounds:
     ----------
     first
         The state before the first round; ``n_expected`` is the number of records.
-    seed
-        The seed of the learner, which is public.
-
     Examples
     --------
     >>> from shoal.domain import Box
@@ -100,14 +72,8 @@ class AllRounds:
         """The promise of one report, which is all that anybody sends."""
         return self.first.guarantee
 
-    def check(self, records: Matrix) -> None:
-        """Refuse too few people; their number is public, since reports are counted.
-
-        Parameters
-        ----------
-        records
-            A line for each person.
-        """
+    def check(self, records: Floats) -> None:
+        """Refuse too few people; their number is public, since reports are counted."""
         if len(records) < FEWEST_PEOPLE:
             raise TooFewRows(
                 f"Rounds divide people among questions, and need at least {FEWEST_PEOPLE}; got "
@@ -115,16 +81,8 @@ class AllRounds:
                 "Collect more, or ask everybody the same: --mechanism local-grid.",
             )
 
-    def release(self, records: Matrix, rng: np.random.Generator) -> Transcript:
-        """Run all rounds, in each of which the people drawn for it report.
-
-        Parameters
-        ----------
-        records
-            A line for each person, as the mechanisms take it.
-        rng
-            The noise stream.
-        """
+    def release(self, records: Floats, rng: np.random.Generator) -> Transcript:
+        """Run all rounds, in each of which the people drawn for it report."""
         state, lines, questions = self.first, [], []
         groups = state.groups(len(records), rng)  # [P1]
         while (mechanism := state.mechanism) is not None:
@@ -137,14 +95,8 @@ class AllRounds:
         return Transcript(self.first, np.concatenate(lines), tuple(questions), self.seed)
 
 
-def hold_records(rows: Rows) -> Matrix:
-    """Return the record of each row as the mechanisms of the rounds take it, in memory.
-
-    Parameters
-    ----------
-    rows
-        The rows of a table, of a box or a schema.
-    """
+def hold_records(rows: Rows) -> Floats:
+    """Return the record of each row as the mechanisms of the rounds take it, in memory."""
     if not isinstance(rows.domain, Box):
         held = hold_admitted(rows)
         return np.hstack([held.numbers, held.codes])
@@ -162,17 +114,13 @@ class LearntGroups(NamedTuple):
 
     Parameters
     ----------
-    state
-        The state after the last round.
     shares
         The share of people in each group: nearest to its centre as the last round asked, or of
         the records made up from reports.
-    share_error
-        The standard error of a share.
     """
 
     state: State
-    shares: NDArray[np.float64]
+    shares: Floats
     share_error: float
 
 
@@ -181,11 +129,6 @@ def learn_groups(transcript: Transcript) -> LearntGroups:
 
     Questions are taken as they were published, so that another machine's rounding cannot make
     people seem to have answered another one.
-
-    Parameters
-    ----------
-    transcript
-        What was made public.
 
     Raises
     ------
@@ -263,7 +206,7 @@ def _codes(mechanism: Any, question: int) -> int:
     return 1 if oracle is None else int(oracle.codes)
 
 
-def _shares(mechanism: Any, reports: Reports) -> tuple[NDArray[np.float64], float]:
+def _shares(mechanism: Any, reports: Reports) -> tuple[Floats, float]:
     """Return the share of people nearest to each centre or prototype, and its standard error."""
     if isinstance(mechanism, ResidualSign):
         estimate = mechanism.shares(reports)
@@ -272,7 +215,7 @@ def _shares(mechanism: Any, reports: Reports) -> tuple[NDArray[np.float64], floa
     return answers.shares, answers.share_error
 
 
-def _shares_of_synthetic(state: LocalPrototypes) -> tuple[NDArray[np.float64], float]:
+def _shares_of_synthetic(state: LocalPrototypes) -> tuple[Floats, float]:
     """Return the shares of made-up records, which agree with reports, and the error of drawing."""
     assert state.synthetic is not None
     labels = state.synthetic.labels(state._prototypes)

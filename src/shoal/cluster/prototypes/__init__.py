@@ -10,7 +10,7 @@ The words of this package:
 - *level*: how many measurements the rows allow besides the model.
 """
 
-from shoal.cluster.prototypes.estimator import PrivateKPrototypes
-from shoal.cluster.prototypes.plain import KPrototypes
+from shoal.cluster.prototypes._estimator import PrivateKPrototypes
+from shoal.cluster.prototypes._plain import KPrototypes
 
 __all__ = ["KPrototypes", "PrivateKPrototypes"]

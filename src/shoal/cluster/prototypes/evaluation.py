@@ -7,12 +7,12 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
-from numpy.typing import NDArray
 from sklearn.exceptions import NotFittedError
 
+from shoal.arrays import Floats, Integers
+from shoal.cluster.prototypes._search import find_prototypes
 from shoal.cluster.prototypes.held_rows import hold_rows
 from shoal.cluster.prototypes.mixed_cost import MixedRows, Prototypes
-from shoal.cluster.prototypes.search import find_prototypes
 from shoal.domain import Schema
 from shoal.errors import InvalidSetting
 from shoal.evaluate.checks import check_labels, check_same_length
@@ -25,8 +25,6 @@ from shoal.evaluate.score_table import (
     agreement_scores,
     controls_of,
 )
-
-__all__ = ["ScoredPrototypes", "every_row"]
 
 _STARTS = 10  # of plain k-prototypes
 
@@ -53,8 +51,6 @@ class ScoredPrototypes:
             Labels, or a model with prototypes; left out, plain k-prototypes with as many groups.
         control
             One or several models or labels made without data.
-        random_state
-            The seed of plain k-prototypes, of shuffled labels and of sampled silhouettes.
         """
         if not hasattr(self, "_prototypes"):
             raise NotFittedError(f"This {type(self).__name__} has no prototypes yet.")
@@ -77,13 +73,7 @@ class ScoredPrototypes:
 
 
 def every_row(domain: Schema) -> Schema:
-    """Return the schema without limits on people: scores are about every row.
-
-    Parameters
-    ----------
-    domain
-        A schema.
-    """
+    """Return the schema without limits on people: scores are about every row."""
     return replace(domain, entity=None, max_rows_per_person=None)
 
 
@@ -110,7 +100,7 @@ def _scores(held: MixedRows, plain: Clustering, seed: int) -> Iterator[Score]:
         yield Score("normalised_cost", "lower", _CostRatio(held, least), of_labels=False)
 
 
-def _silhouette(held: MixedRows, labels: NDArray[np.int64], seed: int) -> float:
+def _silhouette(held: MixedRows, labels: Integers, seed: int) -> float:
     columns = held.columns
     return gower_silhouette(
         held.numbers,
@@ -137,7 +127,7 @@ class _CostRatio:
         return 1.0 if cost == 0 else math.nan
 
 
-def _cost(held: MixedRows, centers: NDArray[np.float64]) -> float:
+def _cost(held: MixedRows, centers: Floats) -> float:
     squares = np.square(held.points).sum(axis=1)
     nearest = np.full(len(held), np.inf)
     for center in centers:

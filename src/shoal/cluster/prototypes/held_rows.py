@@ -9,18 +9,9 @@ from shoal.domain import Schema
 from shoal.engine import Block, Rows, rows_of
 from shoal.synopsis.mixed.columns import LATTICE, mixed_columns
 
-__all__ = ["hold_admitted", "hold_rows"]
-
 
 def hold_rows(X: Any, domain: Schema | None) -> MixedRows:
     """Return the rows as numbers of [-1, 1] and codes, for their holder.
-
-    Parameters
-    ----------
-    X
-        Rows of any kind.
-    domain
-        Their schema.
 
     Examples
     --------
@@ -36,13 +27,7 @@ def hold_rows(X: Any, domain: Schema | None) -> MixedRows:
 
 
 def hold_admitted(rows: Rows) -> MixedRows:
-    """Return rows of a schema that are open already, in memory.
-
-    Parameters
-    ----------
-    rows
-        The rows.
-    """
+    """Return rows of a schema that are open already, in memory."""
     domain: Any = rows.domain
     columns, parts = mixed_columns(domain), []
     mapped = rows.map(_Scaled(domain), columns.names)

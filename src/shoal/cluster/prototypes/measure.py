@@ -5,8 +5,8 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from shoal.arrays import Floats, Integers
 from shoal.cluster.prototypes.mixed_cost import MISMATCH, Prototypes
 from shoal.domain import Schema
 from shoal.engine import Block
@@ -15,21 +15,11 @@ from shoal.synopsis.mixed.block_release import Blocks
 from shoal.synopsis.mixed.columns import LATTICE, MixedColumns, mixed_columns
 from shoal.synopsis.mixed.tree_model import norm_sub
 
-__all__ = ["Assignment", "GroupSums", "Measured", "group_blocks", "measure"]
-
-Floats = NDArray[np.float64]
-Integers = NDArray[np.int64]
 _CHUNK = 8192  # rows worked on at a time, so that costs stay in the cache
 
 
 def group_blocks(columns: MixedColumns) -> Blocks:
-    """Return the blocks of a group's vector: count, numbers, binary columns, other categories.
-
-    Parameters
-    ----------
-    columns
-        The columns.
-    """
+    """Return the blocks of a group's vector: count, numbers, binary columns, other categories."""
     binary = [c for c in columns.categories if c.size == 2]
     larger = [c.size for c in columns.categories if c.size > 2]
     sizes = [1] + [1] * (len(columns.numbers) + len(binary)) + larger
@@ -43,13 +33,6 @@ class Assignment:
 
     Costs are added column by column, one row like any other: neither the rows beside it nor its
     place in a block can change a label.
-
-    Parameters
-    ----------
-    domain
-        The schema, so that workers can make the columns again.
-    prototypes
-        Public or released.
     """
 
     domain: Schema
@@ -61,15 +44,7 @@ class Assignment:
         return mixed_columns(self.domain)
 
     def costs(self, wholes: list[Integers], codes: list[Integers]) -> Floats:
-        """Return the cost of each row to each prototype, a line for each prototype.
-
-        Parameters
-        ----------
-        wholes
-            The numbers of the rows, in whole steps.
-        codes
-            Their categories.
-        """
+        """Return the cost of each row to each prototype, a line for each prototype."""
         n = len((wholes or codes)[0])
         total = np.zeros((len(self.prototypes), n))
         for i, column in enumerate(self.columns.numbers):
@@ -81,15 +56,7 @@ class Assignment:
         return total
 
     def labels(self, wholes: list[Integers], codes: list[Integers]) -> Integers:
-        """Return the nearest prototype of each row; of two that are equally near, the first.
-
-        Parameters
-        ----------
-        wholes
-            The numbers of the rows, in whole steps.
-        codes
-            Their categories.
-        """
+        """Return the nearest prototype of each row; of two that are equally near, the first."""
         n = len((wholes or codes)[0])
         labels = np.empty(n, dtype=np.int64)
         for start in range(0, n, _CHUNK):
@@ -105,8 +72,6 @@ class GroupSums:
 
     Parameters
     ----------
-    assignment
-        Labels the rows.
     reach
         Numbers enter as their distance from the prototype over this, cut at 1; None for the numbers
         themselves.
@@ -252,16 +217,8 @@ def measure(
 
     Parameters
     ----------
-    spending
-        The budget.
-    domain
-        The schema.
-    prototypes
-        Public or released.
     reach
         How far from the prototype numbers are told; None for the numbers themselves.
-    of
-        What this is, for the ledger.
     """
     kernel = GroupSums(Assignment(domain, prototypes), reach)
     (exact,) = spending.sum(kernel)

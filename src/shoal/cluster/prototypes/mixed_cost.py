@@ -6,14 +6,10 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from shoal.arrays import Floats, Integers
 from shoal.synopsis.mixed.columns import MixedColumns
 
-__all__ = ["MISMATCH", "MixedRows", "Prototypes"]
-
-Floats = NDArray[np.float64]
-Integers = NDArray[np.int64]
 # What another category costs, times its column's weight: a number spread evenly over its bounds
 # then weighs as much as three categories do. Public, never read off the rows.
 MISMATCH = 0.5
@@ -27,8 +23,6 @@ class Prototypes:
     ----------
     numbers
         One line each, in [-1, 1].
-    codes
-        One line each, the code of each column of categories.
     """
 
     numbers: Floats
@@ -38,23 +32,11 @@ class Prototypes:
         return len(self.numbers)
 
     def taken(self, places: Any) -> "Prototypes":
-        """Return some of them.
-
-        Parameters
-        ----------
-        places
-            Which.
-        """
+        """Return some of them."""
         return Prototypes(self.numbers[places], self.codes[places])
 
     def joined(self, others: "Prototypes") -> "Prototypes":
-        """Return these and others after them.
-
-        Parameters
-        ----------
-        others
-            The others.
-        """
+        """Return these and others after them."""
         return Prototypes(
             np.vstack([self.numbers, others.numbers]), np.vstack([self.codes, others.codes])
         )
@@ -66,12 +48,8 @@ class MixedRows:
 
     Parameters
     ----------
-    columns
-        The columns.
     numbers
         One line each, in [-1, 1].
-    codes
-        One line each.
     """
 
     columns: MixedColumns
@@ -82,23 +60,11 @@ class MixedRows:
         return len(self.numbers)
 
     def taken(self, places: Any) -> "MixedRows":
-        """Return some of them.
-
-        Parameters
-        ----------
-        places
-            Which.
-        """
+        """Return some of them."""
         return MixedRows(self.columns, self.numbers[places], self.codes[places])
 
     def prototypes_at(self, places: Any) -> Prototypes:
-        """Return some rows as prototypes.
-
-        Parameters
-        ----------
-        places
-            Which rows.
-        """
+        """Return some rows as prototypes."""
         return Prototypes(self.numbers[places], self.codes[places])
 
     @cached_property
@@ -108,62 +74,30 @@ class MixedRows:
         return np.hstack([weighted, self._one_hot * self._hot_scale])
 
     def costs(self, prototypes: Prototypes) -> Floats:
-        """Return the cost of each row to each prototype.
-
-        Parameters
-        ----------
-        prototypes
-            The prototypes.
-        """
+        """Return the cost of each row to each prototype."""
         centers = MixedRows(self.columns, prototypes.numbers, prototypes.codes).points
         squares = self._squares[:, None] + np.square(centers).sum(axis=1)
         return np.asarray(np.maximum(squares - 2 * (self.points @ centers.T), 0.0))
 
     def labels(self, prototypes: Prototypes) -> Integers:
-        """Return the nearest prototype of each row.
-
-        Parameters
-        ----------
-        prototypes
-            The prototypes.
-        """
+        """Return the nearest prototype of each row."""
         return np.asarray(self.costs(prototypes).argmin(axis=1))
 
     def means(self, memberships: Floats) -> tuple[Floats, Floats]:
-        """Return the sizes of groups and the mean of each in every coordinate of one-hot rows.
-
-        Parameters
-        ----------
-        memberships
-            How much each row belongs to each group.
-        """
+        """Return the sizes of groups and the mean of each in every coordinate of one-hot rows."""
         sizes = memberships.sum(axis=0)
         flat = np.hstack([self.numbers, self._one_hot])
         return sizes, (memberships.T @ flat) / np.maximum(sizes, 1e-12)[:, None]
 
     def prototypes_of(self, labels: Integers, old: Prototypes) -> Prototypes:
-        """Return the means and modes of groups; of a group without rows, the old prototype.
-
-        Parameters
-        ----------
-        labels
-            The group of each row.
-        old
-            The prototypes before.
-        """
+        """Return the means and modes of groups; of a group without rows, the old prototype."""
         sizes, means = self.means(np.eye(len(old))[labels])
         numbers, codes = self.split(means)
         empty = (sizes == 0)[:, None]
         return Prototypes(np.where(empty, old.numbers, numbers), np.where(empty, old.codes, codes))
 
     def split(self, points: Floats) -> tuple[Floats, Integers]:
-        """Return means of one-hot rows as numbers and modes.
-
-        Parameters
-        ----------
-        points
-            One line each, numbers first and then a coordinate for each category.
-        """
+        """Return means of one-hot rows as numbers and modes."""
         p = len(self.columns.numbers)
         ends = np.cumsum([p, *(column.size for column in self.columns.categories)])
         modes = [points[:, a:b].argmax(axis=1) for a, b in itertools.pairwise(ends)]

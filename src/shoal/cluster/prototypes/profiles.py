@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
-from numpy.typing import NDArray
 
-from shoal.cluster.prototypes.group_sizes import (
+from shoal.arrays import Floats
+from shoal.cluster.prototypes._group_sizes import (
     NOISE_SEED,
     RATE,
     RowCount,
@@ -18,23 +18,14 @@ from shoal.cluster.prototypes.group_sizes import (
     geometric_variance,
     weigh_sizes,
 )
+from shoal.cluster.prototypes._profile_limits import DRAWS, NoiseLaw
+from shoal.cluster.prototypes._titles import titles_of, value_label
 from shoal.cluster.prototypes.measure import Measured
 from shoal.cluster.prototypes.mixed_cost import MixedRows, Prototypes
-from shoal.cluster.prototypes.profile_limits import DRAWS, NoiseLaw
-from shoal.cluster.prototypes.titles import titles_of, value_label
 from shoal.errors import InvalidSetting
 from shoal.synopsis.mixed import MixedSynopsis
 from shoal.synopsis.mixed.tree_model import norm_sub
 
-__all__ = [
-    "Difference",
-    "GroupIntervals",
-    "Profiles",
-    "measured_profiles",
-    "modelled_profiles",
-]
-
-Floats = NDArray[np.float64]
 _MODELLED_DIFFERENCE = 0.1  # a modelled share that differs by less is not in a title
 
 
@@ -46,10 +37,6 @@ class GroupIntervals:
     ----------
     centers_low, centers_high
         The mean of each number in each group, in its own units; NaN where it was not measured.
-    sizes_low, sizes_high
-        The number of rows of each group.
-    rate
-        How often an interval holds the true value.
     """
 
     centers_low: Floats
@@ -65,16 +52,10 @@ class Difference:
 
     Parameters
     ----------
-    column
-        The column.
     value
         The category that is most above everyone's share; None for a number.
     here, low, high
         The share or mean in the group, and its interval; the limits are NaN if it is modelled.
-    everyone
-        That of everyone.
-    strength
-        The difference over half the width of the interval.
     span
         The range that a picture shows: 0 to 1, or the bounds of a number.
     """
@@ -116,28 +97,18 @@ class Profiles:
 
     Parameters
     ----------
-    numbers
-        The names of the numbers, and the levels of those that have any.
-    categories
-        The name and labels of each column of categories.
     sizes
         About how many rows each group has; together all rows.
     means
         The mean of each number in each group, in its own units; of levels, their place from 0.
-    shares
-        For each column of categories, the share of each category in each group.
     shares_low, shares_high
         Their intervals; NaN where shares are modelled.
     everyone_means, everyone_shares
         The same of all rows: means are those of the groups together where they were measured.
     spans
         The bounds of each number, in its own units.
-    intervals
-        Of sizes and means.
     measured
         Whether shares and means were measured on the rows; else the model gives them.
-    titles
-        What stands out in each group, in words.
     """
 
     numbers: tuple[tuple[str, tuple[Any, ...]], ...]
@@ -164,13 +135,7 @@ class Profiles:
         return sorted(range(self.n_groups), key=lambda group: (-self.sizes[group], group))
 
     def differences(self, group: int) -> list[Difference]:
-        """Return how a group differs from everyone, a column once, the strongest first.
-
-        Parameters
-        ----------
-        group
-            Which group.
-        """
+        """Return how a group differs from everyone, a column once, the strongest first."""
         numbers = [self._number(i, group) for i in range(len(self.numbers))]
         categories = [self._category(i, group) for i in range(len(self.categories))]
         return sorted([*numbers, *categories], key=lambda each: -each.strength)
@@ -264,23 +229,7 @@ def modelled_profiles(
     epsilon: float,
     row_count: RowCount,
 ) -> Profiles:
-    """Return profiles whose shares and means come from the model; only sizes were measured.
-
-    Parameters
-    ----------
-    synopsis
-        The model.
-    rows
-        Synthetic rows.
-    prototypes
-        The final prototypes.
-    sizes
-        The noisy number of rows of each group.
-    epsilon
-        What they cost: their noise is two-sided geometric.
-    row_count
-        The number of all rows.
-    """
+    """Return profiles whose shares and means come from the model; only sizes were measured."""
     means, shares = _model_values(synopsis, rows, prototypes)
     unknown = np.full(means.shape, np.nan)
     nothing = tuple(np.full(each.shape, np.nan) for each in shares)
@@ -297,20 +246,8 @@ def measured_profiles(
     measured: Measured,
     row_count: RowCount,
 ) -> Profiles:
-    """Return profiles from measurements, drawn to the model as far as noise makes them uncertain.
-
-    Parameters
-    ----------
-    synopsis
-        The model.
-    rows
-        Synthetic rows.
-    prototypes
-        The final prototypes.
-    measured
-        Their measurements.
-    row_count
-        The number of all rows.
+    """Return profiles from measurements, drawn to the model as far as noise makes them
+    uncertain.
     """
     model_means, model_shares = _model_values(synopsis, rows, prototypes)
     law = NoiseLaw(measured)

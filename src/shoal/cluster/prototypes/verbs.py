@@ -4,25 +4,15 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from shoal.arrays import Floats, Integers
 from shoal.cluster.prototypes.measure import Assignment
 from shoal.engine import Block
-
-__all__ = ["CostSum", "Costs", "GroupCounts", "Labels"]
-
-Integers = NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False)
 class Labels:
-    """Maps rows to their nearest prototypes.
-
-    Parameters
-    ----------
-    assignment
-        Labels the rows.
-    """
+    """Maps rows to their nearest prototypes."""
 
     assignment: Assignment
 
@@ -33,17 +23,11 @@ class Labels:
 
 @dataclass(frozen=True, eq=False)
 class Costs:
-    """Maps rows to their cost to every prototype.
-
-    Parameters
-    ----------
-    assignment
-        Has the prototypes.
-    """
+    """Maps rows to their cost to every prototype."""
 
     assignment: Assignment
 
-    def __call__(self, block: Block) -> list[NDArray[np.float64]]:
+    def __call__(self, block: Block) -> list[Floats]:
         """Return a column of costs for each prototype."""
         columns = self.assignment.columns
         return list(self.assignment.costs(columns.wholes(block), columns.codes(block)))
@@ -55,8 +39,6 @@ class CostSum:
 
     Parameters
     ----------
-    assignment
-        Has the prototypes.
     steps
         How many steps a cost of 1 has.
     """
@@ -74,13 +56,7 @@ class CostSum:
 
 @dataclass(frozen=True, eq=False)
 class GroupCounts:
-    """Counts the rows of each group.
-
-    Parameters
-    ----------
-    assignment
-        Labels the rows.
-    """
+    """Counts the rows of each group."""
 
     assignment: Assignment
 

@@ -28,8 +28,8 @@ basin
     The cells from which steepest ascent leads to one peak.
 """
 
-from shoal.cluster.wave.estimator import WaveCluster
-from shoal.cluster.wave.grouping import Auto, Density, Mass, Percentile, Persistence
+from shoal.cluster.wave._estimator import WaveCluster
+from shoal.cluster.wave._grouping import Auto, Density, Mass, Percentile, Persistence
 from shoal.cluster.wave.release_methods import Baseline, Block, PrivQT, PrivTHR, PrivTHREM
 
 __all__ = [

@@ -3,19 +3,15 @@
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from shoal.cluster.wave.segmentation import PeakTree
+from shoal.arrays import Floats, Integers
+from shoal.cluster.wave._segmentation import PeakTree
 from shoal.errors import DimensionMismatch, TooLarge, setting
 from shoal.figures import Figure, cluster_map
 from shoal.privacy import Unprotected
 
-__all__ = ["branches", "densest_cells", "draw_clusters"]
 
-Matrix = NDArray[np.float64]
-
-
-def draw_clusters(model: Any, points: Matrix | None) -> Figure:
+def draw_clusters(model: Any, points: Floats | None) -> Figure:
     """Draw the cells of a fitted model of two columns, and its tree, largest clusters first.
 
     Parameters
@@ -59,15 +55,8 @@ def draw_clusters(model: Any, points: Matrix | None) -> Figure:
     )
 
 
-def branches(tree: PeakTree, labels: NDArray[np.int64]) -> list[tuple[int, float, float, int]]:
+def branches(tree: PeakTree, labels: Integers) -> list[tuple[int, float, float, int]]:
     """List the branches of the tree of peaks, the highest first.
-
-    Parameters
-    ----------
-    tree
-        Peaks and passes.
-    labels
-        The cluster of each cell.
 
     Returns
     -------
@@ -96,7 +85,7 @@ def _root(root: dict[int, int], cluster: int) -> int:
     return cluster
 
 
-def densest_cells(model: Any) -> Matrix:
+def densest_cells(model: Any) -> Floats:
     """Find the middle of the cell with the highest noisy count in each cluster.
 
     Parameters

@@ -13,9 +13,10 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from shoal.cluster.options import Options
-from shoal.cluster.wave.noise import NoiseLaw, NoisyGrid, NoNoise
-from shoal.cluster.wave.thresholds import positive_quantile
+from shoal.arrays import Integers
+from shoal.cluster._options import Options
+from shoal.cluster.wave._noise import NoiseLaw, NoisyGrid, NoNoise
+from shoal.cluster.wave._thresholds import positive_quantile
 from shoal.cluster.wave.transform import FINE, Transform
 from shoal.domain import Grid, SparseCounts
 from shoal.engine import Rows
@@ -25,24 +26,6 @@ from shoal.mechanisms import Exponential, Geometric, Intervals
 from shoal.privacy import PureDP
 from shoal.synopsis import AdaptiveGrid
 
-__all__ = [
-    "METHODS",
-    "Baseline",
-    "Block",
-    "CellNoise",
-    "Method",
-    "Plain",
-    "PrivQT",
-    "PrivTHR",
-    "PrivTHREM",
-    "ThresholdMethod",
-    "count_blocks",
-    "release_noisy_cells",
-    "release_sparse",
-    "threshold_scores",
-]
-
-Integers = NDArray[np.int64]
 CellNoise = Literal["laplace", "geometric"]
 STEPS = 256  # lattice points of PrivTHREM's threshold between 0 and one row
 _MOST_FALSE = 2**24  # false (empty but released) cells that memory is spent on
@@ -55,15 +38,7 @@ class Method(Options):
     needs_row_count: ClassVar[bool] = False  # even where the number of cells is given
 
     def count_cells(self, spending: Spending, grid: Grid) -> Integers:
-        """Count the rows in each cell of a full grid: exact counts that must not be published.
-
-        Parameters
-        ----------
-        spending
-            The rows, page and budget.
-        grid
-            The cells.
-        """
+        """Count the rows in each cell of a full grid: exact counts that must not be published."""
         return spending.exact_counts(grid).reshape(grid.shape)
 
     @abstractmethod
@@ -74,21 +49,10 @@ class Method(Options):
         ----------
         spending
             What pays; all of its budget, unless a threshold is released after it.
-        counts
-            Of each cell of the grid.
-        transform
-            From cells to coefficients.
         """
 
     def release_sparse(self, spending: Spending, counts: SparseCounts) -> SparseCounts:
         """Release the occupied cells of a grid of far more cells than rows; few methods can.
-
-        Parameters
-        ----------
-        spending
-            The page and budget, with the number of rows, public or released.
-        counts
-            The exact counts of the occupied cells.
 
         Returns
         -------
@@ -177,14 +141,6 @@ class ThresholdMethod(Method):
         ----------
         spending
             What pays, if the threshold costs anything.
-        counts
-            Of each cell of the grid, exact.
-        transform
-            From cells to coefficients.
-        noisy
-            The released coefficients.
-        p
-            The quantile that the threshold stands for.
         """
 
 
@@ -216,8 +172,6 @@ class DividedBudget(ThresholdMethod):
 
     Parameters
     ----------
-    alpha
-        The share of the budget for the cells.
     noise
         On the cells: "laplace" or "geometric".
     """
@@ -347,12 +301,6 @@ def release_noisy_cells(
 
     Parameters
     ----------
-    spending
-        What pays.
-    counts
-        Of each cell of the grid.
-    transform
-        From cells to coefficients.
     noise
         "laplace" or "geometric".
     """
@@ -366,13 +314,6 @@ def release_noisy_cells(
 
 def release_sparse(spending: Spending, counts: SparseCounts) -> SparseCounts:
     """Release the cells whose noisy count reaches a level, which about one empty cell a row does.
-
-    Parameters
-    ----------
-    spending
-        The page and budget, with the number of rows, public or released.
-    counts
-        Of the occupied cells of a grid.
 
     References
     ----------
@@ -393,10 +334,6 @@ def count_blocks(rows: Rows, grid: Grid, level: int) -> SparseCounts:
     ----------
     rows
         The rows; the counts are exact and must not be published.
-    grid
-        The cells.
-    level
-        How often the grid is halved.
     """
     fine = rows.count(grid, sparse=True)
     if level == 0:
@@ -416,11 +353,6 @@ def threshold_scores(coefficients: Integers, p: Fraction, top: int) -> Intervals
     ----------
     coefficients
         In lattice steps; those above 0 are ranked.
-    p
-        The quantile.
-    top
-        The end of the range, in lattice steps.
-
     Examples
     --------
     >>> scores = threshold_scores(np.array([0, 2, 5, 9]), Fraction(1, 2), top=7)

@@ -7,29 +7,19 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from shoal.cluster.options import Options
+from shoal.cluster._options import Options
 from shoal.cluster.totals import Totals
-from shoal.cluster.wave.grouping import SELECTORS
-from shoal.cluster.wave.noise import NoiseLaw, NoisyGrid
+from shoal.cluster.wave._grouping import SELECTORS
+from shoal.cluster.wave._noise import NoiseLaw, NoisyGrid
+from shoal.cluster.wave._segmentation import Clustering, PeakTree
+from shoal.cluster.wave._settings import option_name
 from shoal.cluster.wave.release_methods import METHODS
-from shoal.cluster.wave.segmentation import Clustering, PeakTree
-from shoal.cluster.wave.settings import option_name
 from shoal.cluster.wave.transform import Transform
 from shoal.domain import Grid
 from shoal.estimator import promise_from_settings, promise_to_settings
 from shoal.privacy import guarantee_of
 from shoal.privacy.exact import exact_text
 from shoal.synopsis.folder import read_box
-
-__all__ = [
-    "document",
-    "flat_settings",
-    "grouped_settings",
-    "options_from_json",
-    "options_to_json",
-    "restore",
-    "tables",
-]
 
 CELLS, PEAKS, PASSES = "cells.parquet", "peaks.parquet", "passes.parquet"
 _ONE_PER_CLUSTER = ("cluster_sizes_", "groups_told_", "size_reach_")
@@ -94,11 +84,6 @@ def grouped_settings(flat: Mapping[str, Any]) -> dict[str, Any]:
 def options_to_json(value: Any) -> Any:
     """Convert a method or selector to JSON values: its short name, or its name and settings.
 
-    Parameters
-    ----------
-    value
-        A short name, which is returned as it is, or a set of options.
-
     Examples
     --------
     >>> from shoal.cluster.wave import Persistence
@@ -112,13 +97,7 @@ def options_to_json(value: Any) -> Any:
 
 
 def options_from_json(written: str | Mapping[str, Any]) -> str | Options:
-    """Read what ``options_to_json`` returned.
-
-    Parameters
-    ----------
-    written
-        A short name, or the name and settings.
-    """
+    """Read what ``options_to_json`` returned."""
     if isinstance(written, str):
         return written
     settings = {name: value for name, value in written.items() if name != "name"}
@@ -221,8 +200,6 @@ def restore(model: Any, document: Mapping[str, Any], tables: Mapping[str, Any]) 
 
     Parameters
     ----------
-    model
-        A new estimator.
     document
         As ``document`` listed it, with the domain.
     tables

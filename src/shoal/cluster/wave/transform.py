@@ -13,15 +13,12 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
+from shoal.arrays import Floats, Integers
 from shoal.domain import Grid
 from shoal.domain.grid import cell_indices
 from shoal.errors import InvalidSetting, setting
 
-__all__ = ["FINE", "Lookup", "Transform", "block_sums", "filter_length"]
-
 FINE = 1024  # filters are rounded to multiples of 1/1024, so that coefficients are whole numbers
-Integers = NDArray[np.int64]
-Matrix = NDArray[np.float64]
 Number = TypeVar("Number", np.int64, np.float64)
 
 
@@ -36,13 +33,8 @@ class Transform:
 
     Parameters
     ----------
-    shape
-        Cells along each axis.
     level
         How many times the grid is halved; 0 leaves it as it is.
-    wavelet
-        A discrete wavelet of PyWavelets, by name.
-
     Examples
     --------
     >>> blocks = Transform((5, 4), level=1)
@@ -127,26 +119,14 @@ class Transform:
         return self.is_blocks or self.sensitivity < self.spread
 
     def places(self, axis: int) -> Integers:
-        """Return, for each cell along an axis, the coefficient that it adds most to.
-
-        Parameters
-        ----------
-        axis
-            Which axis.
-        """
+        """Return, for each cell along an axis, the coefficient that it adds most to."""
         if self.is_blocks:
             return np.arange(self.shape[axis]) >> self.level
         return np.maximum.accumulate(np.argmax(self.matrices[axis], axis=0))
 
     def answering(self, cells: Integers, axis: int) -> Integers:
-        """Return the coefficients that these cells of an axis belong to, however many cells it has.
-
-        Parameters
-        ----------
-        cells
-            Places of cells along the axis.
-        axis
-            Which axis.
+        """Return the coefficients that these cells of an axis belong to, however many cells it
+        has.
         """
         return cells >> self.level if self.is_blocks else self.places(axis)[cells]
 
@@ -157,8 +137,6 @@ class Transform:
         ----------
         coefficients
             Places of coefficients along the axis; one past the last gives the axis' end.
-        axis
-            Which axis.
         """
         if self.is_blocks:
             starts: Integers = np.minimum(coefficients << self.level, self.shape[axis])
@@ -177,15 +155,7 @@ class Transform:
 
 @dataclass(frozen=True)
 class Lookup:
-    """The map from points to coefficients, and from coefficients to their cells' bounds.
-
-    Parameters
-    ----------
-    grid
-        The cells that were counted.
-    transform
-        What made coefficients of them.
-    """
+    """The map from points to coefficients, and from coefficients to their cells' bounds."""
 
     grid: Grid
     transform: Transform
@@ -195,7 +165,7 @@ class Lookup:
         """Coefficients along each axis."""
         return self.transform.shape_out
 
-    def keys(self, X: Matrix) -> Integers:
+    def keys(self, X: Floats) -> Integers:
         """Return the key of the coefficient that each point belongs to.
 
         Parameters
@@ -212,34 +182,21 @@ class Lookup:
             keys += self.transform.answering(places, axis)
         return keys
 
-    def bounds(self, keys: Integers) -> tuple[Matrix, Matrix]:
-        """Return the lowest and the highest corner of the cells that belong to each coefficient.
-
-        Parameters
-        ----------
-        keys
-            Keys of coefficients.
-        """
+    def bounds(self, keys: Integers) -> tuple[Floats, Floats]:
+        """Return the lowest and the highest corner of the cells that belong to each coefficient."""
         places = np.stack(np.unravel_index(keys, self.shape), axis=1)
         return self._corners(places), self._corners(places + 1)
 
-    def _corners(self, places: Integers) -> Matrix:
+    def _corners(self, places: Integers) -> Floats:
         """Return the lowest corner of the cells of these coefficients, in raw units."""
         cells = [self.transform.first_cells(along, axis) for axis, along in enumerate(places.T)]
         box = self.grid.box
-        corners: Matrix = np.stack(cells, axis=1) / np.array(self.grid.shape)
+        corners: Floats = np.stack(cells, axis=1) / np.array(self.grid.shape)
         return box.low + corners * (box.high - box.low)
 
 
 def block_sums(counts: NDArray[Number], side: int) -> NDArray[Number]:
     """Sum counts over blocks of ``side`` cells along each axis; the last blocks may be smaller.
-
-    Parameters
-    ----------
-    counts
-        An array of counts.
-    side
-        Cells of a block along each axis.
 
     Examples
     --------
@@ -253,11 +210,6 @@ def block_sums(counts: NDArray[Number], side: int) -> NDArray[Number]:
 
 def filter_length(wavelet: str) -> int:
     """Return the length of a wavelet's filter.
-
-    Parameters
-    ----------
-    wavelet
-        The name of a discrete wavelet of PyWavelets.
 
     Raises
     ------

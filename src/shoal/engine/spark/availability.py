@@ -5,17 +5,15 @@ from contextlib import contextmanager
 from types import ModuleType
 from typing import Any
 
+from shoal.engine.spark._progress import report_progress
 from shoal.engine.spark.files import uri_of
-from shoal.engine.spark.progress import report_progress
 from shoal.errors import NotInstalled, SessionStopped
-
-__all__ = ["open_session", "open_table", "session_module"]
 
 
 def session_module() -> ModuleType:
     """Return the module that calls Spark; raise ``NotInstalled`` without pyspark."""
     try:
-        from shoal.engine.spark import session
+        from shoal.engine.spark import _session as session
     except ImportError:
         raise NotInstalled(
             "This needs pyspark, which is not installed.",
@@ -44,7 +42,7 @@ def open_table(
         The cluster of a session that is started; None: what Spark's settings say.
     settings
         The settings of a session that is started, as for
-        ``shoal.engine.spark.session.spark_session``.
+        ``shoal.engine.spark._session.spark_session``.
     show
         Called with the tasks done and the tasks in all, while Spark works.
     """
@@ -62,7 +60,7 @@ def open_session(master: str | None, settings: Mapping[str, str]) -> Iterator[An
         The cluster of a session that is started; None: what Spark's settings say.
     settings
         The settings of a session that is started, as for
-        ``shoal.engine.spark.session.spark_session``.
+        ``shoal.engine.spark._session.spark_session``.
     """
     part = session_module()
     try:

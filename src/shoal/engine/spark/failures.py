@@ -18,8 +18,6 @@ from shoal.errors import (
     UnreadableTable,
 )
 
-__all__ = ["check_session_runs", "translate_errors"]
-
 _LIBRARIES = ("pyspark", "py4j", "grpc", "pyarrow")
 _NO_MODULE = re.compile(r"No module named '([\w.]+)'")
 _LOGGERS = ("SQLQueryContextLogger", "DataFrameQueryContextLogger")
@@ -67,13 +65,7 @@ _ERROR_MARKS: dict[str, tuple[type[ShoalError], tuple[str, str]]] = {
 
 @contextmanager
 def translate_errors(what: str) -> Iterator[None]:
-    """Raise what Spark raises as an error of shoal's, without Spark's message.
-
-    Parameters
-    ----------
-    what
-        What was being done, for the message.
-    """
+    """Raise what Spark raises as an error of shoal's, without Spark's message."""
     try:
         with _quiet_loggers():
             yield
@@ -117,13 +109,7 @@ _filtered: list[str] = []
 
 
 def check_session_runs(frame: Any) -> None:
-    """Refuse a frame whose session was stopped.
-
-    Parameters
-    ----------
-    frame
-        The frame.
-    """
+    """Refuse a frame whose session was stopped."""
     session = frame.sparkSession
     stopped = getattr(session, "is_stopped", None)  # with Spark Connect; else ask the JVM
     if stopped is None:

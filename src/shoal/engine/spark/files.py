@@ -13,101 +13,40 @@ from pyarrow import ArrowException, fs
 from shoal.engine.spark.failures import translate_errors
 from shoal.errors import CannotWrite
 
-__all__ = [
-    "Files",
-    "check_no_pattern",
-    "digest_of",
-    "files_of",
-    "hidden_name_beside",
-    "is_at_or_below",
-    "uri_of",
-]
-
 
 class Files(Protocol):
     """The file operations that a release needs; paths are URIs."""
 
     def exists(self, uri: str) -> bool:
-        """Whether there is a file or folder.
-
-        Parameters
-        ----------
-        uri
-            The place.
-        """
+        """Whether there is a file or folder."""
 
     def make_private(self, uri: str) -> None:
-        """Make a folder that its owner alone can enter.
-
-        Parameters
-        ----------
-        uri
-            The folder.
-        """
+        """Make a folder that its owner alone can enter."""
 
     def write(self, uri: str, text: str, private: bool = False) -> None:
-        """Write a text file; ``private`` makes it readable by its owner alone.
-
-        Parameters
-        ----------
-        uri
-            The file.
-        text
-            Its content.
-        private
-            Whether only its owner may read it.
-        """
+        """Write a text file; ``private`` makes it readable by its owner alone."""
 
     def rename(self, old: str, new: str) -> None:
         """Rename a file or folder, replacing what has the new name.
 
         Parameters
         ----------
-        old
-            The present name.
         new
             The new name; what has it is deleted first.
         """
 
     def delete(self, uri: str) -> None:
-        """Delete a file or folder, if it is there.
-
-        Parameters
-        ----------
-        uri
-            The file or folder.
-        """
+        """Delete a file or folder, if it is there."""
 
     def upload(self, folder: Path, uri: str) -> None:
-        """Copy a local folder to a place where nothing is.
-
-        Parameters
-        ----------
-        folder
-            The local folder.
-        uri
-            Where to copy it.
-        """
+        """Copy a local folder to a place where nothing is."""
 
     def download(self, uri: str, folder: Path) -> None:
-        """Copy a folder to a local place where nothing is.
-
-        Parameters
-        ----------
-        uri
-            The folder to copy.
-        folder
-            The local place.
-        """
+        """Copy a folder to a local place where nothing is."""
 
 
 def uri_of(path: str) -> str:
     """Return a path as the URI Spark takes; one without a scheme is on this machine.
-
-    Parameters
-    ----------
-    path
-        A path or URI.
 
     Examples
     --------
@@ -123,13 +62,6 @@ def is_at_or_below(file: str, uri: str) -> bool:
     In doubt it is: a cluster's name may be left out, its port too, and a folder of this machine
     may have several names.
 
-    Parameters
-    ----------
-    file
-        The file as Spark names it, with letters such as blanks encoded.
-    uri
-        The place as it was given.
-
     Examples
     --------
     >>> is_at_or_below("hdfs://names:8020/my%20rows/part-0", "hdfs:///my rows")
@@ -140,11 +72,6 @@ def is_at_or_below(file: str, uri: str) -> bool:
 
 def check_no_pattern(uri: str) -> None:
     """Refuse to write to a path that Spark would read as a pattern.
-
-    Parameters
-    ----------
-    uri
-        The path.
 
     Examples
     --------
@@ -158,27 +85,13 @@ def check_no_pattern(uri: str) -> None:
 
 
 def hidden_name_beside(uri: str) -> str:
-    """Return an unused hidden name in the same folder.
-
-    Parameters
-    ----------
-    uri
-        A path in that folder.
-    """
+    """Return an unused hidden name in the same folder."""
     folder, slash, _ = uri.rstrip("/").rpartition("/")
     return f"{folder}{slash}.shoal-{token_hex(8)}"
 
 
 def digest_of(session: Any, uri: str) -> str:
-    """Return a checksum of a folder: a hash of its files' sorted hashes.
-
-    Parameters
-    ----------
-    session
-        The session that reads them.
-    uri
-        The folder.
-    """
+    """Return a checksum of a folder: a hash of its files' sorted hashes."""
     files = session.read.format("binaryFile").load(uri)
     with translate_errors("hashing what was written"):
         # Hashed where the files are: their content does not come to the driver.
@@ -188,13 +101,7 @@ def digest_of(session: Any, uri: str) -> str:
 
 
 def files_of(session: Any) -> Files:
-    """Return the files a session reaches: through its JVM, or with Spark Connect through Arrow.
-
-    Parameters
-    ----------
-    session
-        The session.
-    """
+    """Return the files a session reaches: through its JVM, or with Spark Connect through Arrow."""
     far: Files = _HadoopFiles(session) if hasattr(session, "_jsc") else _ArrowFiles()
     return _LocalOrRemoteFiles(far)
 

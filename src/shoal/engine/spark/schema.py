@@ -8,8 +8,6 @@ import pyarrow as pa
 
 from shoal.errors import InvalidSetting
 
-__all__ = ["ddl_of", "empty_batch", "nearest_spark_schema", "quote_name", "widened_schema"]
-
 _ARROW_TYPES = {
     "tinyint": pa.int8(),
     "smallint": pa.int16(),
@@ -33,11 +31,6 @@ _SIGNED_TYPES = {pa.uint8(): pa.int16(), pa.uint16(): pa.int32(), pa.uint32(): p
 def quote_name(name: str) -> str:
     """Quote a column's name for Spark's SQL, whatever letters it holds.
 
-    Parameters
-    ----------
-    name
-        The name.
-
     Examples
     --------
     >>> quote_name("a.b`c")
@@ -47,15 +40,7 @@ def quote_name(name: str) -> str:
 
 
 def empty_batch(frame: Any, columns: Sequence[str]) -> pa.RecordBatch:
-    """Return an empty batch of these columns, in the types that tasks will receive.
-
-    Parameters
-    ----------
-    frame
-        The Spark frame.
-    columns
-        The columns.
-    """
+    """Return an empty batch of these columns, in the types that tasks will receive."""
     kinds = dict(frame.dtypes)
     return pa.record_batch(
         [pa.array([], _arrow_type(kinds[n])) for n in columns], names=list(columns)
@@ -64,11 +49,6 @@ def empty_batch(frame: Any, columns: Sequence[str]) -> pa.RecordBatch:
 
 def nearest_spark_schema(schema: pa.Schema) -> pa.Schema:
     """Return the nearest schema that Spark has: it knows no unsigned numbers.
-
-    Parameters
-    ----------
-    schema
-        An Arrow schema.
 
     Raises
     ------
@@ -88,11 +68,6 @@ def nearest_spark_schema(schema: pa.Schema) -> pa.Schema:
 def ddl_of(schema: pa.Schema) -> str:
     """Write a schema in Spark's notation.
 
-    Parameters
-    ----------
-    schema
-        An Arrow schema.
-
     Examples
     --------
     >>> ddl_of(pa.schema([("age", pa.float64()), ("n", pa.int64())]))
@@ -102,15 +77,7 @@ def ddl_of(schema: pa.Schema) -> str:
 
 
 def widened_schema(frame: Any, schema: pa.Schema) -> Any:
-    """Return the Spark schema of a frame with further columns after its own.
-
-    Parameters
-    ----------
-    frame
-        The Spark frame.
-    schema
-        The further columns.
-    """
+    """Return the Spark schema of a frame with further columns after its own."""
     structure = copy.deepcopy(frame.schema)  # ``add`` changes what it is called on
     for field in schema:
         name = _SPARK_NAMES[field.type]

@@ -15,23 +15,14 @@ from shoal.engine.duckdb import COUNTED, OWNER, plain_names, with_plain_names
 from shoal.engine.entry import is_spark_frame
 from shoal.engine.rows import Terms
 from shoal.engine.screen import Screen
+from shoal.engine.spark._output import FolderOutput, folder_output
+from shoal.engine.spark._rows import SparkRows
+from shoal.engine.spark._tasks import hide_error_text, map_partitions, merge_batches
 from shoal.engine.spark.failures import check_session_runs, translate_errors
 from shoal.engine.spark.files import digest_of, files_of, uri_of
-from shoal.engine.spark.output import FolderOutput, folder_output
-from shoal.engine.spark.rows import SparkRows
 from shoal.engine.spark.schema import ddl_of, empty_batch, quote_name
-from shoal.engine.spark.tasks import hide_error_text, map_partitions, merge_batches
 from shoal.engine.table import BlockTask
 from shoal.errors import InvalidSetting, TooLarge
-
-__all__ = [
-    "COLLECT_LIMIT",
-    "MapBatches",
-    "PersistedFrame",
-    "SparkTable",
-    "persist",
-    "too_many_error",
-]
 
 COLLECT_LIMIT = 20_000_000  # combinations that come to the driver
 _WHOLE_TYPES = ("tinyint", "smallint", "int", "bigint")
@@ -42,13 +33,7 @@ Kernel = Callable[[pa.RecordBatch], pa.RecordBatch]
 
 @dataclass(frozen=True, eq=False)
 class PersistedFrame:
-    """A frame that Spark stores once it is computed.
-
-    Parameters
-    ----------
-    frame
-        The Spark frame.
-    """
+    """A frame that Spark stores once it is computed."""
 
     frame: Any = field(repr=False)
 
@@ -59,13 +44,7 @@ class PersistedFrame:
             return int(self.frame.count())
 
     def each(self, columns: Sequence[str]) -> pa.Table:
-        """Return the values of each column with the sums of ``n``; ``which`` is its index.
-
-        Parameters
-        ----------
-        columns
-            The columns.
-        """
+        """Return the values of each column with the sums of ``n``; ``which`` is its index."""
         sets = ", ".join(f"({name})" for name in columns)
         # A bit for each column that is left out, the first column's being the highest.
         alone = [(1 << len(columns)) - 1 - (1 << at) for at in reversed(range(len(columns)))]
@@ -84,15 +63,7 @@ class PersistedFrame:
 
 
 class SparkTable:
-    """A Spark frame that is counted and queried on the cluster.
-
-    Parameters
-    ----------
-    frame
-        A Spark DataFrame. Its rows stay on the cluster.
-    collect_limit
-        How many distinct combinations may come to this machine.
-    """
+    """A Spark frame that is counted and queried on the cluster."""
 
     def __init__(self, frame: Any, collect_limit: int = COLLECT_LIMIT) -> None:
         if not is_spark_frame(frame):
@@ -117,11 +88,6 @@ class SparkTable:
         A time is what clocks showed in the session's zone, and text is told apart byte by byte:
         Spark itself hands times to the driver in one zone and to tasks in another, and takes
         ``a`` for ``A`` if a column's collation says so.
-
-        Parameters
-        ----------
-        name
-            The column.
         """
         kind, written = self._kinds[name], quote_name(name)
         if kind == "timestamp":
@@ -129,13 +95,7 @@ class SparkTable:
         return f"CAST({written} AS STRING)" if kind.startswith("string ") else written
 
     def nested(self, columns: Sequence[str]) -> list[str]:
-        """Return which of these columns hold lists or structures, by the frame's schema.
-
-        Parameters
-        ----------
-        columns
-            The columns.
-        """
+        """Return which of these columns hold lists or structures, by the frame's schema."""
         return [name for name in columns if self._kinds[name].startswith(_NESTED)]
 
     def view(self, columns: Sequence[str], owner: str | None = None) -> Any:
@@ -143,8 +103,6 @@ class SparkTable:
 
         Parameters
         ----------
-        columns
-            The columns.
         owner
             The column that identifies people, or None.
         """
@@ -167,12 +125,6 @@ class SparkTable:
 
         Parameters
         ----------
-        kernel
-            Computes a batch of a batch.
-        columns
-            The columns it reads.
-        schema
-            The Spark schema of the result.
         counted
             The columns to convert as ``cell`` does.
         """
@@ -186,8 +138,6 @@ class SparkTable:
 
         Parameters
         ----------
-        sql
-            The query.
         columns
             The columns that are c0, c1, ...
         owner
@@ -230,8 +180,6 @@ class SparkTable:
             The columns that are c0, c1, ...
         owner
             The column that identifies people, or None.
-        replacements
-            Not used: cells are counted as they are, and replaced once they are here.
         """
         with self.grouped(columns, owner) as combinations:
             if combinations.lines > self.collect_limit:
@@ -254,13 +202,7 @@ class SparkTable:
             return combinations.table() if combinations.lines <= self.collect_limit else None
 
     def owners(self, entity: str) -> Any:
-        """Return the different people of the table, as text, up to the limit.
-
-        Parameters
-        ----------
-        entity
-            The column that identifies people.
-        """
+        """Return the different people of the table, as text, up to the limit."""
         with self.grouped([], entity) as people:
             if people.lines > self.collect_limit:
                 raise TooLarge(
@@ -279,8 +221,6 @@ class SparkTable:
 
         Parameters
         ----------
-        domain
-            What is public about them.
         terms
             How they are admitted; left out, as ``rows_of`` does.
         screen
@@ -289,42 +229,18 @@ class SparkTable:
         return SparkRows(self.frame, domain, terms or Terms(), screen=screen)
 
     def select(self, columns: Sequence[str], whole: bool = False) -> Any:
-        """Return a frame of these columns.
-
-        Parameters
-        ----------
-        columns
-            The columns.
-        whole
-            Whether to read them as whole numbers, null where they are none.
-        """
+        """Return a frame of these columns."""
         find_columns(self.names, columns)
         names = [quote_name(name) for name in columns]
         cells = [f"try_cast({name} AS BIGINT) AS {name}" for name in names] if whole else names
         return self.frame.selectExpr(*cells)
 
     def is_whole(self, name: str) -> bool:
-        """Whether a column has a type of whole numbers.
-
-        Parameters
-        ----------
-        name
-            The column.
-        """
+        """Whether a column has a type of whole numbers."""
         return self._kinds[name] in _WHOLE_TYPES
 
     def sample(self, columns: Sequence[str], n: int, seed: int) -> pa.Table:
-        """Bring at most ``n`` random rows of these columns to this machine.
-
-        Parameters
-        ----------
-        columns
-            The columns.
-        n
-            How many rows.
-        seed
-            Repeats the draw.
-        """
+        """Bring at most ``n`` random rows of these columns to this machine."""
         plain = [f"{quote_name(name)} AS c{i}" for i, name in enumerate(columns)]
         with translate_errors("drawing a sample"):
             # A random number a row and the smallest n: Spark's own sample() has no fixed size.
@@ -333,15 +249,7 @@ class SparkTable:
 
     @contextmanager
     def added_up(self, task: BlockTask, schema: pa.Schema) -> Iterator["SparkTable"]:
-        """Run a task on blocks of all columns and add up equal lines by the last column.
-
-        Parameters
-        ----------
-        task
-            Computes batches of the blocks of a partition.
-        schema
-            The schema of these batches.
-        """
+        """Run a task on blocks of all columns and add up equal lines by the last column."""
         *keys, n = schema.names
         with translate_errors("adding up what tasks made"):
             lines = map_partitions(self.frame, self.names, _MapBlocks(task), ddl_of(schema))
@@ -349,13 +257,7 @@ class SparkTable:
                 yield SparkTable(sums.frame)
 
     def text_at(self, path: str) -> str | None:
-        """Return the text of a small file that the session can read; None if there is none.
-
-        Parameters
-        ----------
-        path
-            The file.
-        """
+        """Return the text of a small file that the session can read; None if there is none."""
         uri = uri_of(path)
         if not files_of(self.session).exists(uri):
             return None
@@ -364,44 +266,18 @@ class SparkTable:
         return "".join(lines)  # none, if it is empty
 
     def digest(self, path: str) -> str:
-        """Return a checksum of a folder's files.
-
-        Parameters
-        ----------
-        path
-            The folder.
-        """
+        """Return a checksum of a folder's files."""
         return digest_of(self.session, uri_of(path))
 
     def output(
         self, path: str, sidecar: str, overwrite: bool = False
     ) -> AbstractContextManager[FolderOutput]:
-        """Open a folder for a table made from this one, with a text beside it.
-
-        Parameters
-        ----------
-        path
-            The folder's final name.
-        sidecar
-            Added to the path, the name of the text.
-        overwrite
-            Whether what is there may be replaced.
-        """
+        """Open a folder for a table made from this one, with a text beside it."""
         return folder_output(self.frame, path, sidecar, overwrite)
 
 
 def too_many_error(lines: int, limit: int, why: str) -> TooLarge:
-    """Return the error that names how many combinations there are and how many may come.
-
-    Parameters
-    ----------
-    lines
-        How many there are.
-    limit
-        How many may come.
-    why
-        Why they are needed here, as a sentence.
-    """
+    """Return the error that names how many combinations there are and how many may come."""
     return TooLarge(
         f"The table has {lines:,} distinct combinations, and {limit:,} may be collected on the "
         f"driver. {why}.",
@@ -417,8 +293,6 @@ class MapBatches:
 
     Parameters
     ----------
-    kernel
-        Computes a batch of a batch.
     names
         The names the columns get back, if they travelled under others.
     """
@@ -448,13 +322,7 @@ class _MapBlocks:
 
 @contextmanager
 def persist(frame: Any) -> Iterator[PersistedFrame]:
-    """Have Spark store a frame, in memory or on disk, while the block runs.
-
-    Parameters
-    ----------
-    frame
-        The frame.
-    """
+    """Have Spark store a frame, in memory or on disk, while the block runs."""
     frame = frame.persist()
     try:
         yield PersistedFrame(frame)

@@ -1,10 +1,10 @@
 """The LETEO report: top-down specialization and private k-means for learning analytics."""
 
 from shoal.experiments.document import Document
-from shoal.experiments.leteo.conclusions import conclude
-from shoal.experiments.leteo.on_spark import cells as spark_cells
-from shoal.experiments.leteo.parts import cells
-from shoal.experiments.leteo.run import run
+from shoal.experiments.leteo._conclusions import conclude
+from shoal.experiments.leteo._on_spark import cells as spark_cells
+from shoal.experiments.leteo._parts import cells
+from shoal.experiments.leteo._run import run
 
 __all__ = ["DOCUMENT"]
 

@@ -1,9 +1,9 @@
 """The thesis on nD-Laplace for privacy-preserving clustering: research questions 1 to 3."""
 
 from shoal.experiments.document import Document
-from shoal.experiments.nd_laplace.conclusions import conclude
-from shoal.experiments.nd_laplace.plan import cells
-from shoal.experiments.nd_laplace.run import run
+from shoal.experiments.nd_laplace._conclusions import conclude
+from shoal.experiments.nd_laplace._plan import cells
+from shoal.experiments.nd_laplace._run import run
 
 __all__ = ["DOCUMENT"]
 

@@ -6,8 +6,6 @@ numbers are in the text beside it, so it is hidden from screen readers.
 
 from shoal.figures.svg import px
 
-__all__ = ["dots_svg", "interval_svg", "meter_svg", "sample_svg"]
-
 _SERIES = 6
 _TALL = 24
 _MIDDLE = 12
@@ -29,16 +27,10 @@ def meter_svg(
     ----------
     number
         The group's number, from 1, which decides the colour.
-    here
-        The group's value.
     low
         The lower end of its interval; None if it has none.
-    high
-        The upper end.
     everyone
         Everyone's value, as a tick; None for no tick.
-    is_share
-        Whether it is a bar.
     is_sure
         Whether the group is stable; else the bar is hatched and the interval dashed.
     """
@@ -59,12 +51,8 @@ def interval_svg(number: int, size: float, low: float | None, high: float | None
     ----------
     number
         The group's number, from 1.
-    size
-        Its size.
     low
         The lower end of the interval; None if it has none.
-    high
-        The upper end.
     """
     return meter_svg(number, size, low, high, None, is_share=True, is_sure=low is not None)
 

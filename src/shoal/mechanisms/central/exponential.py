@@ -10,14 +10,13 @@ from functools import lru_cache
 from itertools import accumulate
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from shoal.arrays import Floats, Integers
 from shoal.errors import DimensionMismatch, InvalidSetting, NotNumeric
-from shoal.mechanisms.exact.inversion import decimal_precision, exp_minus
+from shoal.mechanisms.exact._inversion import decimal_precision, exp_minus
 from shoal.privacy import PureDP
 from shoal.privacy.exact import whole_number
-
-__all__ = ["Choices", "Exponential", "Intervals"]
 
 Weight = int | float | Fraction
 _GUARD_BITS = 64  # beyond those that decide: products of rounded factors lose a few
@@ -35,7 +34,7 @@ class Choices:
         A positive number for each, in proportion; None weighs all alike.
     """
 
-    scores: NDArray[np.int64]
+    scores: Integers
     weights: tuple[int, ...]  # in proportion
 
     def __init__(self, scores: ArrayLike, weights: Sequence[Weight] | None = None) -> None:
@@ -62,8 +61,8 @@ class Intervals:
         A whole number for each interval.
     """
 
-    edges: NDArray[np.int64]
-    scores: NDArray[np.int64]
+    edges: Integers
+    scores: Integers
 
     def __init__(self, edges: ArrayLike, scores: ArrayLike) -> None:
         ends, whole = _whole_numbers(edges, "edges"), _whole_numbers(scores, "scores")
@@ -196,13 +195,11 @@ class Exponential:
         return float(self._log_ratios(outputs, value, other).max())
 
     def _log_ratios(
-        self, outputs: NDArray[np.int64], value: Choices | Intervals, other: Choices | Intervals
-    ) -> NDArray[np.float64]:
+        self, outputs: Integers, value: Choices | Intervals, other: Choices | Intervals
+    ) -> Floats:
         return self._log_probabilities(outputs, value) - self._log_probabilities(outputs, other)
 
-    def _log_probabilities(
-        self, outputs: NDArray[np.int64], value: Choices | Intervals
-    ) -> NDArray[np.float64]:
+    def _log_probabilities(self, outputs: Integers, value: Choices | Intervals) -> Floats:
         """Return ln of each output's probability."""
         gains = float(self.guarantee.epsilon / (2 * self.sensitivity)) * (
             value.scores - value.scores.max()
@@ -215,9 +212,7 @@ class Exponential:
         places = np.searchsorted(value.edges, outputs, side="left") - 1
         return np.asarray(gains[places] - _log_sum(gains[filled] + np.log(lengths[filled])))
 
-    def _pick(
-        self, scores: NDArray[np.int64], weights: Sequence[int], rng: np.random.Generator
-    ) -> int:
+    def _pick(self, scores: Integers, weights: Sequence[int], rng: np.random.Generator) -> int:
         """Draw the index of a candidate."""
         rate = self.guarantee.epsilon / (2 * self.sensitivity)  # [P1]
         bits, uniform = 0, 0
@@ -244,9 +239,7 @@ def _decided(uniform: int, bits: int, ends: Sequence[int]) -> int | None:
     return place if certain else None
 
 
-def _masses(
-    scores: NDArray[np.int64], weights: Sequence[int], rate: Fraction, bits: int
-) -> Iterator[int]:
+def _masses(scores: Integers, weights: Sequence[int], rate: Fraction, bits: int) -> Iterator[int]:
     """Yield 2**bits times each candidate's mass, rounded down; the largest factors are 1."""
     # Losses instead of scores: every exponent is then at most 0 and nothing overflows.
     best = int(scores.max())
@@ -279,13 +272,13 @@ def _decay(exponent: Fraction, bits: int) -> int:
         return max(0, int(exp_minus(exponent) * 2**bits) - 1)
 
 
-def _log_sum(logarithms: NDArray[np.float64]) -> float:
+def _log_sum(logarithms: Floats) -> float:
     """Return ln of the sum of e^x."""
     top = float(logarithms.max())
     return top + math.log(float(np.exp(logarithms - top).sum()))
 
 
-def _whole_numbers(values: ArrayLike, name: str) -> NDArray[np.int64]:
+def _whole_numbers(values: ArrayLike, name: str) -> Integers:
     """Return a flat array of whole numbers as int64."""
     try:
         array = np.asarray(values)

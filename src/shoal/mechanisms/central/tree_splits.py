@@ -11,14 +11,13 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from shoal.arrays import Floats, Integers
 from shoal.errors import InvalidSetting, NotNumeric
+from shoal.mechanisms.exact._inversion import decimal_precision
 from shoal.mechanisms.exact.discrete_laplace import geometric_law
-from shoal.mechanisms.exact.inversion import decimal_precision
-from shoal.mechanisms.exact.whole_numbers import FARTHEST, Integers, check_rate
+from shoal.mechanisms.exact.whole_numbers import FARTHEST, check_rate
 from shoal.privacy import PureDP
 from shoal.privacy.exact import whole_number
-
-__all__ = ["Splits", "TreeCounts", "TreeSplits"]
 
 Flags = NDArray[np.bool_]
 _STEPS_PER_ROW = 1024  # steps of the lattice in one row
@@ -304,9 +303,7 @@ class TreeSplits:
             return -step * reach - math.log1p(math.exp(-step))
         return math.log1p(-math.exp(-step * (1 - reach)) / (1 + math.exp(-step)))
 
-    def _worst_of_nodes(
-        self, before: Integers, after: Integers, below: NDArray[np.float64]
-    ) -> NDArray[np.float64]:
+    def _worst_of_nodes(self, before: Integers, after: Integers, below: Floats) -> Floats:
         """Return the most that each node of a depth and all below it can cost."""
         worst, tested = np.zeros(before.size), np.flatnonzero(self._above_floor(before, after))
         # The last depth has no children that are decided.
@@ -321,13 +318,7 @@ class TreeSplits:
 
 @lru_cache(maxsize=64)
 def path_cost(fanout: int) -> Fraction:
-    """Return c_f, the cost of a path's tests in units of 1 / lambda, rounded up to a millionth.
-
-    Parameters
-    ----------
-    fanout
-        The number of children of a split node.
-    """
+    """Return c_f, the cost of a path's tests in units of 1 / lambda, rounded up to a millionth."""
     # 32 terms leave a rest far below a millionth, which is added too.
     terms = sum(Fraction(1, 2 * fanout**j - 1) for j in range(32))
     rest = Fraction(2, fanout**32)  # at most: the terms left out are below 1 / fanout**j

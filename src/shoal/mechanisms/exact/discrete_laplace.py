@@ -20,10 +20,9 @@ from typing import Any, Generic, TypeVar
 
 import numpy as np
 
-from shoal.mechanisms.exact.inversion import ExactTable, exp_minus
-from shoal.mechanisms.exact.whole_numbers import FARTHEST, Integers
-
-__all__ = ["FARTHEST", "GeometricLaw", "geometric_law", "skip_law"]
+from shoal.arrays import Integers
+from shoal.mechanisms.exact._inversion import ExactTable, exp_minus
+from shoal.mechanisms.exact.whole_numbers import FARTHEST
 
 LazyValue = TypeVar("LazyValue")
 _MOST_BITS = 62  # draws are cut there: sums with 62-bit counts then fit 64
@@ -57,8 +56,6 @@ class GeometricLaw:
 
     Parameters
     ----------
-    ratio
-        Computes a in the current decimal context.
     log_step
         log2(-ln a), roughly; it decides the sizes of the tables, not the law.
     """
@@ -73,27 +70,11 @@ class GeometricLaw:
         self._end = 1 if past_62_bits else math.ceil(_TAIL / 2 ** (log_step + self._bits))
 
     def one_sided(self, n: int, rng: np.random.Generator) -> Integers:
-        """Return ``n`` geometric draws; those above 2**62 become 2**62.
-
-        Parameters
-        ----------
-        n
-            How many.
-        rng
-            The noise stream.
-        """
+        """Return ``n`` geometric draws; those above 2**62 become 2**62."""
         return _in_blocks(n, lambda size: self._one_sided(size, rng))
 
     def two_sided(self, n: int, rng: np.random.Generator) -> Integers:
-        """Return ``n`` draws of the discrete Laplace law, P[k] = (1 - a)/(1 + a) a^|k|.
-
-        Parameters
-        ----------
-        n
-            How many.
-        rng
-            The noise stream.
-        """
+        """Return ``n`` draws of the discrete Laplace law, P[k] = (1 - a)/(1 + a) a^|k|."""
         return _in_blocks(n, lambda size: self._two_sided(size, rng))
 
     def _one_sided(self, n: int, rng: np.random.Generator) -> Integers:
@@ -193,13 +174,7 @@ def _low_bits(log_step: float) -> list[int]:
 
 @lru_cache(maxsize=64)
 def geometric_law(step: Fraction) -> GeometricLaw:
-    """Return the law of ratio e^-step.
-
-    Parameters
-    ----------
-    step
-        Minus the logarithm of the ratio.
-    """
+    """Return the law of ratio e^-step."""
     return GeometricLaw(lambda: exp_minus(step), math.log2(step))
 
 
@@ -214,8 +189,6 @@ def skip_law(step: Fraction, at_least: int) -> GeometricLaw:
     ----------
     step
         What one unit of noise costs.
-    at_least
-        The threshold.
     """
     log_probability = -float(step * at_least) / math.log(2) - math.log2(1 + math.exp(-step))
     return GeometricLaw(lambda: 1 - _exact_reach_probability(step, at_least), log_probability)
@@ -228,8 +201,6 @@ def reach_probability(step: Fraction, at_least: int) -> float:
     ----------
     step
         What one unit of noise costs.
-    at_least
-        The threshold.
     """
     return math.exp(-float(step * at_least)) / (1 + math.exp(-float(step)))
 

@@ -6,35 +6,17 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
+from shoal.arrays import Integers
 from shoal.errors import InvalidBudget, InvalidSetting, NotNumeric, setting
 from shoal.privacy.exact import exact
 
-__all__ = [
-    "FARTHEST",
-    "LARGEST_RATE",
-    "Integers",
-    "changed_vectors",
-    "check_rate",
-    "check_vectors",
-    "check_whole_numbers",
-    "clipped_to_62_bits",
-    "exact_sensitivity",
-]
-
-Integers = NDArray[np.int64]
 # Counts and noise are cut there, so that their sum fits 64 bits.
 FARTHEST = 2**62
 LARGEST_RATE = 1000
 
 
 def check_whole_numbers(value: object) -> None:
-    """Refuse what is neither a whole number nor an array of them.
-
-    Parameters
-    ----------
-    value
-        What is to be released.
-    """
+    """Refuse what is neither a whole number nor an array of them."""
     try:
         counts: NDArray[np.generic] | None = np.asanyarray(value)
     except ValueError:
@@ -48,13 +30,7 @@ def check_whole_numbers(value: object) -> None:
 
 
 def clipped_to_62_bits(value: object) -> Integers:
-    """Return int64 numbers, those beyond 2**62 moved there: no two values move apart.
-
-    Parameters
-    ----------
-    value
-        Whole numbers of any size.
-    """
+    """Return int64 numbers, those beyond 2**62 moved there: no two values move apart."""
     counts = np.asarray(value)
     if counts.dtype.kind == "u":
         return np.minimum(counts.astype(np.uint64), FARTHEST).astype(np.int64)
@@ -62,13 +38,7 @@ def clipped_to_62_bits(value: object) -> Integers:
 
 
 def check_vectors(value: object) -> None:
-    """Refuse what is no array of whole numbers with vectors along its last axis.
-
-    Parameters
-    ----------
-    value
-        What is to be released.
-    """
+    """Refuse what is no array of whole numbers with vectors along its last axis."""
     check_whole_numbers(value)
     if np.asarray(value).shape[-1:] in ((), (0,)):
         raise NotNumeric(
@@ -84,12 +54,8 @@ def changed_vectors(
 
     Parameters
     ----------
-    output
-        Vectors along the last axis.
     value
         Vectors of the same shape, cut at 62 bits as a release cuts them.
-    other
-        Likewise.
     """
     before, after = clipped_to_62_bits(value), clipped_to_62_bits(other)
     moved = (before != after).any(axis=-1)
@@ -98,13 +64,7 @@ def changed_vectors(
 
 
 def exact_sensitivity(value: object) -> Fraction:
-    """Return a positive number as the fraction its decimal form names.
-
-    Parameters
-    ----------
-    value
-        The sensitivity.
-    """
+    """Return a positive number as the fraction its decimal form names."""
     number = exact(value)
     if number is None or number <= 0:
         raise InvalidSetting(

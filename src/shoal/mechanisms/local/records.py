@@ -5,19 +5,17 @@ from collections.abc import Iterable
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from shoal.arrays import Floats
 from shoal.domain import Box
-from shoal.domain.box import Matrix, as_matrix
+from shoal.domain.box import as_matrix
 from shoal.errors import NotFinite, NotNumeric, OutsideDomain, UnknownBounds, setting
 
-__all__ = ["domain_required", "extremes", "records_of"]
-
-Row = NDArray[np.float64]
 _BLOCK = 2**13  # rows looked at together
 
 
 def records_of(
     value: ArrayLike, domain: Box | None = None, *, d: int | None = None, clip: bool = False
-) -> Matrix:
+) -> Floats:
     """Return checked float64 rows; errors name counts and columns, never a value.
 
     Parameters
@@ -60,8 +58,6 @@ def domain_required(domain: Box | None, by: str) -> Box:
     ----------
     domain
         A box or None.
-    by
-        What needs it, for the error.
     """
     if isinstance(domain, Box):
         return domain
@@ -84,22 +80,17 @@ def _as_lines(value: ArrayLike) -> NDArray[np.generic]:
     return array.reshape(1, -1) if array.ndim == 1 else array
 
 
-def _clip_to_box(rows: Matrix, box: Box) -> Matrix:
+def _clip_to_box(rows: Floats, box: Box) -> Floats:
     moved = box.clip(rows)
     # The centre, a public point: refusing would make the missing report an output.
     return np.where(np.isnan(moved), box.low / 2 + box.high / 2, moved)
 
 
-def extremes(rows: Matrix) -> tuple[Row, Row]:
+def extremes(rows: Floats) -> tuple[Floats, Floats]:
     """Return the lowest and highest value of each column, NaN where there is one.
 
     Few columns make slow reductions, so rows are laid side by side first; and some at a time, so
     that the second look finds them in the cache.
-
-    Parameters
-    ----------
-    rows
-        The rows, at least one.
     """
     d = rows.shape[1]
     lows, highs = [], []
@@ -111,7 +102,7 @@ def extremes(rows: Matrix) -> tuple[Row, Row]:
     return np.min(lows, axis=0), np.max(highs, axis=0)
 
 
-def _refuse_nonfinite(rows: Matrix, lowest: Row, highest: Row, domain: Box | None) -> None:
+def _refuse_nonfinite(rows: Floats, lowest: Floats, highest: Floats, domain: Box | None) -> None:
     if np.all(np.isfinite(lowest)) and np.all(np.isfinite(highest)):
         return
     names = [f"x{i}" for i in range(rows.shape[1])] if domain is None else domain.names
@@ -123,7 +114,7 @@ def _refuse_nonfinite(rows: Matrix, lowest: Row, highest: Row, domain: Box | Non
     )
 
 
-def _refuse_outside(rows: Matrix, lowest: Row, highest: Row, box: Box) -> None:
+def _refuse_outside(rows: Floats, lowest: Floats, highest: Floats, box: Box) -> None:
     if np.all(lowest >= box.low) and np.all(highest <= box.high):
         return
     raise OutsideDomain(

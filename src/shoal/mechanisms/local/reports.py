@@ -11,9 +11,6 @@ from shoal.errors import NotAReport
 from shoal.privacy import Guarantee, Mechanism
 from shoal.privacy.notebook import promise_sentences, summary_html
 
-__all__ = ["Remap", "Reports", "as_raw_reports", "as_reports"]
-
-
 # A map made of public things: free, since it never sees a row.
 Remap = Callable[["Reports"], "Reports"]
 
@@ -94,13 +91,7 @@ class Reports:
 
 
 def as_reports(value: object) -> Reports:
-    """Return the value if it is ``Reports``; refuse rows and bare arrays.
-
-    Parameters
-    ----------
-    value
-        What came.
-    """
+    """Return the value if it is ``Reports``; refuse rows and bare arrays."""
     if isinstance(value, Reports):
         return value
     raise NotAReport(
@@ -111,13 +102,7 @@ def as_reports(value: object) -> Reports:
 
 
 def as_raw_reports(value: object) -> Reports:
-    """Return reports to which no remap was applied; refuse others.
-
-    Parameters
-    ----------
-    value
-        What came.
-    """
+    """Return reports to which no remap was applied; refuse others."""
     reports = as_reports(value)
     if reports.remap is None:
         return reports

@@ -5,17 +5,15 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from shoal.arrays import Floats
 from shoal.domain import Box
-from shoal.domain.box import Matrix, as_matrix
+from shoal.domain.box import as_matrix
 from shoal.errors import InvalidDomain, setting, value_text
 from shoal.mechanisms.local.records import domain_required
 
-__all__ = ["Scale", "Scaling", "refuse_degrees"]
-
-Row = NDArray[np.float64]
-Scale = str | Sequence[float] | Row | None
+Scale = str | Sequence[float] | Floats | None
 _LATITUDES = {"lat", "latitude"}
 _LONGITUDES = {"lon", "lng", "long", "longitude"}
 
@@ -47,8 +45,6 @@ class Scaling:
 
         Parameters
         ----------
-        scale
-            As the class takes it, or an array.
         domain
             The public box, if there is one.
         """
@@ -84,24 +80,12 @@ class Scaling:
             return tuple((self.domain.sides / 2).tolist())
         return self.scale if isinstance(self.scale, tuple) else None
 
-    def origin(self, d: int) -> Row:
-        """Return where a lattice starts: the box's low corner, or zero.
-
-        Parameters
-        ----------
-        d
-            The number of columns.
-        """
+    def origin(self, d: int) -> Floats:
+        """Return where a lattice starts: the box's low corner, or zero."""
         return np.zeros(d) if self.domain is None else self.domain.low
 
-    def units(self, d: int) -> Row:
-        """Return the length of one scaled unit in each column, in raw units.
-
-        Parameters
-        ----------
-        d
-            The number of columns.
-        """
+    def units(self, d: int) -> Floats:
+        """Return the length of one scaled unit in each column, in raw units."""
         box = self.domain
         if self.scale == "box" and box is not None:
             return (box.high - box.low) / 2
@@ -109,26 +93,14 @@ class Scaling:
         raw = np.ones(d) if box is None else (box.high - box.low) / box.sides
         return raw if self.scale is None else raw * np.array(self.scale, dtype=np.float64)
 
-    def scaled(self, values: ArrayLike) -> Matrix:
-        """Convert reports or public points to scaled units.
-
-        Parameters
-        ----------
-        values
-            Points in raw units.
-        """
+    def scaled(self, values: ArrayLike) -> Floats:
+        """Convert reports or public points to scaled units."""
         points = as_matrix(values, self.d)
         d = points.shape[1]
         return (points - self.origin(d)) / self.units(d)
 
-    def unscaled(self, points: Matrix) -> Matrix:
-        """Convert scaled points back to raw units.
-
-        Parameters
-        ----------
-        points
-            Points in scaled units.
-        """
+    def unscaled(self, points: Floats) -> Floats:
+        """Convert scaled points back to raw units."""
         d = points.shape[1]
         return np.multiply(points, self.units(d)) + self.origin(d)
 
@@ -149,13 +121,7 @@ def _checked_units(scale: Scale, domain: Box | None) -> tuple[float, ...]:
 
 
 def refuse_degrees(names: Iterable[str]) -> None:
-    """Refuse columns of latitude and longitude: epsilon per degree is almost never meant.
-
-    Parameters
-    ----------
-    names
-        The column names.
-    """
+    """Refuse columns of latitude and longitude: epsilon per degree is almost never meant."""
     parts = {word for name in names for word in re.split(r"[^a-z]+", name.lower())}
     if parts & _LATITUDES and parts & _LONGITUDES:
         raise InvalidDomain(

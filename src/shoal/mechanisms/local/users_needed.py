@@ -7,8 +7,6 @@ from shoal.errors import InvalidSetting, setting, value_text
 from shoal.mechanisms.local.bounded.base import local_budget
 from shoal.privacy.exact import Number, whole_number
 
-__all__ = ["users_needed"]
-
 
 class _Rule(NamedTuple):
     """People, in units of v k^2: at least ``fewest``, and ``excess`` over (ratio - 1)."""
@@ -50,12 +48,8 @@ def users_needed(
     ----------
     ratio
         The wanted inertia over that of plain k-means, from 1.01 to 2.
-    n_clusters
-        How many clusters are looked for.
     d
         The number of columns, at most 4.
-    epsilon
-        The promise of one report.
     cautious
         Whether about nine of ten tables are to reach the ratio, or every second: in two columns
         15 of 16 did.

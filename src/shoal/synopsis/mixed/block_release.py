@@ -6,15 +6,11 @@ from fractions import Fraction
 from functools import lru_cache
 
 import numpy as np
-from numpy.typing import NDArray
 
+from shoal.arrays import Floats, Integers
 from shoal.estimator import Spending
 from shoal.mechanisms import Geometric, ProductNorm
 
-__all__ = ["Blocks"]
-
-Floats = NDArray[np.float64]
-Integers = NDArray[np.int64]
 _PARTS = 10_000  # shares of a budget are whole numbers of these
 
 
@@ -27,8 +23,6 @@ class Blocks:
 
     Parameters
     ----------
-    sizes
-        How many coordinates each block has.
     sensitivities
         The most that a row moves each, in steps of its lattice.
     """
@@ -46,12 +40,8 @@ class Blocks:
 
         Parameters
         ----------
-        spending
-            The budget.
         value
             Whole numbers; the last axis holds the blocks, one after the other.
-        of
-            What this is, for the ledger.
         """
         noisy, groups = np.empty_like(value), self._groups()
         for number, (group, share) in enumerate(groups, start=1):  # [P2] shares add up to 1
@@ -62,13 +52,7 @@ class Blocks:
         return noisy
 
     def deviations(self, epsilon: float) -> Floats:
-        """Return the standard deviation of each coordinate, in units of its sensitivity.
-
-        Parameters
-        ----------
-        epsilon
-            The whole budget.
-        """
+        """Return the standard deviation of each coordinate, in units of its sensitivity."""
         deviations = np.empty(self.length)
         for group, share in self._groups():
             sizes = [self.sizes[b] for b in group]
@@ -77,17 +61,7 @@ class Blocks:
         return deviations
 
     def draw(self, epsilon: float, n: int, rng: np.random.Generator) -> Floats:
-        """Draw noise in floats, for intervals: it protects nothing.
-
-        Parameters
-        ----------
-        epsilon
-            The whole budget.
-        n
-            How many vectors.
-        rng
-            Any generator.
-        """
+        """Draw noise in floats, for intervals: it protects nothing."""
         drawn = np.empty((n, self.length))
         for group, share in self._groups():
             sizes = [self.sizes[b] for b in group]

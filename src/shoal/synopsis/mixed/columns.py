@@ -5,17 +5,13 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from shoal.arrays import Floats, Integers
 from shoal.domain import Schema
 from shoal.domain.categories import OTHER
 from shoal.engine import Block
 from shoal.errors import InvalidDomain, UnknownBounds, setting, value_text
 
-__all__ = ["LATTICE", "CategoryColumn", "MixedColumns", "NumberColumn", "mixed_columns"]
-
-Integers = NDArray[np.int64]
-Floats = NDArray[np.float64]
 LATTICE = 2**16  # steps to half the width of a number's bounds
 
 
@@ -25,14 +21,10 @@ class NumberColumn:
 
     Parameters
     ----------
-    name
-        The column.
     axis
         Its place among a block's numbers, or among its codes if it has levels.
     low, high
         The bounds; -1 and 1 for levels.
-    weight
-        How much it counts.
     levels
         The labels of its levels, from low to high; none for a number.
     """
@@ -45,13 +37,7 @@ class NumberColumn:
     levels: tuple[Any, ...] = ()
 
     def wholes(self, block: Block) -> Integers:
-        """Return the column of a block as whole steps from the middle of the bounds.
-
-        Parameters
-        ----------
-        block
-            Some rows.
-        """
+        """Return the column of a block as whole steps from the middle of the bounds."""
         if self.levels:
             return self._level_wholes[block.codes[:, self.axis]]
         half = (self.high - self.low) / 2
@@ -59,28 +45,14 @@ class NumberColumn:
         return np.clip(np.trunc(steps), -LATTICE, LATTICE).astype(np.int64)
 
     def bins_of(self, wholes: Integers, bins: int) -> Integers:
-        """Return the bin of each value: of equal width, or the nearest level.
-
-        Parameters
-        ----------
-        wholes
-            Whole steps from the middle.
-        bins
-            How many bins a number has.
-        """
+        """Return the bin of each value: of equal width, or the nearest level."""
         if self.levels:
             steps = len(self.levels) - 1
             return (wholes + LATTICE) * steps + LATTICE >> 17
         return np.asarray(np.minimum((wholes + LATTICE) * bins >> 17, bins - 1))
 
     def size(self, bins: int) -> int:
-        """Return how many bins the column has.
-
-        Parameters
-        ----------
-        bins
-            How many bins a number has.
-        """
+        """Return how many bins the column has."""
         return len(self.levels) or bins
 
     def unscaled(self, values: Any) -> Floats:
@@ -107,14 +79,8 @@ class CategoryColumn:
 
     Parameters
     ----------
-    name
-        The column.
-    axis
-        Its place among a block's codes.
     labels
         The categories, the bucket for others last if there is one.
-    weight
-        How much it counts.
     marks
         The code that a mark stands for, where the column says whether levels are missing.
     """
@@ -131,28 +97,14 @@ class CategoryColumn:
         return len(self.labels)
 
     def codes(self, block: Block) -> Integers:
-        """Return the codes of a block.
-
-        Parameters
-        ----------
-        block
-            Some rows.
-        """
+        """Return the codes of a block."""
         codes = block.codes[:, self.axis].astype(np.int64)
         return codes if self.marks is None else (codes == self.marks).astype(np.int64)
 
 
 @dataclass(frozen=True)
 class MixedColumns:
-    """All columns of a schema that tell rows apart; numbers come first.
-
-    Parameters
-    ----------
-    numbers
-        Numbers, and columns with levels.
-    categories
-        Categories, and marks of missing values.
-    """
+    """All columns of a schema that tell rows apart; numbers come first."""
 
     numbers: tuple[NumberColumn, ...]
     categories: tuple[CategoryColumn, ...]
@@ -169,46 +121,20 @@ class MixedColumns:
         return numbers + tuple(column.name for column in self.categories)
 
     def sizes(self, bins: int) -> tuple[int, ...]:
-        """Return how many bins or categories each column has.
-
-        Parameters
-        ----------
-        bins
-            How many bins a number has.
-        """
+        """Return how many bins or categories each column has."""
         numbers = tuple(column.size(bins) for column in self.numbers)
         return numbers + tuple(column.size for column in self.categories)
 
     def wholes(self, block: Block) -> list[Integers]:
-        """Return each number of a block, in whole steps.
-
-        Parameters
-        ----------
-        block
-            Some rows.
-        """
+        """Return each number of a block, in whole steps."""
         return [column.wholes(block) for column in self.numbers]
 
     def codes(self, block: Block) -> list[Integers]:
-        """Return each column of categories of a block.
-
-        Parameters
-        ----------
-        block
-            Some rows.
-        """
+        """Return each column of categories of a block."""
         return [column.codes(block) for column in self.categories]
 
     def binned(self, block: Block, bins: int) -> list[Integers]:
-        """Return the bin or category of each row, column by column.
-
-        Parameters
-        ----------
-        block
-            Some rows.
-        bins
-            How many bins a number has.
-        """
+        """Return the bin or category of each row, column by column."""
         numbers = [column.bins_of(column.wholes(block), bins) for column in self.numbers]
         return numbers + self.codes(block)
 
@@ -225,11 +151,6 @@ class MixedColumns:
 
 def mixed_columns(domain: Any) -> MixedColumns:
     """Return the columns of a schema; those with a single category tell nothing and are left out.
-
-    Parameters
-    ----------
-    domain
-        A schema.
 
     Raises
     ------

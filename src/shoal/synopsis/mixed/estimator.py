@@ -10,9 +10,9 @@ from typing import Any, Literal, Self
 
 import numpy as np
 import pyarrow as pa
-from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
+from shoal.arrays import Floats, Integers
 from shoal.domain import Schema
 from shoal.engine import Rows
 from shoal.errors import InvalidSetting, UnknownCategory, UnknownColumn
@@ -25,10 +25,6 @@ from shoal.synopsis.mixed.columns import LATTICE, MixedColumns, mixed_columns
 from shoal.synopsis.mixed.pair_counts import ExactCounts, pair_counts
 from shoal.synopsis.mixed.tree_model import TreeModel, consistent_model
 
-__all__ = ["MixedEstimator", "MixedSynopsis", "PairTable", "read_counts"]
-
-Floats = NDArray[np.float64]
-Integers = NDArray[np.int64]
 ROWS_SHARE = Fraction(2, 100)
 # How the budget of a model is divided, and from how many rows on a pair is worth its table:
 # measured, see docs/decisions/mixed-tables.md.
@@ -61,12 +57,6 @@ class PairTable:
 
     Parameters
     ----------
-    columns
-        Their names.
-    labels
-        The bins or categories of each.
-    counts
-        How many rows each combination has, estimated.
     deviation
         The standard deviation of a count's noise as it was released; None if it was not.
     modelled
@@ -481,7 +471,7 @@ class MixedSynopsis(MixedEstimator):
         overwrite
             Whether a synopsis that is there may be replaced.
         """
-        from shoal.synopsis.mixed.folder import save_synopsis
+        from shoal.synopsis.mixed._folder import save_synopsis
 
         check_is_fitted(self)
         return save_synopsis(self, folder, overwrite)
@@ -495,7 +485,7 @@ class MixedSynopsis(MixedEstimator):
         folder
             What ``save`` wrote.
         """
-        from shoal.synopsis.mixed.folder import load_synopsis
+        from shoal.synopsis.mixed._folder import load_synopsis
 
         return load_synopsis(folder)
 
@@ -504,15 +494,7 @@ class MixedSynopsis(MixedEstimator):
 
 
 def read_counts(spending: Spending, columns: MixedColumns) -> ExactCounts:
-    """Count every column and pair in one pass, for mechanisms to noise.
-
-    Parameters
-    ----------
-    spending
-        Its rows are read.
-    columns
-        The columns.
-    """
+    """Count every column and pair in one pass, for mechanisms to noise."""
     kernel = pair_counts(columns)
     return kernel.unpacked(spending.sum(kernel)[0])
 

@@ -5,14 +5,11 @@ from dataclasses import dataclass
 from itertools import combinations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from shoal.arrays import Integers
 from shoal.engine import Block
 from shoal.synopsis.mixed.columns import MixedColumns
 
-__all__ = ["MOST_CELLS", "ExactCounts", "PairCounts", "pair_counts"]
-
-Integers = NDArray[np.int64]
 MOST_CELLS = 2_000_000  # of all tables together: 16 MB on the driver, whatever the rows
 _FINEST = 32
 _COARSEST = 4
@@ -20,17 +17,7 @@ _COARSEST = 4
 
 @dataclass(frozen=True)
 class PairCounts:
-    """A kernel that counts columns and pairs of columns.
-
-    Parameters
-    ----------
-    columns
-        The columns.
-    bins
-        How many bins a number has.
-    pairs
-        Which pairs of columns are counted.
-    """
+    """A kernel that counts columns and pairs of columns."""
 
     columns: MixedColumns
     bins: int
@@ -46,13 +33,7 @@ class PairCounts:
         return (np.concatenate(counts).astype(np.int64),)
 
     def unpacked(self, flat: Integers) -> "ExactCounts":
-        """Return the sums of the kernel as counts of columns and tables.
-
-        Parameters
-        ----------
-        flat
-            What a pass added up.
-        """
+        """Return the sums of the kernel as counts of columns and tables."""
         sizes = self.columns.sizes(self.bins)
         shapes = [(m,) for m in sizes] + [(sizes[i], sizes[j]) for i, j in self.pairs]
         ends = np.cumsum([0, *(int(np.prod(shape)) for shape in shapes)])
@@ -68,19 +49,7 @@ class PairCounts:
 
 @dataclass(frozen=True, eq=False)
 class ExactCounts:
-    """Exact counts, for mechanisms to noise; never to be released as they are.
-
-    Parameters
-    ----------
-    columns
-        The columns.
-    bins
-        How many bins a number has.
-    one_ways
-        The counts of each column.
-    tables
-        The counts of each pair.
-    """
+    """Exact counts, for mechanisms to noise; never to be released as they are."""
 
     columns: MixedColumns
     bins: int
@@ -88,13 +57,7 @@ class ExactCounts:
     tables: dict[tuple[int, int], Integers]
 
     def coarsened(self, bins: int) -> "ExactCounts":
-        """Return the same with fewer bins a number: a power of two that divides these.
-
-        Parameters
-        ----------
-        bins
-            How many bins a number has.
-        """
+        """Return the same with fewer bins a number: a power of two that divides these."""
         times = [self.bins // bins if is_number else 1 for is_number in self._are_plain_numbers()]
         one_ways = tuple(_merged(c, 0, t) for c, t in zip(self.one_ways, times, strict=True))
         tables = {
@@ -109,12 +72,8 @@ class ExactCounts:
 
 
 def pair_counts(columns: MixedColumns) -> PairCounts:
-    """Return the kernel for these columns: as fine as memory allows, decided by the schema alone.
-
-    Parameters
-    ----------
-    columns
-        The columns.
+    """Return the kernel for these columns: as fine as memory allows, decided by the schema
+    alone.
     """
     pairs = tuple(combinations(range(columns.d), 2))
     bins = _FINEST

@@ -6,12 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
-__all__ = ["TreeModel", "consistent_model", "norm_sub", "spread_counts"]
+from shoal.arrays import Floats, Integers
 
-Floats = NDArray[np.float64]
-Integers = NDArray[np.int64]
 Edge = tuple[int, int]
 _SWEEPS = 25  # of proportional fitting: docs/decisions/mixed-tables.md
 _LEAST = 1e-6  # of the independent table, so that no cell is impossible
@@ -27,8 +24,6 @@ class TreeModel:
         The counts of each column; all have the same sum.
     edges
         Pairs of columns, without a cycle.
-    tables
-        The counts of each pair, whose sums are the one-way counts.
     """
 
     one_ways: tuple[Floats, ...]
@@ -41,25 +36,11 @@ class TreeModel:
         return float(self.one_ways[0].sum())
 
     def shares(self, column: int) -> Floats:
-        """Return the share of each bin or category of a column.
-
-        Parameters
-        ----------
-        column
-            Which column.
-        """
+        """Return the share of each bin or category of a column."""
         return np.asarray(self.one_ways[column] / self.total)
 
     def table(self, first: int, second: int) -> Floats:
-        """Return the table of two columns: measured, or what the tree says of them.
-
-        Parameters
-        ----------
-        first
-            The column of the table's rows.
-        second
-            That of its columns.
-        """
+        """Return the table of two columns: measured, or what the tree says of them."""
         path = self._path(first, second)
         if path is None:
             return np.outer(self.one_ways[first], self.shares(second))
@@ -92,8 +73,6 @@ class TreeModel:
 
         Parameters
         ----------
-        n
-            How many rows.
         rng
             Draws the order of rows; nothing it draws protects anybody.
         """
@@ -163,18 +142,8 @@ def consistent_model(
 
     Parameters
     ----------
-    one_ways
-        The noisy counts of each column.
-    one_way_variances
-        The variance of one count of each column.
     edges
         The pairs whose tables were released; a forest.
-    tables
-        Their noisy counts.
-    table_variance
-        The variance of one count of them.
-    known_total
-        The released or public number of rows, and its variance.
     """
     total = _total(one_ways, one_way_variances, known_total)
     better = _with_margins(one_ways, one_way_variances, edges, tables, table_variance)
@@ -240,8 +209,6 @@ def norm_sub(counts: Floats, total: float) -> Floats:
 
     Parameters
     ----------
-    counts
-        Noisy counts.
     total
         The sum wanted, from 0 up.
 
@@ -264,10 +231,6 @@ def spread_counts(shares: Floats, n: int, rng: np.random.Generator) -> Integers:
 
     Parameters
     ----------
-    shares
-        The share of each code.
-    n
-        How many codes.
     rng
         Draws the order, and who gets the rows that rounding leaves.
     """

@@ -7,7 +7,7 @@ from typer.testing import CliRunner
 
 pytest.importorskip("cryptography", reason="pip install 'shoal[collector]'")
 
-from shoal.cli.main import app
+from shoal.cli._main import app
 from shoal.collector.campaign import Campaign
 
 YAML = """

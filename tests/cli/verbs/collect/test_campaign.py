@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from shoal.cli.main import app
+from shoal.cli._main import app
 from shoal.collector.campaign import Campaign
 from shoal.collector.databases import open_store
 from shoal.collector.storage import Arrival

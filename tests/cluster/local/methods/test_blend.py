@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from shoal.cluster.local.methods.blend import learn
+from shoal.cluster.local.methods._blend import learn
 from shoal.domain import Box
 from shoal.mechanisms import NDLaplace
 from shoal.randomness import Randomness

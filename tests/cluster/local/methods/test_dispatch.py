@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from shoal.cluster.local.methods.dispatch import METHODS, choose_method, method_by_name
+from shoal.cluster.local.methods._dispatch import METHODS, choose_method, method_by_name
 from shoal.domain import Box
 from shoal.errors import InvalidSetting
 from shoal.mechanisms import Duchi, NDLaplace, Reports, SquareWave

@@ -5,8 +5,8 @@ import pytest
 
 from shoal.cluster.local import LocalClusterer
 from shoal.cluster.local.distributed_frames import GatheredReports
-from shoal.cluster.local.methods import em
-from shoal.cluster.local.methods.em import density_of, learn
+from shoal.cluster.local.methods import _em as em
+from shoal.cluster.local.methods._em import density_of, learn
 from shoal.domain import Box
 from shoal.engine import Block
 from shoal.mechanisms import NDLaplace

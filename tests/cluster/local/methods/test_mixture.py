@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from shoal.cluster.local.methods import mixture
-from shoal.cluster.local.methods.mixture import Mixture, fit_mixture, learn
+from shoal.cluster.local.methods import _mixture as mixture
+from shoal.cluster.local.methods._mixture import Mixture, fit_mixture, learn
 from shoal.errors import NotAReport
 from shoal.mechanisms import NDLaplace, Piecewise
 from shoal.randomness import Randomness

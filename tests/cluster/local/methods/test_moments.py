@@ -6,7 +6,7 @@ The covariance of the records behind reports.
 import numpy as np
 import pytest
 
-from shoal.cluster.local.methods.moments import (
+from shoal.cluster.local.methods._moments import (
     covariance,
     debiased_covariance,
     learn,

@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from shoal.cluster.local.methods import plain_kmeans
-from shoal.cluster.local.methods.plain_kmeans import centers_of, learn
+from shoal.cluster.local.methods import _plain_kmeans as plain_kmeans
+from shoal.cluster.local.methods._plain_kmeans import centers_of, learn
 from shoal.mechanisms import NDLaplace, Reports
 from shoal.randomness import Randomness
 

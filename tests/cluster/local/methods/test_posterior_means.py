@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from shoal.cluster.local.methods.posterior_means import learn
+from shoal.cluster.local.methods._posterior_means import learn
 from shoal.domain import Box
 from shoal.mechanisms import NDLaplace
 from shoal.randomness import Randomness

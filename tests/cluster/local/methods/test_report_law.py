@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from shoal.cluster.local.methods.report_law import law_of, span_of, step_of
+from shoal.cluster.local.methods._report_law import law_of, span_of, step_of
 from shoal.domain import Box
 from shoal.errors import NotAReport
 from shoal.mechanisms import Hybrid, NDLaplace, Piecewise, Reports, SquareWave

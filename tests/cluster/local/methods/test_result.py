@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from shoal.cluster.local.methods import result
-from shoal.cluster.local.methods.result import nearest
+from shoal.cluster.local.methods import _result as result
+from shoal.cluster.local.methods._result import nearest
 from shoal.mechanisms.local.laplace.prior import thinned
 
 

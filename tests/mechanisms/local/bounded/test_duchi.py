@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from shoal.mechanisms import Duchi
-from shoal.mechanisms.local.bounded.duchi import duchi_law
+from shoal.mechanisms.local.bounded._duchi import duchi_law
 from shoal.randomness import Randomness
 
 

@@ -3,7 +3,7 @@
 import numpy as np
 
 from shoal.mechanisms import Hybrid, Piecewise
-from shoal.mechanisms.local.bounded.harmony import one_sign
+from shoal.mechanisms.local.bounded._harmony import one_sign
 from shoal.randomness import Randomness
 
 

@@ -10,7 +10,7 @@ from scipy import optimize, stats
 from shoal import Box
 from shoal.errors import InvalidDomain, OutsideDomain
 from shoal.mechanisms import PrivUnit
-from shoal.mechanisms.local.bounded.priv_unit import _lean
+from shoal.mechanisms.local.bounded._priv_unit import _lean
 from shoal.randomness import Randomness
 
 

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from shoal.mechanisms.local.bounded import sliding_window
+from shoal.mechanisms.local.bounded import _sliding_window as sliding_window
 from shoal.randomness import Randomness
 
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from shoal.audit.bound.lower_bound import lower_bound_of
+from shoal.audit.bound._lower_bound import lower_bound_of
 from shoal.domain import Box
 from shoal.errors import (
     DimensionMismatch,

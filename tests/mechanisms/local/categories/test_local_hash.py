@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from shoal.audit.bound.lower_bound import lower_bound_of
+from shoal.audit.bound._lower_bound import lower_bound_of
 from shoal.errors import InvalidBudget, TooLarge, UnknownCategory
 from shoal.mechanisms import UnaryEncoding
 from shoal.mechanisms.local.categories.local_hash import LocalHash, _multiples

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from scipy.stats import chisquare
 
-from shoal.audit.bound.lower_bound import lower_bound_of
+from shoal.audit.bound._lower_bound import lower_bound_of
 from shoal.errors import DimensionMismatch, InvalidBudget, InvalidSetting, NotAReport
 from shoal.mechanisms import RandomizedResponse
 from shoal.mechanisms.local.categories.prototype_report import PrototypeReport

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from shoal.mechanisms.local.laplace.noise_law import distances, log_density, radius_quantile
+from shoal.mechanisms.local.laplace._noise_law import distances, log_density, radius_quantile
 
 
 def test_in_one_dimension_it_is_the_laplace_density():

@@ -1,6 +1,7 @@
 """``shoal collect``: reports from people's devices, and groups learnt from them."""
 
-from shoal.cli.verbs.collect import aggregators, campaign, groups, people  # register verbs
-from shoal.cli.verbs.collect.options import collect_app
+# Imported so that their verbs are registered.
+from shoal.cli.verbs.collect import _aggregators, _campaign, _groups, _people
+from shoal.cli.verbs.collect._options import collect_app
 
-__all__ = ["aggregators", "campaign", "collect_app", "groups", "people"]
+__all__ = ["_aggregators", "_campaign", "_groups", "_people", "collect_app"]

@@ -14,26 +14,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.optimize import nnls
 from scipy.special import ndtr
 
-from shoal.cluster.local.methods.result import Progress
-from shoal.domain.box import Matrix
+from shoal.arrays import Floats
+from shoal.cluster.local.methods._result import Progress
 
-__all__ = [
-    "Cells",
-    "GaussianGroups",
-    "fit_from_many_starts",
-    "fit_groups",
-    "greedy_start",
-    "move_groups",
-    "normal_density",
-    "open_ends",
-    "unexplained_places",
-]
-
-Row = NDArray[np.float64]
 # The prior: sizes are n/k up to a deviation of 0.4 of it and sum to n up to 0.01 of it; log widths
 # differ by a deviation of 0.5 from each other, and of 0.8 from that of 0.06 of a side. Chosen on
 # made-up tables: docs/decisions/local-auto.md.
@@ -63,19 +49,19 @@ class Cells:
         The number of people.
     """
 
-    edges: tuple[Row, ...]
-    counts: Row
+    edges: tuple[Floats, ...]
+    counts: Floats
     deviation: float
     n: int
 
     @property
-    def middles(self) -> Matrix:
+    def middles(self) -> Floats:
         """The middles of all cells, one a row."""
         middles = [(each[1:] + each[:-1]) / 2 for each in self.edges]
         return np.stack(np.meshgrid(*middles, indexing="ij"), -1).reshape(-1, len(middles))
 
     @property
-    def sides(self) -> Row:
+    def sides(self) -> Floats:
         """The side lengths of one cell."""
         return np.array([each[1] - each[0] for each in self.edges])
 
@@ -91,55 +77,26 @@ class GaussianGroups:
     """Fitted round groups: centres, widths and sizes, and the cost of the fit.
 
     Only released numbers went into them.
-
-    Parameters
-    ----------
-    centers
-        One row for each group.
-    widths
-        The logarithm of the deviation of each group.
-    sizes
-        The number of people in each group.
-    cost
-        Minus twice the logarithm of the posterior, up to a constant.
     """
 
-    centers: Matrix
-    widths: Row
-    sizes: Row
+    centers: Floats
+    widths: Floats
+    sizes: Floats
     cost: float
 
-    def masses(self, cells: Cells) -> Row:
-        """Return the expected number of people in each cell.
-
-        Parameters
-        ----------
-        cells
-            The cells.
-        """
+    def masses(self, cells: Cells) -> Floats:
+        """Return the expected number of people in each cell."""
         return np.asarray(self.sizes @ _outer(_factors(self.centers, self.widths, cells)[0]))
 
     def without(self, group: int) -> "GaussianGroups":
-        """Return all groups but one, unchanged; the cost is then not known.
-
-        Parameters
-        ----------
-        group
-            The number of the group to leave out.
-        """
+        """Return all groups but one, unchanged; the cost is then not known."""
         others = np.arange(len(self.sizes)) != group
         return GaussianGroups(
             self.centers[others], self.widths[others], self.sizes[others], math.nan
         )
 
-    def moments(self, cells: Cells) -> Matrix:
-        """Return the sum of the places of the people in each cell, according to the groups.
-
-        Parameters
-        ----------
-        cells
-            The cells.
-        """
+    def moments(self, cells: Cells) -> Floats:
+        """Return the sum of the places of the people in each cell, according to the groups."""
         masses, inner = _factors(self.centers, self.widths, cells)[0], []
         for axis, (mass, edges) in enumerate(zip(masses, cells.edges, strict=True)):
             mean = self._means_along(axis, edges, mass)
@@ -147,7 +104,7 @@ class GaussianGroups:
             inner.append(self.sizes @ _outer(swapped))
         return np.stack(inner, axis=1)
 
-    def _means_along(self, axis: int, edges: Row, mass: Matrix) -> Matrix:
+    def _means_along(self, axis: int, edges: Floats, mass: Floats) -> Floats:
         """Return the mean place of each group in each slice of an axis, within the walls."""
         width, middle = np.exp(self.widths)[:, None], self.centers[:, [axis]]
         density = normal_density((open_ends(edges) - middle) / width)
@@ -157,7 +114,7 @@ class GaussianGroups:
 
 def greedy_start(
     cells: Cells, k: int, width: float, heat: float, rng: np.random.Generator
-) -> Matrix:
+) -> Floats:
     """Choose places for ``k`` groups one by one, where most of the counts is unexplained.
 
     Candidates are the middles of cells, walls and corners, since a group on a corner of four
@@ -165,17 +122,9 @@ def greedy_start(
 
     Parameters
     ----------
-    cells
-        The noisy counts to explain.
-    k
-        The number of groups.
-    width
-        The deviation of the groups that are tried.
     heat
         The temperature of the random choice: 1 chooses in proportion to the likelihood, more takes
         worse places more often.
-    rng
-        The source of the random choice.
     """
     tried = [np.linspace(each[0], each[-1], 2 * len(each) - 1)[1:-1] for each in cells.edges]
     along = [_masses_along(places, math.log(width), edges)
@@ -197,16 +146,8 @@ def greedy_start(
     return starts + rng.normal(size=starts.shape) * 0.15 * cells.sides
 
 
-def fit_groups(cells: Cells, centers: Matrix) -> GaussianGroups:
-    """Fit groups from these starting places, by damped Gauss-Newton steps.
-
-    Parameters
-    ----------
-    cells
-        The noisy counts to explain.
-    centers
-        The starting places.
-    """
+def fit_groups(cells: Cells, centers: Floats) -> GaussianGroups:
+    """Fit groups from these starting places, by damped Gauss-Newton steps."""
     problem = _Problem(cells, len(centers))
     low = np.array([each[0] for each in cells.edges])
     high = np.array([each[-1] for each in cells.edges])
@@ -236,7 +177,7 @@ class _Problem:
         even = np.full((k, k), 1 / k)
         self.on_widths = (np.eye(k) - even) / _WIDTH_SPREAD**2 + even / k / _USUAL_SPREAD**2
 
-    def at(self, centers: Matrix, widths: Row) -> GaussianGroups:
+    def at(self, centers: Floats, widths: Floats) -> GaussianGroups:
         """Return the groups with the best sizes for these places and widths."""
         masses = _outer(_factors(centers, widths, self.cells)[0])
         noise = self.cells.deviation**2
@@ -252,7 +193,7 @@ class _Problem:
         )
 
     def step(
-        self, now: GaussianGroups, damping: float, low: Row, high: Row
+        self, now: GaussianGroups, damping: float, low: Floats, high: Floats
     ) -> tuple[GaussianGroups | None, float]:
         """Return the first of ever shorter steps that lowers the cost, and its damping."""
         hessian, gradient = self._expansion(now)
@@ -266,14 +207,14 @@ class _Problem:
             damping *= 5
         return None, damping
 
-    def _apply_step(self, now: GaussianGroups, move: Row) -> tuple[Matrix, Row]:
+    def _apply_step(self, now: GaussianGroups, move: Floats) -> tuple[Floats, Floats]:
         k, d = now.centers.shape
         far = 2.5 * self.cells.usual_width
         shift = np.clip(move[: k * d].reshape(d, k).T, -far, far)
         widths = now.widths + np.clip(move[k * d : k * d + k], -0.7, 0.7)
         return now.centers + shift, np.clip(widths, self.narrowest, self.widest)
 
-    def _expansion(self, now: GaussianGroups) -> tuple[Matrix, Row]:
+    def _expansion(self, now: GaussianGroups) -> tuple[Floats, Floats]:
         """Return the second and first derivatives of half the cost, by places, widths and sizes."""
         k, d = now.centers.shape
         masses, by_center, by_width = _factors(now.centers, now.widths, self.cells)
@@ -293,8 +234,8 @@ class _Problem:
 
 
 def _factors(
-    centers: Matrix, widths: Row, cells: Cells
-) -> tuple[list[Matrix], list[Matrix], list[Matrix]]:
+    centers: Floats, widths: Floats, cells: Cells
+) -> tuple[list[Floats], list[Floats], list[Floats]]:
     """Return, along each axis, the mass of each group in each slice, and its derivatives."""
     masses, by_center, by_width = [], [], []
     for axis, edges in enumerate(cells.edges):
@@ -307,38 +248,26 @@ def _factors(
     return masses, by_center, by_width
 
 
-def _masses_along(places: Row, width: float, edges: Row) -> Matrix:
+def _masses_along(places: Floats, width: float, edges: Floats) -> Floats:
     return np.asarray(np.diff(ndtr((open_ends(edges) - places[:, None]) / math.exp(width))))
 
 
-def open_ends(edges: Row) -> Row:
-    """Extend the outer slices without end, since records beyond the walls were moved onto them.
-
-    Parameters
-    ----------
-    edges
-        The edges of cells along one axis.
-    """
+def open_ends(edges: Floats) -> Floats:
+    """Extend the outer slices without end, since records beyond the walls were moved onto them."""
     far = 1e6 * (edges[-1] - edges[0])
     return np.concatenate([[edges[0] - far], edges[1:-1], [edges[-1] + far]])
 
 
-def normal_density(at: Matrix) -> Matrix:
-    """Return the standard normal density, cut off where it is no more than rounding.
-
-    Parameters
-    ----------
-    at
-        Where.
-    """
+def normal_density(at: Floats) -> Floats:
+    """Return the standard normal density, cut off where it is no more than rounding."""
     return np.asarray(np.exp(-np.minimum(at**2, 1e3) / 2) / math.sqrt(2 * math.pi))
 
 
-def _replace_axis(parts: list[Matrix], others: list[Matrix], axis: int) -> list[Matrix]:
+def _replace_axis(parts: list[Floats], others: list[Floats], axis: int) -> list[Floats]:
     return [*parts[:axis], others[axis], *parts[axis + 1 :]]
 
 
-def _outer(parts: Sequence[Matrix]) -> Matrix:
+def _outer(parts: Sequence[Floats]) -> Floats:
     """Return for each group the products over all cells, the last axis fastest."""
     product = parts[0]
     for part in parts[1:]:
@@ -346,13 +275,13 @@ def _outer(parts: Sequence[Matrix]) -> Matrix:
     return product
 
 
-def _project(grid: NDArray[np.float64], along: Sequence[Matrix]) -> NDArray[np.float64]:
+def _project(grid: Floats, along: Sequence[Floats]) -> Floats:
     for axis, weights in enumerate(along):
         grid = np.moveaxis(np.tensordot(weights, grid, axes=(1, axis)), 0, axis)
     return grid
 
 
-def _least_squares(hessian: Matrix, gradient: Row) -> Row:
+def _least_squares(hessian: Floats, gradient: Floats) -> Floats:
     """Return the non-negative sizes at which a quadratic form is least."""
     root = np.linalg.cholesky(
         hessian + 1e-9 * np.trace(hessian) / len(hessian) * np.eye(len(hessian))
@@ -367,12 +296,6 @@ def fit_from_many_starts(
 
     Parameters
     ----------
-    cells
-        The noisy counts.
-    k
-        The number of groups.
-    rng
-        The source of the starts.
     progress
         Called with the share of the work done.
 
@@ -399,17 +322,7 @@ def fit_from_many_starts(
 def move_groups(
     cells: Cells, fit: GaussianGroups, rng: np.random.Generator
 ) -> list[GaussianGroups]:
-    """For each group, fit again with that group put where the others leave most unexplained.
-
-    Parameters
-    ----------
-    cells
-        The noisy counts.
-    fit
-        The groups to move.
-    rng
-        The source of the random choice of places.
-    """
+    """For each group, fit again with that group put where the others leave most unexplained."""
     fits = []
     for group in range(len(fit.centers)):
         others = fit.without(group)
@@ -420,20 +333,8 @@ def move_groups(
 
 def unexplained_places(
     cells: Cells, fit: GaussianGroups, more: int, rng: np.random.Generator
-) -> Matrix:
-    """Choose places for further groups, where a fit explains least.
-
-    Parameters
-    ----------
-    cells
-        The noisy counts.
-    fit
-        The groups known so far.
-    more
-        How many places.
-    rng
-        The source of the random choice.
-    """
+) -> Floats:
+    """Choose places for further groups, where a fit explains least."""
     if not fit.sizes.size:  # without groups there is no mean width to try
         return greedy_start(cells, more, cells.usual_width, 1.0, rng)
     rest = replace(cells, counts=cells.counts - fit.masses(cells))

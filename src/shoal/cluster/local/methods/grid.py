@@ -8,20 +8,17 @@ they explain the counts; counts beyond them are added where they are more than n
 from typing import cast
 
 import numpy as np
-from numpy.typing import NDArray
 
+from shoal.arrays import Floats, Integers
 from shoal.cluster.kmeans.weighted import weighted_centers
 from shoal.cluster.local.distributed_frames import sum_over_reports
+from shoal.cluster.local.methods._result import LearningResult, Progress
 from shoal.cluster.local.methods.gaussian_groups import Cells, GaussianGroups
 from shoal.cluster.local.methods.group_posterior import likely_groups
-from shoal.cluster.local.methods.result import LearningResult, Progress, Row
-from shoal.domain.box import Matrix
 from shoal.errors import NotAReport, setting, value_text
 from shoal.mechanisms.local.categories.local_grid import LocalGrid
 from shoal.mechanisms.local.reports import Reports, as_raw_reports
 from shoal.randomness import Randomness
-
-__all__ = ["cells_of", "density_of", "grid_of", "learn"]
 
 _RUNS = 10
 # Deviations of the noise beyond which a count is not noise: with many cells, a lower level would
@@ -30,18 +27,12 @@ _SURE = 4
 
 
 def learn(
-    reports: Reports, n_clusters: int, rng: Randomness, units: Row, progress: Progress = None
+    reports: Reports, n_clusters: int, rng: Randomness, units: Floats, progress: Progress = None
 ) -> LearningResult:
     """Find cluster centres by k-means on the density behind reports of a ``LocalGrid``.
 
     Parameters
     ----------
-    reports
-        Of a local grid, as released.
-    n_clusters
-        The number of clusters.
-    rng
-        The seeds of the starts.
     units
         How much of each column counts as one unit of distance.
     progress
@@ -75,11 +66,6 @@ def learn(
 def grid_of(reports: object) -> LocalGrid:
     """Return the grid that made these reports, which must be as released.
 
-    Parameters
-    ----------
-    reports
-        Reports.
-
     Raises
     ------
     NotAReport
@@ -94,13 +80,11 @@ def grid_of(reports: object) -> LocalGrid:
     )
 
 
-def cells_of(reports: Reports, units: Row) -> Cells:
+def cells_of(reports: Reports, units: Floats) -> Cells:
     """Return unbiased counts of all cells, with the box's centre at 0.
 
     Parameters
     ----------
-    reports
-        Of a local grid.
     units
         How much of each column counts as one unit of distance.
     """
@@ -113,16 +97,8 @@ def cells_of(reports: Reports, units: Row) -> Cells:
     return Cells(edges, grid.counts_from_tally(tally).value, grid.deviation(n), n)
 
 
-def density_of(cells: Cells, fits: list[GaussianGroups]) -> tuple[Matrix, Row]:
-    """Return the mean place and the number of the people in each cell.
-
-    Parameters
-    ----------
-    cells
-        Noisy counts.
-    fits
-        Fits of groups that may be behind them.
-    """
+def density_of(cells: Cells, fits: list[GaussianGroups]) -> tuple[Floats, Floats]:
+    """Return the mean place and the number of the people in each cell."""
     masses, moments = _average_fits(fits, cells)
     added = _surplus(cells, masses)
     extra = np.maximum(added, 0)  # taken to lie evenly in their cells
@@ -133,7 +109,7 @@ def density_of(cells: Cells, fits: list[GaussianGroups]) -> tuple[Matrix, Row]:
     return points, np.maximum(masses + added, 0)
 
 
-def _average_fits(fits: list[GaussianGroups], cells: Cells) -> tuple[Row, Matrix]:
+def _average_fits(fits: list[GaussianGroups], cells: Cells) -> tuple[Floats, Floats]:
     """Return the people of each cell and the sum of their places, averaged by likelihood."""
     costs = np.array([fit.cost for fit in fits])
     odds = np.exp((costs.min() - costs) / 2)
@@ -141,10 +117,10 @@ def _average_fits(fits: list[GaussianGroups], cells: Cells) -> tuple[Row, Matrix
     likely = [(fit, share) for fit, share in zip(fits, odds, strict=True) if share > 1e-4]
     masses = sum(share * fit.masses(cells) for fit, share in likely)
     moments = sum(share * fit.moments(cells) for fit, share in likely)
-    return cast("Row", masses), cast("Matrix", moments)
+    return cast("Floats", masses), cast("Floats", moments)
 
 
-def _surplus(cells: Cells, masses: Row) -> Row:
+def _surplus(cells: Cells, masses: Floats) -> Floats:
     """Return the counts beyond the groups, in cells where they are clearly more than noise.
 
     A little of every remainder would do harm: there are many cells, and what noise adds to the
@@ -154,14 +130,14 @@ def _surplus(cells: Cells, masses: Row) -> Row:
     return np.where(np.abs(rest) > _SURE * cells.deviation, rest, 0.0)
 
 
-def _nearest(points: Matrix, centers: Matrix) -> NDArray[np.int64]:
+def _nearest(points: Floats, centers: Floats) -> Integers:
     halves = (centers**2).sum(axis=1) / 2
     return np.asarray(np.argmin(halves - points @ centers.T, axis=1), dtype=np.int64)
 
 
 def _report_labels(
-    grid: LocalGrid, reports: Reports, weights: Row, nearest: NDArray[np.int64]
-) -> NDArray[np.int64]:
+    grid: LocalGrid, reports: Reports, weights: Floats, nearest: Integers
+) -> Integers:
     """Return the cluster from which each report most likely came, looked up by its number."""
     best = likeliest = np.zeros(0)
     for cluster in range(nearest.max() + 1):

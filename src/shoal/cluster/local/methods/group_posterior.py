@@ -23,9 +23,10 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import ndtr, ndtri
 
+from shoal.arrays import Floats, Integers
+from shoal.cluster.local.methods._result import Progress
 from shoal.cluster.local.methods.gaussian_groups import (
     Cells,
     GaussianGroups,
@@ -33,11 +34,7 @@ from shoal.cluster.local.methods.gaussian_groups import (
     normal_density,
     open_ends,
 )
-from shoal.cluster.local.methods.result import Progress
 
-__all__ = ["draw_groups", "likely_groups"]
-
-Array = NDArray[np.float64]
 # The prior, chosen on made-up tables (docs/decisions/local-auto.md). Sizes sum to n up to 0.01 of
 # it; they are either alike, n/k up to a deviation of 0.4 of it, or any, at even odds. Logarithms of
 # widths are as in ``gaussian_groups``. Two groups in one place are less likely than two apart.
@@ -63,12 +60,6 @@ def likely_groups(
 
     Parameters
     ----------
-    cells
-        The noisy counts.
-    k
-        The number of groups.
-    rng
-        The source of draws and starts.
     progress
         Called with the share of the work done.
     """
@@ -83,12 +74,6 @@ def draw_groups(
 
     Parameters
     ----------
-    cells
-        The noisy counts.
-    k
-        The number of groups.
-    rng
-        The source of the draws.
     progress
         Called with the share of the work done.
 
@@ -130,14 +115,14 @@ class _Lattice:
     ``masses`` (chains, widths, places, slices) along each axis.
     """
 
-    places: list[Array]
-    widths: Array
-    masses: list[Array]
+    places: list[Floats]
+    widths: Floats
+    masses: list[Floats]
 
-    def overlap(self, counts: Array) -> Array:
+    def overlap(self, counts: Floats) -> Floats:
         """Return the product of the masses of each point with the counts."""
         chains, widths = self.widths.shape
-        rest: Array = np.broadcast_to(counts, (chains, widths, 1, counts.size))
+        rest: Floats = np.broadcast_to(counts, (chains, widths, 1, counts.size))
         for mass in self.masses:
             slices = mass.shape[-1]
             rest = rest.reshape(chains, widths, rest.shape[2], slices, -1)
@@ -145,7 +130,7 @@ class _Lattice:
             rest = rest.reshape(chains, widths, rest.shape[2] * rest.shape[3], -1)
         return rest.reshape(chains, -1)
 
-    def overlap_with(self, factors: list[Array]) -> Array:
+    def overlap_with(self, factors: list[Floats]) -> Floats:
         """Return the products with the masses of groups, (chains, groups, points)."""
         chains, groups = factors[0].shape[:2]
         parts = []
@@ -155,21 +140,21 @@ class _Lattice:
             parts.append(product.reshape(chains, groups, *mass.shape[1:3]))
         return _products(parts).reshape(chains, groups, -1)
 
-    def squares(self) -> Array:
+    def squares(self) -> Floats:
         """Return the sum of the squared masses of each point."""
         return _products([(mass**2).sum(axis=-1) for mass in self.masses]).reshape(
             len(self.widths), -1
         )
 
-    def squared_distances(self, center: Array) -> Array:
+    def squared_distances(self, center: Floats) -> Floats:
         """Return the squared distances of all places to one place in each chain."""
-        total: Array = np.zeros((len(center), 1))
+        total: Floats = np.zeros((len(center), 1))
         for axis, places in enumerate(self.places):
             along = (places - center[:, [axis]]) ** 2
             total = (total[:, :, None] + along[:, None]).reshape(len(center), -1)
         return total
 
-    def point(self, chosen: NDArray[np.int64]) -> tuple[Array, Array]:
+    def point(self, chosen: Integers) -> tuple[Floats, Floats]:
         """Return the places and widths of the points of these numbers, one a chain."""
         shape = (self.widths.shape[1], *(each.shape[1] for each in self.places))
         at_width, *at = np.unravel_index(chosen, shape)
@@ -207,7 +192,7 @@ class _Chains:
         self.sizes = np.zeros(shape)
         self.any_size = self.rng.random(self.n) < _ODDS_OF_ANY
         self.factors = [np.zeros((*shape, len(each) - 1)) for each in self.edges]
-        self.rest: Array = np.zeros((self.n, 0))  # counts beyond the groups
+        self.rest: Floats = np.zeros((self.n, 0))  # counts beyond the groups
         self.variance = math.nan
 
     def set_noise(self, multiple: float) -> None:
@@ -237,7 +222,7 @@ class _Chains:
         each = zip(self.centers.copy(), self.widths.copy(), self.sizes.copy(), strict=True)
         return [GaussianGroups(centers, widths, sizes, 0.0) for centers, widths, sizes in each]
 
-    def _resample(self, weights: Array) -> None:
+    def _resample(self, weights: Floats) -> None:
         """Draw chains in proportion to their weights, at even distances."""
         at = (np.arange(self.n) + self.rng.random()) / self.n * weights.sum()
         chosen = np.minimum(np.searchsorted(weights.cumsum(), at), self.n - 1)
@@ -262,7 +247,7 @@ class _Chains:
         chosen = (odds < self.rng.random((self.n, 1)) * odds[:, -1:]).sum(axis=1)
         self._put(group, *lattice.point(chosen))
 
-    def _put(self, group: int, center: Array, width: Array) -> None:
+    def _put(self, group: int, center: Floats, width: Floats) -> None:
         self.centers[:, group], self.widths[:, group] = center, width
         for factor, mass in zip(self.factors, self._masses(center, width), strict=True):
             factor[:, group] = mass
@@ -282,7 +267,7 @@ class _Chains:
         ]
         return _Lattice(places, widths, masses)
 
-    def _evidence(self, lattice: _Lattice, others: list[int], *, whole: bool) -> Array:
+    def _evidence(self, lattice: _Lattice, others: list[int], *, whole: bool) -> Floats:
         """Return the logarithm of the likelihood of each point, with all sizes integrated out.
 
         The sizes of the others are taken as Gaussian there, with their negative part.
@@ -303,7 +288,7 @@ class _Chains:
         steep = np.maximum(slope / np.sqrt(spread), -30.0)  # below, all are as good as 0
         return np.asarray(steep**2 / 2 + np.log(ndtr(steep) / np.sqrt(spread)))
 
-    def _size_prior(self, *, whole: bool) -> tuple[float, Array, Array]:
+    def _size_prior(self, *, whole: bool) -> tuple[float, Floats, Floats]:
         """Return the precision of the sum of sizes, that of each in each chain, and the pull."""
         n = self.cells.n
         on_sum = 1 / (_SUM_SPREAD * n) ** 2 if whole else 0.0
@@ -311,7 +296,7 @@ class _Chains:
         on_each = np.where(self.any_size, 0.0, alike)
         return on_sum, on_each, on_sum * n + on_each * n / self.k
 
-    def _size_expansion(self, groups: list[int], *, whole: bool) -> tuple[Array, Array]:
+    def _size_expansion(self, groups: list[int], *, whole: bool) -> tuple[Floats, Floats]:
         """Return the second and first derivatives, at 0, of half the cost by sizes."""
         on_sum, on_each, pull = self._size_prior(whole=whole)
         factors = [factor[:, groups] for factor in self.factors]
@@ -330,7 +315,7 @@ class _Chains:
         hessian, gradient = self._size_expansion(list(range(self.k)), whole=True)
         mean = np.linalg.solve(hessian, gradient[:, :, None])
         root = np.linalg.cholesky(hessian).transpose(0, 2, 1)
-        sizes: Array = np.full(self.sizes.shape, -1.0)
+        sizes: Floats = np.full(self.sizes.shape, -1.0)
         for _ in range(_TRIES):
             drawn = mean + np.linalg.solve(root, self.rng.normal(size=mean.shape))
             sizes = np.where(sizes.min(axis=1, keepdims=True) >= 0, sizes, drawn[:, :, 0])
@@ -365,7 +350,7 @@ class _Chains:
             for factor, new in zip(self.factors, moved, strict=True):
                 factor[taken, group] = new[taken]
 
-    def _step_lengths(self, group: int) -> tuple[Array, Array]:
+    def _step_lengths(self, group: int) -> tuple[Floats, Floats]:
         """Return how far a place and a width may go until the counts tell the difference."""
         width = np.exp(self.widths[:, [group]])
         own = [factor[:, group] for factor in self.factors]
@@ -379,7 +364,7 @@ class _Chains:
         reach = 1 / np.sqrt(information + 4 / self.cells.sides**2)
         return reach, 1 / np.sqrt(information.sum(axis=1) * width[:, 0] ** 2 + 1 / _WIDTH_SPREAD**2)
 
-    def _prior_at(self, group: int, center: Array, width: Array) -> Array:
+    def _prior_at(self, group: int, center: Floats, width: Floats) -> Floats:
         """Return the logarithm of the prior of a place and width, up to a constant."""
         others = [other for other in range(self.k) if other != group]
         inside = ((center >= self.low) & (center < self.high)).all(axis=1)
@@ -390,13 +375,13 @@ class _Chains:
         prior = self._width_prior(group, others, width[:, None])[:, 0]
         return np.where(inside, prior + _repulsion(apart, both).sum(axis=1), -np.inf)
 
-    def _width_prior(self, group: int, others: list[int], widths: Array) -> Array:
+    def _width_prior(self, group: int, others: list[int], widths: Floats) -> Floats:
         """Return the logarithm of the prior of the widths of a group, given those of others."""
         far, rest = widths - self.usual, self.widths[:, others] - self.usual
         pull = rest @ self.on_widths[others, group]
         return np.asarray(-far * (self.on_widths[group, group] * far / 2 + pull[:, None]))
 
-    def _masses(self, center: Array, width: Array) -> list[Array]:
+    def _masses(self, center: Floats, width: Floats) -> list[Floats]:
         """Return the masses of one group a chain in the slices along each axis."""
         scale = np.exp(width)[:, None]
         return [
@@ -416,12 +401,12 @@ class _Chains:
         self.any_size = self.rng.random(self.n) < odds
 
 
-def _through(at: Array, low: float, step: float, count: int) -> Array:
+def _through(at: Floats, low: float, step: float, count: int) -> Floats:
     """Return ``count`` even places from ``low`` on, one of which is ``at``, for each chain."""
     return np.asarray(low + np.mod(at - low, step)[:, None] + step * np.arange(count))
 
 
-def _products(parts: list[Array]) -> Array:
+def _products(parts: list[Floats]) -> Floats:
     """Return the products over all cells, the last axis fastest."""
     product = parts[0]
     for part in parts[1:]:
@@ -429,15 +414,15 @@ def _products(parts: list[Array]) -> Array:
     return product
 
 
-def _repulsion(apart: Array, both: Array) -> Array:
+def _repulsion(apart: Floats, both: Floats) -> Floats:
     """Return the logarithm of the prior of a squared distance, given the sum of both variances."""
     near = np.exp(-np.minimum(apart / (4 * both) + 1e-9, 30.0))
     return np.asarray(_REPULSION * np.log1p(-near))
 
 
 def _positive_sizes(
-    hessian: Array, gradient: Array, start: Array, rng: np.random.Generator
-) -> Array:
+    hessian: Floats, gradient: Floats, start: Floats, rng: np.random.Generator
+) -> Floats:
     """Draw sizes of which none is negative, one group after the other."""
     sizes = np.maximum(start, 0)
     for _ in range(4):

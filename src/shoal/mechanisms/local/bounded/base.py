@@ -15,8 +15,8 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from shoal.arrays import Floats
 from shoal.domain import Box
-from shoal.domain.box import Matrix
 from shoal.errors import (
     InvalidBudget,
     InvalidDomain,
@@ -29,18 +29,6 @@ from shoal.mechanisms.local.records import records_of
 from shoal.mechanisms.local.reports import Reports, as_raw_reports
 from shoal.privacy import LocalDP
 from shoal.privacy.exact import Number
-
-__all__ = [
-    "STEPS",
-    "Bounded",
-    "Estimate",
-    "Steps",
-    "local_budget",
-    "own_reports",
-    "positive_number",
-    "scaled_of",
-    "steps_of",
-]
 
 STEPS = 2**20  # of a column's public range: docs/decisions/exact-local-draws.md
 Steps = NDArray[np.int32]
@@ -60,8 +48,8 @@ class Estimate:
         Of each; infinite for a single report.
     """
 
-    value: NDArray[np.float64]
-    standard_error: NDArray[np.float64]
+    value: Floats
+    standard_error: Floats
 
 
 class Bounded(ABC):
@@ -101,25 +89,11 @@ class Bounded(ABC):
         return local_budget(self.epsilon)
 
     def check(self, value: ArrayLike) -> None:
-        """Refuse rows that cannot be randomised, before anything is written or drawn.
-
-        Parameters
-        ----------
-        value
-            The rows.
-        """
+        """Refuse rows that cannot be randomised, before anything is written or drawn."""
         self._rows(value)
 
     def release(self, value: ArrayLike, rng: np.random.Generator) -> Reports:
-        """Return one report for each row, in the units of the rows.
-
-        Parameters
-        ----------
-        value
-            A table of rows, or one row as a flat array.
-        rng
-            The noise stream.
-        """
+        """Return one report for each row, in the units of the rows."""
         rows = self._rows(value)
         box = self._box(rows.shape[1])
         # Filled block by block: noise of a whole table would be several copies of it.
@@ -129,26 +103,14 @@ class Bounded(ABC):
         return Reports.drawn(values, self, rng)
 
     def mean(self, reports: Reports) -> Estimate:
-        """Estimate the mean of the rows behind these reports, unbiased, with its standard error.
-
-        Parameters
-        ----------
-        reports
-            Reports of this mechanism, unchanged.
-        """
+        """Estimate the mean of the rows behind these reports, unbiased, with its standard error."""
         values = np.atleast_2d(own_reports(reports, self).values)
         n = len(values)
         spread = values.std(axis=0, ddof=1) if n > 1 else np.full(values.shape[1], np.inf)
         return Estimate(values.mean(axis=0), spread / np.sqrt(n))
 
-    def variance(self, x: ArrayLike) -> Matrix:
-        """Return the variance of each row's report, column by column.
-
-        Parameters
-        ----------
-        x
-            A table of rows, or one row as a flat array.
-        """
+    def variance(self, x: ArrayLike) -> Floats:
+        """Return the variance of each row's report, column by column."""
         rows = self._rows(x)
         box = self._box(rows.shape[1])
         scaled = np.clip(box.scale(rows, -1, 1), -1, 1)
@@ -156,17 +118,17 @@ class Bounded(ABC):
         return variances[0] if np.ndim(x) == 1 else variances
 
     @abstractmethod
-    def _draw(self, steps: Steps, rng: np.random.Generator) -> Matrix:
+    def _draw(self, steps: Steps, rng: np.random.Generator) -> Floats:
         """Draw reports on the scale where the box is [-1, 1]^d, from rows in whole steps.
 
         Both have one line a column: then every operation runs along memory.
         """
 
     @abstractmethod
-    def _scaled_variance(self, x: Matrix) -> Matrix:
+    def _scaled_variance(self, x: Floats) -> Floats:
         """Return the variance of each column's report, for rows in [-1, 1]^d."""
 
-    def _rows(self, value: ArrayLike) -> Matrix:
+    def _rows(self, value: ArrayLike) -> Floats:
         """Return checked float64 rows."""
         return records_of(value, self._box(_column_count(value)), clip=self.clip)
 
@@ -176,13 +138,7 @@ class Bounded(ABC):
 
 
 def local_budget(epsilon: Number) -> Fraction:
-    """Return epsilon as an exact fraction, refused beyond what local mechanisms can keep.
-
-    Parameters
-    ----------
-    epsilon
-        The budget of one report.
-    """
+    """Return epsilon as an exact fraction, refused beyond what local mechanisms can keep."""
     exact = LocalDP(epsilon).epsilon  # type: ignore[arg-type]
     if exact < _SMALLEST_BUDGET:
         raise InvalidBudget(
@@ -202,27 +158,13 @@ def local_budget(epsilon: Number) -> Fraction:
 
 
 def positive_number(value: object) -> bool:
-    """Whether a value is a positive, finite number.
-
-    Parameters
-    ----------
-    value
-        Anything.
-    """
+    """Whether a value is a positive, finite number."""
     number = isinstance(value, int | float | np.number) and not isinstance(value, bool)
     return number and bool(0 < float(value) < np.inf)  # type: ignore[arg-type]
 
 
 def own_reports(reports: object, mechanism: object) -> Reports:
-    """Return reports checked to be this mechanism's own, unchanged, and at least one.
-
-    Parameters
-    ----------
-    reports
-        What came.
-    mechanism
-        What must have made them.
-    """
+    """Return reports checked to be this mechanism's own, unchanged, and at least one."""
     raw = as_raw_reports(reports)
     if raw.mechanism != mechanism:
         raise NotAReport(
@@ -235,35 +177,28 @@ def own_reports(reports: object, mechanism: object) -> Reports:
     return raw
 
 
-def steps_of(rows: Matrix, box: Box) -> Steps:
+def steps_of(rows: Floats, box: Box) -> Steps:
     """Return rows as whole steps, 0 at the low end of the box and 2**20 at its high end.
-
-    Parameters
-    ----------
-    rows
-        Rows inside the box.
-    box
-        The public box.
 
     Returns
     -------
         An array with a line for each column.
     """
-    places: Matrix = rows.T - box.low[:, None]
+    places: Floats = rows.T - box.low[:, None]
     places /= (box.high - box.low)[:, None]
     # In place, and transposed: columns then lie in one piece of memory.
     places *= STEPS
     return np.rint(places, out=places).astype(np.int32)
 
 
-def _in_raw_units(values: Matrix, box: Box) -> Matrix:
+def _in_raw_units(values: Floats, box: Box) -> Floats:
     """Convert reports from [-1, 1]^d to the units of the box, one line a row."""
     values *= ((box.high - box.low) / 2)[:, None]
     values += (box.high / 2 + box.low / 2)[:, None]
     return values.T
 
 
-def scaled_of(steps: Steps) -> Matrix:
+def scaled_of(steps: Steps) -> Floats:
     """Return the numbers in [-1, 1] that these steps stand for.
 
     Parameters

@@ -7,16 +7,14 @@ from functools import lru_cache
 
 import numpy as np
 
+from shoal.arrays import Floats
 from shoal.domain import Box
-from shoal.domain.box import Matrix
-from shoal.mechanisms.exact.coins import Coin
+from shoal.mechanisms.exact._coins import Coin
+from shoal.mechanisms.local.bounded._column_sampling import ColumnLaw, Sampled
+from shoal.mechanisms.local.bounded._harmony import OneSign, one_sign
 from shoal.mechanisms.local.bounded.base import Steps
-from shoal.mechanisms.local.bounded.column_sampling import ColumnLaw, Sampled
-from shoal.mechanisms.local.bounded.harmony import OneSign, one_sign
 from shoal.mechanisms.local.bounded.piecewise import piecewise_law
 from shoal.privacy.exact import Number
-
-__all__ = ["Hybrid", "HybridLaw"]
 
 # Where (z + 3)(z + 1)^2 = 3 (z^2 + 1)^2, z = e^(epsilon/2): below it Piecewise does not help.
 # The root below which Duchi's mechanism alone has less worst-case variance (Wang et al. 2019).
@@ -69,13 +67,7 @@ class Hybrid(Sampled):
 
 
 class HybridLaw:
-    """The Hybrid mechanism for one number in [-1, 1].
-
-    Parameters
-    ----------
-    epsilon
-        The budget of one report, exact.
-    """
+    """The Hybrid mechanism for one number in [-1, 1]."""
 
     def __init__(self, epsilon: Fraction) -> None:
         self._piecewise = piecewise_law(epsilon)
@@ -83,20 +75,12 @@ class HybridLaw:
         self._chance = -math.expm1(-epsilon / 2)
         self._coin = Coin(epsilon / 2, lambda z: 1 - 1 / z)
 
-    def draw(self, steps: Steps, rng: np.random.Generator) -> Matrix:
-        """Draw reports on the scale of [-1, 1].
-
-        Parameters
-        ----------
-        steps
-            Values in whole steps.
-        rng
-            The noise stream.
-        """
+    def draw(self, steps: Steps, rng: np.random.Generator) -> Floats:
+        """Draw reports on the scale of [-1, 1]."""
         smooth = self._coin.flip(steps.size, rng).reshape(steps.shape)  # [P1]
         return np.where(smooth, self._piecewise.draw(steps, rng), self._sign.draw(steps, rng))
 
-    def variance(self, x: Matrix) -> Matrix:
+    def variance(self, x: Floats) -> Floats:
         """Return the weighted mean of both variances: both laws are unbiased.
 
         Parameters

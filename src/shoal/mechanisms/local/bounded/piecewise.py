@@ -7,14 +7,12 @@ from functools import lru_cache
 
 import numpy as np
 
+from shoal.arrays import Floats
 from shoal.domain import Box
-from shoal.domain.box import Matrix
+from shoal.mechanisms.local.bounded._column_sampling import Sampled
+from shoal.mechanisms.local.bounded._sliding_window import SlidingWindow
 from shoal.mechanisms.local.bounded.base import STEPS, Steps
-from shoal.mechanisms.local.bounded.column_sampling import Sampled
-from shoal.mechanisms.local.bounded.sliding_window import SlidingWindow
 from shoal.privacy.exact import Number
-
-__all__ = ["Piecewise", "PiecewiseLaw", "piecewise_law"]
 
 
 @dataclass(frozen=True)
@@ -67,13 +65,7 @@ class Piecewise(Sampled):
 
 
 class PiecewiseLaw:
-    """The Piecewise mechanism for one number in [-1, 1].
-
-    Parameters
-    ----------
-    epsilon
-        The budget of one report, exact.
-    """
+    """The Piecewise mechanism for one number in [-1, 1]."""
 
     def __init__(self, epsilon: Fraction) -> None:
         self._ratio = math.exp(epsilon)
@@ -81,22 +73,14 @@ class PiecewiseLaw:
         self._window = SlidingWindow(epsilon, width)
         self._unit = (self._ratio * width + STEPS) / (width * math.expm1(epsilon)) * (2 / STEPS)
 
-    def draw(self, steps: Steps, rng: np.random.Generator) -> Matrix:
-        """Draw reports on the scale of [-1, 1].
-
-        Parameters
-        ----------
-        steps
-            Values in whole steps.
-        rng
-            The noise stream.
-        """
+    def draw(self, steps: Steps, rng: np.random.Generator) -> Floats:
+        """Draw reports on the scale of [-1, 1]."""
         values = self._window.draw(steps, rng).astype(np.float64)  # [P2]
         values -= (self._window.places - 1) / 2
         values *= self._unit  # [P3] chosen so that the mean is the value
         return values
 
-    def variance(self, x: Matrix) -> Matrix:
+    def variance(self, x: Floats) -> Floats:
         """Return the exact variance; about x^2/(z-1) + (z+3)/(3 (z-1)^2), within 2**-19.
 
         Parameters
@@ -113,11 +97,5 @@ class PiecewiseLaw:
 
 @lru_cache(maxsize=64)
 def piecewise_law(epsilon: Fraction) -> PiecewiseLaw:
-    """Return the law at this budget, made once.
-
-    Parameters
-    ----------
-    epsilon
-        The budget of one report, exact.
-    """
+    """Return the law at this budget, made once."""
     return PiecewiseLaw(epsilon)

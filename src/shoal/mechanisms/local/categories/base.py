@@ -9,17 +9,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from shoal.arrays import Floats, Integers
 from shoal.domain import Categories
 from shoal.errors import DimensionMismatch, InvalidDomain, UnknownCategory
 from shoal.mechanisms.local.bounded.base import Estimate, local_budget, own_reports
 from shoal.mechanisms.local.reports import Reports
 from shoal.privacy import LocalDP
 from shoal.privacy.exact import Number
-
-__all__ = ["Categorical", "Coded", "nearest_shares"]
-
-Codes = NDArray[np.int64]
-Vector = NDArray[np.float64]
 
 
 class Categorical(ABC):
@@ -58,25 +54,11 @@ class Categorical(ABC):
         return listed.size if isinstance(listed, Categories) else listed
 
     def check(self, value: Any) -> None:
-        """Refuse values that are not in the list, before anything is written or drawn.
-
-        Parameters
-        ----------
-        value
-            One value, or a column of them.
-        """
+        """Refuse values that are not in the list, before anything is written or drawn."""
         self._codes(value)
 
     def release(self, value: Any, rng: np.random.Generator) -> Reports:
-        """Return one report for each value, as codes.
-
-        Parameters
-        ----------
-        value
-            One value, or a column of them.
-        rng
-            The noise stream.
-        """
+        """Return one report for each value, as codes."""
         return Reports.drawn(self._draw(self._codes(value), rng), self, rng)
 
     def frequencies(self, reports: Reports, project: bool = False) -> Estimate:
@@ -87,15 +69,13 @@ class Categorical(ABC):
 
         Parameters
         ----------
-        reports
-            Reports of this mechanism, unchanged.
         project
             Return the nearest shares that are not negative and sum to 1.
         """
         estimate = self._estimate(*self._shares(own_reports(reports, self).values))
         return replace(estimate, value=nearest_shares(estimate.value)) if project else estimate
 
-    def _estimate(self, shares: Vector, n: int) -> Estimate:
+    def _estimate(self, shares: Floats, n: int) -> Estimate:
         """Correct the shares seen in ``n`` reports for the noise."""
         yes, no = self._chances
         # The share that shows is a mean of coins; dividing undoes how the mechanism blurs it.
@@ -103,13 +83,7 @@ class Categorical(ABC):
         return Estimate((shares - no) / (yes - no), error)
 
     def variance(self, share: float = 0.0) -> float:
-        """Return the variance of an estimated share, times the number of reports.
-
-        Parameters
-        ----------
-        share
-            The true share of the category.
-        """
+        """Return the variance of an estimated share, times the number of reports."""
         yes, no = self._chances
         spread = share * yes * (1 - yes) + (1 - share) * no * (1 - no)
         return spread / (yes - no) ** 2
@@ -120,14 +94,14 @@ class Categorical(ABC):
         """The probability that a category shows in a report: if true, and if it is another."""
 
     @abstractmethod
-    def _draw(self, codes: Codes, rng: np.random.Generator) -> NDArray[Any]:
+    def _draw(self, codes: Integers, rng: np.random.Generator) -> NDArray[Any]:
         """Draw one report for each code."""
 
     @abstractmethod
-    def _shares(self, values: NDArray[Any]) -> tuple[Vector, int]:
+    def _shares(self, values: NDArray[Any]) -> tuple[Floats, int]:
         """Return in which share of the reports each category shows, and their number."""
 
-    def _codes(self, value: Any) -> Codes:
+    def _codes(self, value: Any) -> Integers:
         """Return the checked codes of values."""
         if np.ndim(value) > 1:
             raise DimensionMismatch(
@@ -148,17 +122,11 @@ class Coded(Categorical):
     def codes(self) -> int:
         """How many different reports there are."""
 
-    def tally(self, values: NDArray[Any]) -> Codes:
-        """Count how often each code was reported; counts of parts of the reports add up.
-
-        Parameters
-        ----------
-        values
-            The reported codes.
-        """
+    def tally(self, values: NDArray[Any]) -> Integers:
+        """Count how often each code was reported; counts of parts of the reports add up."""
         return np.bincount(values.ravel().astype(np.int64), minlength=self.codes)
 
-    def frequencies_from_tally(self, counts: Codes) -> Estimate:
+    def frequencies_from_tally(self, counts: Integers) -> Estimate:
         """Estimate shares as ``frequencies`` does, from counts of codes.
 
         Parameters
@@ -168,30 +136,25 @@ class Coded(Categorical):
         """
         return self._estimate(self._shares_from_tally(counts), int(counts.sum()))
 
-    def _shares(self, values: NDArray[Any]) -> tuple[Vector, int]:
+    def _shares(self, values: NDArray[Any]) -> tuple[Floats, int]:
         return self._shares_from_tally(self.tally(values)), values.size
 
     @abstractmethod
-    def _shares_from_tally(self, counts: Codes) -> Vector:
+    def _shares_from_tally(self, counts: Integers) -> Floats:
         """Return in which share of the reports each category shows."""
 
 
-def nearest_shares(estimate: Vector) -> Vector:
+def nearest_shares(estimate: Floats) -> Floats:
     """Project onto the simplex by least squares: shares from 0 up that sum to 1.
 
     >>> nearest_shares(np.array([0.7, 0.5, -0.2])).round(6).tolist()
     [0.6, 0.4, 0.0]
-
-    Parameters
-    ----------
-    estimate
-        Unbiased shares, some of them perhaps negative.
     """
     # The shift is found from the largest share down: those it takes below 0 are cut.
     falling = np.sort(estimate)[::-1]
     excess = (np.cumsum(falling) - 1) / np.arange(1, falling.size + 1)
     shift = excess[np.flatnonzero(falling > excess)[-1]]
-    shares: Vector = np.maximum(estimate - shift, 0)
+    shares: Floats = np.maximum(estimate - shift, 0)
     return shares
 
 
@@ -211,7 +174,7 @@ def _category_list(categories: object) -> Categories | int:
     return listed
 
 
-def _checked_codes(column: object, size: int) -> Codes:
+def _checked_codes(column: object, size: int) -> Integers:
     codes = np.asarray(column)
     whole = codes.dtype.kind in "iu" and not isinstance(column, np.ma.MaskedArray)
     unknown = (codes < 0) | (codes >= size) if whole else np.ones(codes.shape, dtype=bool)

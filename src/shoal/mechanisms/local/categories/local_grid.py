@@ -7,20 +7,19 @@ from fractions import Fraction
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from shoal.arrays import Floats, Integers
 from shoal.domain import Box, Grid
 from shoal.errors import InvalidDomain, InvalidSetting, setting, value_text
 from shoal.mechanisms.local.bounded.base import Estimate, local_budget, own_reports
+from shoal.mechanisms.local.categories._randomized_response import RandomizedResponse
 from shoal.mechanisms.local.categories.local_hash import LocalHash
-from shoal.mechanisms.local.categories.randomized_response import RandomizedResponse
 from shoal.mechanisms.local.records import records_of
 from shoal.mechanisms.local.reports import Reports
 from shoal.mechanisms.local.users_needed import users_needed
 from shoal.privacy import LocalDP
 from shoal.privacy.exact import Number
-
-__all__ = ["LocalGrid", "auto_cells", "cell_oracle"]
 
 AskedCells = int | Sequence[int] | Literal["auto"]
 Oracle = RandomizedResponse | LocalHash
@@ -218,7 +217,7 @@ class LocalGrid:
         own = own_reports(reports, self)
         return self.counts_from_tally(self.oracle.tally(own.values))
 
-    def counts_from_tally(self, tally: NDArray[np.int64]) -> Estimate:
+    def counts_from_tally(self, tally: Integers) -> Estimate:
         """Estimate cell counts as ``counts`` does, from counts of reported numbers.
 
         Parameters
@@ -239,7 +238,7 @@ class LocalGrid:
         """
         return math.sqrt(self.oracle.variance() * n)
 
-    def chances(self, shares: NDArray[np.float64]) -> NDArray[np.float64]:
+    def chances(self, shares: Floats) -> Floats:
         """Return the probability of every report for people spread over the cells so.
 
         Parameters
@@ -253,7 +252,7 @@ class LocalGrid:
         ratio = math.exp(self.exact_epsilon)
         return np.asarray((shares.sum() + (ratio - 1) * shares) / (ratio + oracle.size - 1))
 
-    def _grid_and_rows(self, value: Any) -> tuple["LocalGrid", NDArray[np.float64]]:
+    def _grid_and_rows(self, value: Any) -> tuple["LocalGrid", Floats]:
         rows = records_of(value, self.domain, clip=True)
         if isinstance(self.cells, str) and len(rows) == 1:
             raise InvalidSetting(
@@ -268,17 +267,6 @@ class LocalGrid:
 
 def auto_cells(n: int, epsilon: Number, d: int, n_clusters: int) -> int:
     """Return the number of cells along each axis that suits so many reports.
-
-    Parameters
-    ----------
-    n
-        How many people report.
-    epsilon
-        The promise of one report.
-    d
-        The number of columns.
-    n_clusters
-        How many clusters are looked for.
 
     Examples
     --------
@@ -297,13 +285,6 @@ def cell_oracle(epsilon: Number, size: int) -> Oracle:
 
     >>> cell_oracle(1.0, 9), cell_oracle(1.0, 144)
     (RandomizedResponse(epsilon=1.0, categories=9), LocalHash(epsilon=1.0, categories=144))
-
-    Parameters
-    ----------
-    epsilon
-        The promise of one report.
-    size
-        How many cells there are.
     """
     either: tuple[Oracle, Oracle] = RandomizedResponse(epsilon, size), LocalHash(epsilon, size)
     return min(either, key=lambda oracle: oracle.variance())

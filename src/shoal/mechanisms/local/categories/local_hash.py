@@ -5,15 +5,13 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
-from numpy.typing import NDArray
 
+from shoal.arrays import Floats, Integers
 from shoal.domain import Categories
 from shoal.errors import TooLarge
-from shoal.mechanisms.local.categories.base import Coded, Codes, Vector
-from shoal.mechanisms.local.categories.randomized_response import RandomizedResponse
+from shoal.mechanisms.local.categories._randomized_response import RandomizedResponse
+from shoal.mechanisms.local.categories.base import Coded
 from shoal.privacy.exact import Number
-
-__all__ = ["LocalHash"]
 
 _PRIMES = (2, 3, 5, 7, 11, 13, 17, 19, 23, 29, 31, 37, 41, 43, 47, 53, 59, 61, 97, 127)
 _MOST_CODES = 2**24  # different reports: the server counts each
@@ -81,7 +79,7 @@ class LocalHash(Coded):
         ratio = math.exp(self.exact_epsilon)
         return ratio / (ratio + self.buckets - 1), 1 / self.buckets
 
-    def chances(self, shares: Vector) -> Vector:
+    def chances(self, shares: Floats) -> Floats:
         """Return the probability of every report for people spread over the categories so.
 
         Parameters
@@ -95,17 +93,17 @@ class LocalHash(Coded):
         waves = np.fft.fftn(waves.reshape((g,) * t)).ravel()
         hits = np.fft.ifft(waves[_multiples(g, t)], axis=0).real.T  # of each function and bucket
         ratio = math.exp(self.exact_epsilon)
-        chances: Vector = (shares.sum() + (ratio - 1) * hits) / (ratio + g - 1) / g**t
+        chances: Floats = (shares.sum() + (ratio - 1) * hits) / (ratio + g - 1) / g**t
         return chances.ravel()
 
-    def _draw(self, codes: Codes, rng: np.random.Generator) -> Codes:
+    def _draw(self, codes: Integers, rng: np.random.Generator) -> Integers:
         g = self.buckets
         functions = rng.integers(0, g**self.digits, size=codes.size)  # [P1]
         response = RandomizedResponse(self.exact_epsilon, g)
         places = response.release(self._hashed(functions, codes), rng).values  # [P2]
         return np.asarray(functions * g + places, dtype=np.int64)
 
-    def _hashed(self, functions: Codes, codes: Codes) -> Codes:
+    def _hashed(self, functions: Integers, codes: Integers) -> Integers:
         """Return the bucket that each hash function sends its code to."""
         g, places = self.buckets, np.zeros(codes.size, dtype=np.int64)
         for start in range(0, codes.size, _BLOCK):
@@ -121,7 +119,7 @@ class LocalHash(Coded):
         """How many different reports there are."""
         return int(self.buckets ** (self.digits + 1))
 
-    def _shares_from_tally(self, counts: Codes) -> Vector:
+    def _shares_from_tally(self, counts: Integers) -> Floats:
         g, t = self.buckets, self.digits
         # All cells at once by Fourier transforms; a loop over cells and codes would be their
         # product.
@@ -131,7 +129,7 @@ class LocalHash(Coded):
         return np.asarray(np.rint(supported[: self.size]) / counts.sum())
 
 
-def _multiples(g: int, t: int) -> NDArray[np.int64]:
+def _multiples(g: int, t: int) -> Integers:
     """Return the number of the line s v for every multiple s = 0 .. g-1 and line v.
 
     Reports that match v are a sum over s of g-th roots of unity to the power of s (a . v - z): so

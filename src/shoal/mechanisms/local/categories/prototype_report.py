@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from shoal.domain.box import Matrix, as_matrix
+from shoal.arrays import Floats, Integers
+from shoal.domain.box import as_matrix
 from shoal.errors import InvalidSetting
 from shoal.mechanisms.local.bounded.base import STEPS, Estimate, local_budget, own_reports
 from shoal.mechanisms.local.categories.local_grid import Oracle, cell_oracle
@@ -16,9 +17,6 @@ from shoal.mechanisms.local.reports import Reports
 from shoal.privacy import LocalDP
 from shoal.privacy.exact import Number
 
-__all__ = ["MISMATCH", "PrototypeReport"]
-
-Integers = NDArray[np.int64]
 MISMATCH = 0.5  # what another category costs, as in the cost of mixed tables
 _BLOCK = 2**15  # records whose costs to all prototypes are looked at together
 
@@ -42,14 +40,8 @@ class PrototypeReport:
         How many categories each column has; 0 for a number. Numbers come first.
     questions
         The columns of each question, by their places; one is drawn, each as likely.
-    bins
-        How many bins each number has before there are prototypes.
-    weights
-        How much each column counts in the cost.
     prototypes
         Published ones, a line each: numbers of [-1, 1], then codes; none in a first round.
-    reach
-        How far from a prototype each number is told apart.
     epsilon
         The promise of one report; at most 20.
 
@@ -104,36 +96,18 @@ class PrototypeReport:
         return sum(size == 0 for size in self.sizes)
 
     def answer_sizes(self, question: int) -> tuple[int, ...]:
-        """Return how many values each part of an answer has: prototypes first, if there are any.
-
-        Parameters
-        ----------
-        question
-            Its place.
-        """
+        """Return how many values each part of an answer has: prototypes first, if there are any."""
         numbers = (2,) * self._n_numbers if self.prototypes else self.bins
         own = tuple(self.sizes[column] or numbers[column] for column in self.questions[question])
         return ((len(self.prototypes),) if self.prototypes else ()) + own
 
     def oracle(self, question: int) -> Oracle | None:
-        """Return the frequency oracle of a question; None if there is only one answer.
-
-        Parameters
-        ----------
-        question
-            Its place.
-        """
+        """Return the frequency oracle of a question; None if there is only one answer."""
         size = math.prod(self.answer_sizes(question))
         return cell_oracle(self.epsilon, size) if size > 1 else None
 
     def check(self, value: ArrayLike) -> None:
-        """Refuse what is no table of numbers and codes, before anything is written or drawn.
-
-        Parameters
-        ----------
-        value
-            The records.
-        """
+        """Refuse what is no table of numbers and codes, before anything is written or drawn."""
         as_matrix(value, len(self.sizes))
 
     def release(self, value: ArrayLike, rng: np.random.Generator) -> Reports:
@@ -143,8 +117,6 @@ class PrototypeReport:
         ----------
         value
             A line each: numbers of [-1, 1], then codes.
-        rng
-            The noise stream.
         """
         records = self._clipped(as_matrix(value, len(self.sizes)))  # [P1]
         drawn = rng.integers(0, len(self.questions), size=len(records))  # [P2]
@@ -161,13 +133,6 @@ class PrototypeReport:
     def answers(self, reports: Reports, question: int) -> Estimate:
         """Estimate the share of each answer to a question, in the shape of its parts.
 
-        Parameters
-        ----------
-        reports
-            Reports of this mechanism, unchanged.
-        question
-            The place of the question.
-
         Returns
         -------
             Unbiased shares, and the standard error of a rare one. 0 and infinite errors if nobody
@@ -183,7 +148,7 @@ class PrototypeReport:
         shares = oracle.frequencies(Reports(codes, oracle)).value.reshape(shape)
         return Estimate(shares, np.full(shape, math.sqrt(oracle.variance() / codes.size)))
 
-    def _clipped(self, records: Matrix) -> Matrix:
+    def _clipped(self, records: Floats) -> Floats:
         """Return records inside what is public; what is missing counts as the middle."""
         p, clean = self._n_numbers, np.nan_to_num(records, nan=0.0, posinf=1.0, neginf=-1.0)
         most = np.array(self.sizes[p:], dtype=np.float64) - 1
@@ -192,7 +157,7 @@ class PrototypeReport:
         return clean
 
     def _answers(
-        self, question: int, records: Matrix, nearest: Integers, rng: np.random.Generator
+        self, question: int, records: Floats, nearest: Integers, rng: np.random.Generator
     ) -> Integers:
         """Return the code of each record's answer."""
         sizes = self.answer_sizes(question)
@@ -216,7 +181,7 @@ class PrototypeReport:
         sides = rng.integers(0, STEPS, size=len(values)) < steps
         return np.asarray(sides, dtype=np.int64)
 
-    def _nearest(self, records: Matrix) -> Integers:
+    def _nearest(self, records: Floats) -> Integers:
         """Return the prototype of the least cost, of two as cheap the first."""
         nearest = np.zeros(len(records), dtype=np.int64)
         if len(self.prototypes) < 2:
@@ -226,7 +191,7 @@ class PrototypeReport:
             nearest[part] = np.argmin(self._costs(records[part]), axis=1)
         return nearest
 
-    def _costs(self, records: Matrix) -> Matrix:
+    def _costs(self, records: Floats) -> Floats:
         p, weights = self._n_numbers, np.array(self.weights)
         costs = [
             np.square(records[:, :p] - line[:p]) @ weights[:p]

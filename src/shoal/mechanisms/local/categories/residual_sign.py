@@ -5,10 +5,11 @@ from dataclasses import KW_ONLY, dataclass
 from fractions import Fraction
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from shoal.arrays import Floats, Integers
 from shoal.domain import Box
-from shoal.domain.box import Matrix, as_matrix
+from shoal.domain.box import as_matrix
 from shoal.errors import InvalidDomain, InvalidSetting, setting, value_text
 from shoal.mechanisms.local.bounded.base import (
     STEPS,
@@ -22,8 +23,6 @@ from shoal.mechanisms.local.records import records_of
 from shoal.mechanisms.local.reports import Reports
 from shoal.privacy import LocalDP
 from shoal.privacy.exact import Number
-
-__all__ = ["ResidualSign"]
 
 _BLOCK = 2**15  # rows whose distances to all centres are looked at together
 
@@ -43,8 +42,6 @@ class ResidualSign:
 
     Parameters
     ----------
-    domain
-        Public bounds. Rows outside are moved to their nearest point, NaN to the centre.
     centers
         Published ones, a line each, in raw units: learnt from other people's reports.
     reach
@@ -102,25 +99,11 @@ class ResidualSign:
         return cell_oracle(self.epsilon, 2 * len(self.centers))
 
     def check(self, value: ArrayLike) -> None:
-        """Refuse what is no table of numbers, before anything is written or drawn.
-
-        Parameters
-        ----------
-        value
-            The rows.
-        """
+        """Refuse what is no table of numbers, before anything is written or drawn."""
         records_of(value, self.domain, clip=True)
 
     def release(self, value: ArrayLike, rng: np.random.Generator) -> Reports:
-        """Return one report for each row: the column and the oracle's report.
-
-        Parameters
-        ----------
-        value
-            A table of rows, or one row as a flat array.
-        rng
-            The noise stream.
-        """
+        """Return one report for each row: the column and the oracle's report."""
         rows = self.domain.scale(records_of(value, self.domain, clip=True), -1, 1)  # [P1]
         columns = rng.integers(0, self.domain.d, size=len(rows))  # [P2]
         nearest = self._nearest(rows)
@@ -131,15 +114,10 @@ class ResidualSign:
         codes = self.oracle.release(2 * nearest + sides, rng).values  # [P4]
         return Reports.drawn(np.column_stack([columns, codes]), self, rng)
 
-    def shifts(self, reports: Reports) -> Matrix:
+    def shifts(self, reports: Reports) -> Floats:
         """Estimate how far the mean of each centre's rows lies from it, in raw units.
 
         0 where a centre has no more rows than noise alone would show.
-
-        Parameters
-        ----------
-        reports
-            Reports of this mechanism, unchanged.
 
         Returns
         -------
@@ -150,19 +128,13 @@ class ResidualSign:
         return np.column_stack(moves) * (self.domain.high - self.domain.low) / 2
 
     def shares(self, reports: Reports) -> Estimate:
-        """Estimate the share of people nearest to each centre.
-
-        Parameters
-        ----------
-        reports
-            Reports of this mechanism, unchanged.
-        """
+        """Estimate the share of people nearest to each centre."""
         codes = own_reports(reports, self).values[:, 1]
         shares = self.oracle.frequencies(Reports(codes, self.oracle)).value
         error = math.sqrt(2 * self.oracle.variance() / codes.size)
         return Estimate(shares[::2] + shares[1::2], np.full(len(self.centers), error))
 
-    def _column_shifts(self, codes: NDArray[np.int64]) -> NDArray[np.float64]:
+    def _column_shifts(self, codes: Integers) -> Floats:
         """Estimate the shift of each centre along one column, in scaled units."""
         if not codes.size:
             return np.zeros(len(self.centers))
@@ -175,10 +147,10 @@ class ResidualSign:
         return np.where(sizes > noise, np.clip(moves, -self.reach, self.reach), 0.0)
 
     @property
-    def _scaled(self) -> Matrix:
+    def _scaled(self) -> Floats:
         return self.domain.scale(np.array(self.centers), -1, 1)
 
-    def _nearest(self, rows: Matrix) -> NDArray[np.int64]:
+    def _nearest(self, rows: Floats) -> Integers:
         centers, nearest = self._scaled, np.empty(len(rows), dtype=np.int64)
         # |x - c|^2 less |x|^2, halved: the same order, without the distances themselves.
         halves = (centers**2).sum(axis=1) / 2

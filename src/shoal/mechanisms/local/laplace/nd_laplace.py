@@ -8,8 +8,9 @@ from typing import Any, ClassVar, Self, cast
 import numpy as np
 from numpy.typing import ArrayLike
 
+from shoal.arrays import Floats
 from shoal.domain import Box
-from shoal.domain.box import Matrix, as_matrix
+from shoal.domain.box import as_matrix
 from shoal.errors import (
     DimensionMismatch,
     InvalidBudget,
@@ -18,15 +19,13 @@ from shoal.errors import (
     OutsideDomain,
     setting,
 )
-from shoal.mechanisms.local.laplace.lattice import FARTHEST, WIDEST_BOX, Lattice, checked_step
-from shoal.mechanisms.local.laplace.noise_law import log_density, radius_quantile
+from shoal.mechanisms.local.laplace._lattice import FARTHEST, WIDEST_BOX, Lattice, checked_step
+from shoal.mechanisms.local.laplace._noise_law import log_density, radius_quantile
 from shoal.mechanisms.local.records import domain_required, extremes, records_of
 from shoal.mechanisms.local.reports import Reports
 from shoal.mechanisms.local.scaling import Scale, Scaling
 from shoal.privacy import Guarantee, LocalDP, MetricDP, Unprotected
 from shoal.privacy.exact import Number, exact_budget
-
-__all__ = ["NDLaplace", "PlanarLaplace", "SphericalLaplace"]
 
 _BLOCK = 2**14  # numbers worked on at a time: 128 kB, so they stay in the cache
 _MOST_COLUMNS = 1024  # columns the slack is stated for where neither domain nor scale tell how many
@@ -152,7 +151,7 @@ class NDLaplace:
         """
         return radius_quantile(self._known_d(), p) / self.rate
 
-    def log_density(self, values: ArrayLike, atoms: ArrayLike) -> Matrix:
+    def log_density(self, values: ArrayLike, atoms: ArrayLike) -> Floats:
         """Return the log-density of each report (lines) for a record at each atom (columns).
 
         Parameters
@@ -179,7 +178,7 @@ class NDLaplace:
         self.records(value)
 
     def release(
-        self, value: ArrayLike, rng: np.random.Generator, *, out: Matrix | None = None
+        self, value: ArrayLike, rng: np.random.Generator, *, out: Floats | None = None
     ) -> Reports:
         """Return reports of a table, one a row, or of a single record.
 
@@ -210,7 +209,7 @@ class NDLaplace:
         """Epsilon per step of the lattice (per unit without one), rounded down."""
         return _float_not_above(exact_budget(self.epsilon) * Fraction(self.step or 1))
 
-    def records(self, value: ArrayLike) -> Matrix:
+    def records(self, value: ArrayLike) -> Floats:
         """Return checked float64 rows, moved into the box if ``clip``.
 
         Parameters
@@ -229,7 +228,7 @@ class NDLaplace:
             self._refuse_far(rows)
         return rows
 
-    def _refuse_far(self, rows: Matrix) -> None:
+    def _refuse_far(self, rows: Floats) -> None:
         """Refuse records beyond the reach of the lattice, where there is no domain."""
         reach = FARTHEST * cast("float", self.step) * self.space.units(rows.shape[1])
         if not len(rows) or np.all(np.abs(extremes(rows)) <= reach):
@@ -241,7 +240,7 @@ class NDLaplace:
             "Give a domain, or use a coarser unit: " + setting("scale") + ".",
         )
 
-    def _perturb(self, values: Matrix, rng: np.random.Generator) -> None:
+    def _perturb(self, values: Floats, rng: np.random.Generator) -> None:
         """Replace rows by reports, in place, a block at a time."""
         n, d = values.shape
         size = min(n, max(1, _BLOCK // d))
@@ -342,18 +341,8 @@ class SphericalLaplace(NDLaplace):
     _fixed_d: ClassVar[int | None] = 3
 
 
-def fill_with_noise(out: Matrix, rate: float, rng: np.random.Generator) -> None:
-    """Fill an array with noise of density proportional to e^(-rate ||u||), a vector each row.
-
-    Parameters
-    ----------
-    out
-        The array to fill.
-    rate
-        How fast the density falls.
-    rng
-        The noise stream.
-    """
+def fill_with_noise(out: Floats, rate: float, rng: np.random.Generator) -> None:
+    """Fill an array with noise of density proportional to e^(-rate ||u||), a vector each row."""
     n, d = out.shape
     radius = rng.standard_gamma((d + 1) / 2, size=n)  # [P2]
     np.sqrt(radius, out=radius)
@@ -366,15 +355,6 @@ def lattice_slack(step_cost: Fraction, d: int, reach: float) -> Fraction:
     """Return what rounding a record to the lattice costs, rounded up to a multiple of 1e-9.
 
     A step a column, and what float64 gets wrong before rounding at so many steps from the origin.
-
-    Parameters
-    ----------
-    step_cost
-        Epsilon times the step.
-    d
-        The number of columns.
-    reach
-        How many steps from the origin a record may lie.
     """
     # One step for the rounding of the record, the rest for float64's error at that distance.
     steps = 1 + Fraction(reach) / 2**50
@@ -383,15 +363,11 @@ def lattice_slack(step_cost: Fraction, d: int, reach: float) -> Fraction:
     return Fraction(root if root * root >= square else root + 1, 10**9)
 
 
-def to_places(rows: Matrix, origin: Matrix, cell: Matrix) -> None:
+def to_places(rows: Floats, origin: Floats, cell: Floats) -> None:
     """Convert rows, in place, to whole numbers of steps from the origin.
 
     Parameters
     ----------
-    rows
-        The rows.
-    origin
-        Where the lattice starts.
     cell
         The step along each column, in raw units.
     """
@@ -400,7 +376,7 @@ def to_places(rows: Matrix, origin: Matrix, cell: Matrix) -> None:
     np.rint(rows, out=rows)
 
 
-def _add_on_lattice(rows: Matrix, noise: Matrix, origins: Matrix, cells: Matrix) -> None:
+def _add_on_lattice(rows: Floats, noise: Floats, origins: Floats, cells: Floats) -> None:
     """Turn rows into reports, in place: record and noise are rounded apart, then added."""
     to_places(rows, origins, cells)  # [P3] k, of the record alone
     np.rint(noise, out=noise)  # [P3] K, of the noise alone
@@ -409,7 +385,7 @@ def _add_on_lattice(rows: Matrix, noise: Matrix, origins: Matrix, cells: Matrix)
     rows += origins
 
 
-def _copied_into(rows: Matrix, out: Matrix | None) -> Matrix:
+def _copied_into(rows: Floats, out: Floats | None) -> Floats:
     """Copy the rows into ``out``, or into a new array."""
     if out is None:
         return np.array(rows, order="C")

@@ -24,10 +24,8 @@ from itertools import product
 import numpy as np
 from numpy.typing import NDArray
 
-from shoal.domain.box import Matrix
+from shoal.arrays import Floats, Integers
 from shoal.mechanisms.local.laplace.nd_laplace import NDLaplace
-
-__all__ = ["NoiseLattice", "in_noise_units", "lattice_for", "scaled_blocks"]
 
 _MOST_CELLS = 2**21  # of the lattice with its margin: some 16 MB for each array
 _MOST_ATOMS = 2**17
@@ -36,39 +34,25 @@ _ROUNDS = 100
 _BLOCK_REPORTS = 2**18  # so that ten million reports need little extra memory
 _FINE = 0.25  # of 1 / epsilon, the step at which counting hardly blurs
 
-Field = NDArray[np.float64]
-Row = NDArray[np.float64]
 Progress = Callable[[float], None] | None
 
 
 @dataclass(frozen=True, eq=False)
 class NoiseLattice:
-    """Nodes over a box, and a margin beyond it where reports may fall, in units of 1/epsilon.
+    """Nodes over a box, and a margin beyond it where reports may fall, in units of 1/epsilon."""
 
-    Parameters
-    ----------
-    low
-        The first node of the box along each axis.
-    step
-        The distance between nodes along each axis.
-    nodes
-        How many nodes lie in the box along each axis.
-    margin
-        How many nodes lie beyond the box on each side, along each axis.
-    """
-
-    low: Row
-    step: Row
+    low: Floats
+    step: Floats
     nodes: tuple[int, ...]
     margin: tuple[int, ...]
 
-    def atoms(self) -> Matrix:
+    def atoms(self) -> Floats:
         """Return the nodes in the box, one a row."""
         every = zip(self.low, self.step, self.nodes, strict=True)
         axes = [low + h * np.arange(m) for low, h, m in every]
         return np.stack(np.meshgrid(*axes, indexing="ij"), axis=-1).reshape(-1, len(axes))
 
-    def counts(self, blocks: Iterable[Matrix]) -> Field:
+    def counts(self, blocks: Iterable[Floats]) -> Floats:
         """Count reports on the nodes; each is shared among the nodes around it.
 
         Parameters
@@ -84,23 +68,17 @@ class NoiseLattice:
 
     def likeliest(
         self,
-        counts: Field,
+        counts: Floats,
         rounds: int = _ROUNDS,
         progress: Progress = None,
         start: float = 0.0,
-    ) -> Field:
+    ) -> Floats:
         """Estimate the weights of the nodes in the box by EM from uniform ones.
 
         Parameters
         ----------
-        counts
-            The counted reports, margin included.
-        rounds
-            How many steps of EM.
         progress
             Called with the share of the work done.
-        start
-            The share of the work that was done before.
         """
         weights = np.full(self.nodes, 1 / np.prod(self.nodes))
         for done in range(rounds):
@@ -112,27 +90,19 @@ class NoiseLattice:
                 progress(start + (1 - start) * (done + 1) / rounds)
         return weights
 
-    def spread(self, weights: Field) -> Field:
-        """Return how reports of records with these weights are distributed over the lattice.
-
-        Parameters
-        ----------
-        weights
-            Of the nodes in the box.
-        """
+    def spread(self, weights: Floats) -> Floats:
+        """Return how reports of records with these weights are distributed over the lattice."""
         padded = np.zeros(self._shape)
         padded[self._box] = weights
         return self._convolve(padded)[self._all]
 
-    def likeliest_part(self, blocks: Iterable[Matrix], parts: list[Field]) -> NDArray[np.int64]:
+    def likeliest_part(self, blocks: Iterable[Floats], parts: list[Floats]) -> Integers:
         """Return, for each report, the part of the weights it most likely came from.
 
         Parameters
         ----------
         blocks
             Blocks of reports, in units of 1/epsilon.
-        parts
-            For each part, its weights of the nodes in the box.
         """
         best = np.zeros(self.whole, dtype=np.int64)
         top = np.full(self.whole, -np.inf)
@@ -143,7 +113,7 @@ class NoiseLattice:
         places = (np.rint(self._places(values)).astype(np.int64) for values in blocks)
         return np.concatenate([best[tuple(near.T)] for near in places])
 
-    def posterior_means(self, blocks: Iterable[Matrix], weights: Field) -> Matrix:
+    def posterior_means(self, blocks: Iterable[Floats], weights: Floats) -> Floats:
         """Return, for each report, the mean of the record behind it, in units of 1/epsilon.
 
         Computed for reports on the nodes, and between these by the nodes around.
@@ -152,8 +122,6 @@ class NoiseLattice:
         ----------
         blocks
             Blocks of reports, in units of 1/epsilon.
-        weights
-            Of the nodes in the box.
         """
         evidence = self.spread(weights)
         np.maximum(evidence, 1e-14 * evidence.max(), out=evidence)
@@ -164,14 +132,14 @@ class NoiseLattice:
         flat = means.reshape(-1, len(axes))
         return np.concatenate([self._between(flat, values) for values in blocks])
 
-    def _between(self, at_nodes: Matrix, values: Matrix) -> Matrix:
+    def _between(self, at_nodes: Floats, values: Floats) -> Floats:
         """Return what holds at each report, from what holds at the nodes around it."""
         return sum(
             (share[:, None] * at_nodes[keys] for keys, share in self._corners(values)),
             np.zeros((len(values), at_nodes.shape[1])),
         )
 
-    def _corners(self, values: Matrix) -> Iterator[tuple[NDArray[np.int64], Row]]:
+    def _corners(self, values: Floats) -> Iterator[tuple[Integers, Floats]]:
         """Yield the nodes around each report, one corner after the other, and their shares."""
         places = self._places(values)
         base = np.minimum(np.floor(places).astype(np.int64), np.array(self.whole) - 2)
@@ -193,7 +161,7 @@ class NoiseLattice:
     def _box(self) -> tuple[slice, ...]:
         return tuple(slice(g, g + m) for g, m in zip(self.margin, self.nodes, strict=True))
 
-    def _places(self, values: Matrix) -> Matrix:
+    def _places(self, values: Floats) -> Floats:
         """Return places in steps from the outermost node; reports beyond are moved to the edge."""
         middle = (np.array(self.whole) - 1) / 2
         gaps = (values - self.low) / self.step + self.margin - middle
@@ -220,19 +188,19 @@ class NoiseLattice:
         squares = sum(np.square(each) for each in np.meshgrid(*axes, indexing="ij", sparse=True))
         return np.asarray(rfftn(np.exp(-np.sqrt(squares))))
 
-    def _convolve(self, field: Field) -> Field:
+    def _convolve(self, field: Floats) -> Floats:
         from scipy.fft import irfftn, rfftn
 
         return np.asarray(irfftn(rfftn(field) * self._kernel, s=self._shape))
 
-    def _convolve_back(self, ratio: Field) -> Field:
+    def _convolve_back(self, ratio: Floats) -> Floats:
         padded = np.zeros(self._shape)
         padded[self._all] = ratio
         return self._convolve(padded)[self._box]
 
 
 def lattice_for(
-    low: Row, high: Row, step: Row, values: Matrix, coarsest: float = _FINE
+    low: Floats, high: Floats, step: Floats, values: Floats, coarsest: float = _FINE
 ) -> NoiseLattice | None:
     """Return a lattice over the box and as far as reports go, or ``None`` if it is too large.
 
@@ -240,10 +208,6 @@ def lattice_for(
     ----------
     low
         The lowest corner of the box, in units of 1/epsilon.
-    high
-        The highest corner of the box.
-    step
-        The largest distance between nodes along each axis.
     values
         Points that reports do not exceed, such as their extremes.
     coarsest
@@ -269,26 +233,22 @@ def lattice_for(
     )
 
 
-def in_noise_units(mechanism: NDLaplace, values: Matrix) -> Matrix:
+def in_noise_units(mechanism: NDLaplace, values: Floats) -> Floats:
     """Scale values to units of 1/epsilon, in which the noise does not depend on epsilon.
 
     Parameters
     ----------
-    mechanism
-        What made the reports.
     values
         Reports or records, one a line, in raw units.
     """
     return mechanism.space.scaled(values) * mechanism.rate
 
 
-def scaled_blocks(mechanism: NDLaplace, values: Matrix) -> Iterator[Matrix]:
+def scaled_blocks(mechanism: NDLaplace, values: Floats) -> Iterator[Floats]:
     """Yield blocks of reports in units of 1/epsilon, so that many need little extra memory.
 
     Parameters
     ----------
-    mechanism
-        What made the reports.
     values
         Reports, one a line, in raw units.
     """

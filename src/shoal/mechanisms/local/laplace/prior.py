@@ -7,7 +7,7 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from shoal.domain.box import Matrix
+from shoal.arrays import Floats
 from shoal.errors import DimensionMismatch, InvalidSetting, NotAReport, TooLarge
 from shoal.mechanisms.local.laplace.nd_laplace import NDLaplace
 from shoal.mechanisms.local.laplace.noise_lattice import (
@@ -18,17 +18,6 @@ from shoal.mechanisms.local.laplace.noise_lattice import (
 )
 from shoal.mechanisms.local.records import records_of
 from shoal.mechanisms.local.reports import as_raw_reports
-
-__all__ = [
-    "LatticePrior",
-    "Law",
-    "Prior",
-    "em_prior",
-    "laplace_of",
-    "likeliest",
-    "likelihood_of",
-    "thinned",
-]
 
 # All of these: docs/decisions/remaps.md.
 _MOST_ATOMS = 20_000
@@ -58,8 +47,8 @@ class Prior:
     [0.75, 0.25]
     """
 
-    atoms: Matrix
-    weights: NDArray[np.float64]
+    atoms: Floats
+    weights: Floats
 
     def __init__(self, atoms: ArrayLike, weights: ArrayLike) -> None:
         points, shares = records_of(atoms), records_of(weights)[0]
@@ -80,13 +69,7 @@ class Prior:
 
 
 def laplace_of(reports: object) -> NDLaplace:
-    """Return the mechanism of unchanged reports, refused unless it is ``NDLaplace``.
-
-    Parameters
-    ----------
-    reports
-        Reports as they were released.
-    """
+    """Return the mechanism of unchanged reports, refused unless it is ``NDLaplace``."""
     mechanism = as_raw_reports(reports).mechanism
     if isinstance(mechanism, NDLaplace):
         return mechanism
@@ -111,8 +94,6 @@ def em_prior(reports: object, iterations: int = 200, tolerance: float = 1e-7) ->
         Reports of ``NDLaplace``, as they were released.
     iterations
         The most rounds of expectation maximisation.
-    tolerance
-        Stop when weights change by less than this in all.
     """
     mechanism = laplace_of(reports)
     values = as_raw_reports(reports).values
@@ -140,37 +121,23 @@ class LatticePrior(Prior):
     ----------
     lattice
         The lattice, in units of 1/epsilon.
-    atoms
-        Its nodes in raw units.
-    weights
-        How likely each node is.
     """
 
     lattice: NoiseLattice
-    field: NDArray[np.float64]
+    field: Floats
 
-    def __init__(
-        self, lattice: NoiseLattice, atoms: ArrayLike, weights: NDArray[np.float64]
-    ) -> None:
+    def __init__(self, lattice: NoiseLattice, atoms: ArrayLike, weights: Floats) -> None:
         super().__init__(atoms, weights.ravel())
         object.__setattr__(self, "lattice", lattice)
         object.__setattr__(self, "field", weights)
 
-    def posterior_means(self, mechanism: NDLaplace, values: Matrix) -> Matrix:
-        """Return the mean of the record behind each report.
-
-        Parameters
-        ----------
-        mechanism
-            What made the reports.
-        values
-            Reports, one a line.
-        """
+    def posterior_means(self, mechanism: NDLaplace, values: Floats) -> Floats:
+        """Return the mean of the record behind each report."""
         means = self.lattice.posterior_means(scaled_blocks(mechanism, values), self.field)
         return mechanism.space.unscaled(means / mechanism.rate)
 
 
-def _counting_lattice(mechanism: NDLaplace, values: Matrix, atoms: Matrix) -> NoiseLattice | None:
+def _counting_lattice(mechanism: NDLaplace, values: Floats, atoms: Floats) -> NoiseLattice | None:
     """Return a lattice over the atoms and the reports; None if it would be too large."""
     low, high = in_noise_units(mechanism, np.stack([atoms.min(axis=0), atoms.max(axis=0)]))
     ends = in_noise_units(mechanism, np.stack([values.min(axis=0), values.max(axis=0)]))
@@ -178,7 +145,7 @@ def _counting_lattice(mechanism: NDLaplace, values: Matrix, atoms: Matrix) -> No
     return lattice_for(low, high, np.full(low.size, step), ends, step)
 
 
-def _prior_on_lattice(lattice: NoiseLattice, mechanism: NDLaplace, values: Matrix) -> LatticePrior:
+def _prior_on_lattice(lattice: NoiseLattice, mechanism: NDLaplace, values: Floats) -> LatticePrior:
     weights = lattice.likeliest(lattice.counts(scaled_blocks(mechanism, values)))
     atoms = mechanism.space.unscaled(lattice.atoms() / mechanism.rate)
     return LatticePrior(lattice, atoms, weights)
@@ -187,34 +154,22 @@ def _prior_on_lattice(lattice: NoiseLattice, mechanism: NDLaplace, values: Matri
 class Law(Protocol):
     """Something that knows how likely a report is for a record at an atom."""
 
-    def log_density(self, values: Matrix, atoms: Matrix) -> Matrix:
-        """Return the log-density of each report (lines) at each atom (columns).
-
-        Parameters
-        ----------
-        values
-            Reports, one a line.
-        atoms
-            Points, one a line.
-        """
+    def log_density(self, values: Floats, atoms: Floats) -> Floats:
+        """Return the log-density of each report (lines) at each atom (columns)."""
 
 
 def likeliest(
     likelihood: NDArray[np.float32],
     iterations: int,
     tolerance: float = 1e-7,
-    start: NDArray[np.float64] | None = None,
-) -> NDArray[np.float64]:
+    start: Floats | None = None,
+) -> Floats:
     """Return the atom weights of greatest likelihood, by expectation maximisation.
 
     Parameters
     ----------
     likelihood
         Of each report (lines) at each atom (columns), in proportion.
-    iterations
-        The most rounds.
-    tolerance
-        Stop when weights change by less than this in all.
     start
         The first weights; None starts from equal ones.
     """
@@ -232,18 +187,8 @@ def likeliest(
     return weights
 
 
-def likelihood_of(law: Law, values: Matrix, atoms: Matrix) -> NDArray[np.float32]:
-    """Return the likelihood of each report at each atom, the largest of a line scaled to 1.
-
-    Parameters
-    ----------
-    law
-        Knows how likely a report is.
-    values
-        Reports, one a line.
-    atoms
-        Points, one a line.
-    """
+def likelihood_of(law: Law, values: Floats, atoms: Floats) -> NDArray[np.float32]:
+    """Return the likelihood of each report at each atom, the largest of a line scaled to 1."""
     # float32: half the memory of the largest array here.
     likelihood = np.empty((len(values), len(atoms)), dtype=np.float32)
     size = max(1, 2**16 // len(atoms))  # 512 kB at a time, so it stays in the cache
@@ -254,7 +199,7 @@ def likelihood_of(law: Law, values: Matrix, atoms: Matrix) -> NDArray[np.float32
     return likelihood
 
 
-def _lattice_atoms(mechanism: NDLaplace, values: Matrix) -> Matrix:
+def _lattice_atoms(mechanism: NDLaplace, values: Floats) -> Floats:
     box = mechanism.domain
     corners = [values.min(axis=0), values.max(axis=0)] if box is None else [box.low, box.high]
     low, high = mechanism.space.scaled(np.array(corners))
@@ -271,20 +216,13 @@ def _lattice_atoms(mechanism: NDLaplace, values: Matrix) -> Matrix:
     return mechanism.space.unscaled(points)
 
 
-def _sampled_atoms(mechanism: NDLaplace, values: Matrix) -> Matrix:
+def _sampled_atoms(mechanism: NDLaplace, values: Floats) -> Floats:
     atoms = thinned(values, _SAMPLED_ATOMS)
     return atoms if mechanism.domain is None else mechanism.domain.clip(atoms)
 
 
-def thinned(points: Matrix, most: int = 20_000) -> Matrix:
+def thinned(points: Floats, most: int = 20_000) -> Floats:
     """Return at most ``most`` lines, spread evenly over the given ones.
-
-    Parameters
-    ----------
-    points
-        Points, one a line.
-    most
-        How many to return.
 
     Examples
     --------

@@ -7,70 +7,49 @@ from typing import TypeGuard
 import numpy as np
 from numpy.typing import ArrayLike
 
+from shoal.arrays import Floats
 from shoal.domain import Box
-from shoal.domain.box import Matrix
 from shoal.errors import InvalidDomain, InvalidSetting, quantity, setting
+from shoal.mechanisms.local.laplace._noise_law import distances
 from shoal.mechanisms.local.laplace.nd_laplace import NDLaplace
-from shoal.mechanisms.local.laplace.noise_law import distances
 from shoal.mechanisms.local.laplace.prior import LatticePrior, Prior, em_prior, laplace_of
 from shoal.mechanisms.local.reports import Remap, Reports, as_reports
-
-__all__ = ["bayes_remap", "clamp", "snap"]
 
 _MOST_POSTERIORS = 2**16  # held at a time: 512 kB, so they stay in the cache
 
 
 @dataclass(frozen=True)
 class Then:
-    """One remap after another.
-
-    Parameters
-    ----------
-    first
-        Applied first.
-    second
-        Applied to what the first returns.
-    """
+    """One remap after another."""
 
     first: Remap
     second: Remap
 
     def __call__(self, reports: Reports) -> Reports:
+        """Remap by the first, then by the second."""
         return self.second(self.first(reports))
 
 
 @dataclass(frozen=True)
 class Clamp:
-    """The remap that ``clamp`` makes.
-
-    Parameters
-    ----------
-    domain
-        The public box.
-    """
+    """The remap that ``clamp`` makes."""
 
     domain: Box
 
     def __call__(self, reports: Reports) -> Reports:
+        """Move each report to the nearest point of the domain."""
         return remapped(reports, self.domain.clip(as_reports(reports).values), self)  # [P1]
 
 
 @dataclass(frozen=True)
 class Snap:
-    """The remap that ``snap`` makes.
-
-    Parameters
-    ----------
-    domain
-        The public box.
-    nodes
-        How many nodes each axis has.
-    """
+    """The remap that ``snap`` makes."""
 
     domain: Box
     nodes: tuple[int, ...]
 
     def __call__(self, reports: Reports) -> Reports:
+        """Move each report to the nearest node."""
         gaps = np.array(self.nodes) - 1.0
         places = np.rint(self.domain.scale(self.domain.clip(as_reports(reports).values)) * gaps)
         # As a blend of both corners, so that the first and last node are exactly the box's.
@@ -95,6 +74,7 @@ class BayesRemap:
     loss: str
 
     def __call__(self, reports: Reports) -> Reports:
+        """Replace each report by its best guess under the prior."""
         mechanism = laplace_of(reports)
         prior = em_prior(reports) if isinstance(self.prior, str) else self.prior
         if isinstance(prior, LatticePrior) and self.loss == "squared":
@@ -106,7 +86,7 @@ class BayesRemap:
             best[start : start + size] = self._best(mechanism, posterior, prior)
         return remapped(reports, best, self)  # [P2]
 
-    def _best(self, mechanism: NDLaplace, posterior: Matrix, prior: Prior) -> Matrix:
+    def _best(self, mechanism: NDLaplace, posterior: Floats, prior: Prior) -> Floats:
         """Return the best guess under the loss for each line of the posterior."""
         if self.loss == "squared":
             return posterior @ prior.atoms
@@ -224,15 +204,7 @@ def needs_all_reports(remap: Remap | None) -> TypeGuard[Remap]:
 
 
 def with_learnt_prior(remap: Remap, reports: Reports) -> Remap:
-    """Return a remap that moves reports one by one, its prior estimated from these.
-
-    Parameters
-    ----------
-    remap
-        The remap.
-    reports
-        Reports as they were released.
-    """
+    """Return a remap that moves reports one by one, its prior estimated from these."""
     if isinstance(remap, Then):  # only the first sees reports as they were drawn
         return Then(with_learnt_prior(remap.first, reports), remap.second)
     if isinstance(remap, BayesRemap) and isinstance(remap.prior, str):
@@ -240,7 +212,7 @@ def with_learnt_prior(remap: Remap, reports: Reports) -> Remap:
     return remap
 
 
-def _posterior(mechanism: NDLaplace, values: Matrix, prior: Prior) -> Matrix:
+def _posterior(mechanism: NDLaplace, values: Floats, prior: Prior) -> Floats:
     """Return how likely each atom (columns) is the record behind each report (lines)."""
     logs = mechanism.log_density(values, prior.atoms)
     logs += np.log(prior.weights)
@@ -250,7 +222,7 @@ def _posterior(mechanism: NDLaplace, values: Matrix, prior: Prior) -> Matrix:
     return logs
 
 
-def _geometric_medians(posterior: Matrix, atoms: Matrix) -> Matrix:
+def _geometric_medians(posterior: Floats, atoms: Floats) -> Floats:
     """Return the points of least expected distance, by Weiszfeld's steps from the means."""
     medians = posterior @ atoms
     moving = np.arange(len(medians))
@@ -264,17 +236,7 @@ def _geometric_medians(posterior: Matrix, atoms: Matrix) -> Matrix:
     return medians
 
 
-def remapped(reports: Reports, values: Matrix, remap: Remap) -> Reports:
-    """Return the same reports with new values, the remap recorded.
-
-    Parameters
-    ----------
-    reports
-        The reports before.
-    values
-        Their new values.
-    remap
-        What made the new values.
-    """
+def remapped(reports: Reports, values: Floats, remap: Remap) -> Reports:
+    """Return the same reports with new values, the remap recorded."""
     done = remap if reports.remap is None else Then(reports.remap, remap)
     return Reports(values, reports.mechanism, done, reports.simulation)

@@ -1,0 +1,91 @@
+"""The publisher's own titles of groups, as ``--names`` gives them."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from shoal.errors import InvalidSetting, quantity
+
+_MOST_BYTES = 1_000_000  # a list of titles is short; rows given by mistake are not read
+_MOST_LETTERS = 200
+
+
+def parse_names(text: str) -> list[str]:
+    """Return titles in the order of the groups' numbers; an empty one keeps the title that is made.
+
+    Parameters
+    ----------
+    text
+        The path of a text file with a title on each line, or titles with commas between them.
+
+    Raises
+    ------
+    InvalidSetting
+        If the file cannot be read, or a title is too long for a page.
+    """
+    names = _lines(Path(text)) if Path(text).is_file() else text.split(",")
+    if any(len(name) > _MOST_LETTERS for name in names):
+        raise InvalidSetting(
+            f"A title of --names has more than {_MOST_LETTERS} letters.",
+            "Write one short title on each line.",
+            setting="--names",
+        )
+    return [name.strip() for name in names]
+
+
+def check_names(names: Sequence[str], n_groups: int) -> list[str]:
+    """Return the titles if there is one for each group.
+
+    Parameters
+    ----------
+    names
+        What ``parse_names`` returned.
+    Raises
+    ------
+    InvalidSetting
+        If there are more or fewer.
+    """
+    if len(names) != n_groups:
+        raise InvalidSetting(
+            f"--names has {quantity(len(names), 'title')} for {quantity(n_groups, 'group')}.",
+            "Give one for each group, in the order of their numbers; leave a line empty to keep "
+            "a title.",
+            setting="--names",
+        )
+    return list(names)
+
+
+def is_model_folder(table: str) -> bool:
+    """Whether a path is a folder that ``shoal cluster`` wrote, and not one of rows."""
+    return table != "-" and Path(table, "model.json").is_file()
+
+
+def name_groups(model: Any, names: Sequence[str] | None) -> None:
+    """Give a fitted model these titles; where one is empty, the one that is made.
+
+    Parameters
+    ----------
+    names
+        A title for each group; None leaves the model as it is.
+    """
+    if names is None:
+        return
+    made = model.name_groups(None).profiles_.titles
+    model.name_groups([name or title for name, title in zip(names, made, strict=True)])
+
+
+def _lines(path: Path) -> list[str]:
+    try:
+        if path.stat().st_size > _MOST_BYTES:
+            raise InvalidSetting(
+                "The file of --names is too large for a list of titles.",
+                "Write one short title on each line.",
+                setting="--names",
+            )
+        return path.read_text(encoding="utf-8-sig").rstrip("\n").split("\n")
+    except (OSError, UnicodeError):
+        raise InvalidSetting(
+            "The file of --names cannot be read as text in UTF-8.",
+            "Check the path, and save it as plain text.",
+            setting="--names",
+        ) from None

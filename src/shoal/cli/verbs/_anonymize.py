@@ -1,0 +1,585 @@
+"""``shoal anonymize``: a table to hand over, in which k people share every combination."""
+
+import shlex
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, nullcontext
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from shoal.cli._options import Engine, Json, Master, Publisher, Quiet, Table, Title
+from shoal.cli._output import Output, Progress, write_text
+from shoal.cli.inputs._engine import Engines
+from shoal.cli.inputs._table import is_uri
+from shoal.errors import InvalidPolicy, InvalidSetting, quantity
+from shoal.pages.page import Line, labelled_lines
+
+if TYPE_CHECKING:
+    from shoal.anonymize.advice import Advice
+    from shoal.anonymize.policy import Policy
+    from shoal.anonymize.release.result import RunResult
+    from shoal.pages.page import Page
+
+
+anonymize_app = typer.Typer(
+    invoke_without_command=True,
+    rich_markup_mode="markdown",
+    help="Release a table in which every combination is shared by k people.",
+)
+
+PolicyFile = Annotated[
+    Path | None,
+    typer.Option(
+        "--policy", envvar="SHOAL_POLICY", help="The policy's YAML file.", show_default=False
+    ),
+]
+Overwrite = Annotated[
+    bool, typer.Option("--overwrite", envvar="SHOAL_OVERWRITE", help="Replace older files.")
+]
+Explain = Annotated[
+    bool,
+    typer.Option(
+        "--explain",
+        envvar="SHOAL_EXPLAIN",
+        help="Also explain what k-anonymity does not cover, and why each column is as general as "
+        "it is.",
+    ),
+]
+Population = Annotated[
+    Path | None,
+    typer.Option(
+        envvar="SHOAL_POPULATION",
+        help="A table of the population, one row per person, for the journalist's risk.",
+        show_default=False,
+    ),
+]
+
+
+@anonymize_app.callback()
+def anonymize(
+    context: typer.Context,
+    policy: PolicyFile = None,
+    dry_run: Annotated[
+        bool,
+        typer.Option(
+            "--dry-run",
+            envvar="SHOAL_DRY_RUN",
+            help="Check policy, hierarchies and table, and write nothing.",
+        ),
+    ] = False,
+    explain: Explain = False,
+    population: Population = None,
+    title: Title = None,
+    publisher: Publisher = None,
+    overwrite: Overwrite = False,
+    engine: Engine = "local",
+    master: Master = None,
+    json: Json = False,
+    quiet: Quiet = False,
+) -> None:
+    """Release a table under a policy: generalised, counted again, with manifest and report.
+
+    Writes what the policy's `output` names: the table, `mapping.csv`, `manifest.json`, a public
+    `report.html` with its numbers as JSON, and `report.curator.html` for you only; with `entity`,
+    also `people.curator`, by which `apply` knows whom it must not release again. Nothing is
+    published before the written table has been counted again.
+
+    **Examples**
+
+        shoal anonymize init visits.csv -o visits.yaml
+        shoal anonymize --policy visits.yaml --dry-run
+        shoal anonymize --policy visits.yaml --explain
+        shoal anonymize check visits.released.csv --policy visits.yaml
+    """
+    if context.invoked_subcommand is not None:
+        return
+    say, engines, rules = Output(json, quiet), Engines(engine, master), _read(policy)
+    if dry_run:
+        _validate(rules, engines, say, explain, _marked(policy))
+        return
+    about = (title, publisher, population)
+    _release(rules, engines, say, explain, about, overwrite=overwrite)
+
+
+@anonymize_app.command()
+def apply(
+    policy: PolicyFile = None,
+    cut: Annotated[
+        Path | None,
+        typer.Option(
+            envvar="SHOAL_CUT",
+            help="The manifest of the first release, whose cut is kept.",
+            show_default=False,
+        ),
+    ] = None,
+    new_people: Annotated[
+        bool,
+        typer.Option(
+            "--new-people",  # without a setting: it is about one table, not about all to come
+            help="State that nobody in this table was in an earlier release. Needed where people "
+            "cannot be compared; manifest and pages say so.",
+        ),
+    ] = False,
+    explain: Explain = False,
+    population: Population = None,
+    title: Title = None,
+    publisher: Publisher = None,
+    overwrite: Overwrite = False,
+    engine: Engine = "local",
+    master: Master = None,
+    json: Json = False,
+    quiet: Quiet = False,
+) -> None:
+    """Release rows of new people under the cut of an earlier release.
+
+    Nobody in the table may have been in an earlier release: two tables that share people can be
+    subtracted, and two cuts intersected. With `entity`, people are compared with those of all
+    releases under the cut, by the fingerprints beside the first (`*.people.curator`, for
+    you only), and any who are in one are refused. Without, state `--new-people`.
+
+    Classes that do not meet k, l or t are suppressed; more than the policy allows is refused.
+
+    **Examples**
+
+        shoal anonymize apply --policy visits-2025.yaml --cut visits.released.manifest.json
+        shoal anonymize apply --policy newcomers.yaml --cut out.manifest.json --new-people
+    """
+    if cut is None:
+        raise InvalidPolicy(
+            "The manifest is missing.",
+            "Name the first release's manifest with --cut.",
+            setting="--cut",
+        )
+    rules, engines, say = _read(policy), Engines(engine, master), Output(json, quiet)
+    about, earlier = (title, publisher, population), (cut, new_people)
+    _release(rules, engines, say, explain, about, overwrite=overwrite, earlier=earlier)
+
+
+@anonymize_app.command()
+def check(
+    table: Table,
+    policy: PolicyFile = None,
+    engine: Engine = "local",
+    master: Master = None,
+    json: Json = False,
+    quiet: Quiet = False,
+) -> None:
+    """Measure k, l, t and the risk of any table, by counting it. Exit code 1: a promise is broken.
+
+    The table may be a release or the rows themselves; the policy says which columns are what.
+
+    **Examples**
+
+        shoal anonymize check visits.released.csv --policy visits.yaml
+    """
+    from shoal.anonymize.risk.recount import recount
+    from shoal.pages.table import check_summary
+
+    rules, say = _read(policy), Output(json, quiet)
+    with say.progress(1) as progress, Engines(engine, master).table(table, progress) as source:
+        progress.step("Counting rows")
+        achieved = recount(source, rules)
+    broken = achieved.broken(rules)
+    summary = check_summary(rules, achieved, broken)
+    say.result(summary.values, *summary.lines)
+    if broken:
+        raise typer.Exit(1)
+
+
+@anonymize_app.command()
+def init(
+    table: Table,
+    output: Annotated[
+        Path,
+        typer.Option(
+            "--output",
+            "-o",
+            envvar="SHOAL_OUTPUT",
+            help="The policy to write; `-` for standard output.",
+        ),
+    ] = Path("policy.yaml"),
+    k: Annotated[
+        int | None,
+        typer.Option(
+            "-k",
+            min=2,
+            envvar="SHOAL_K",
+            help="The number of people that share every combination.",
+            show_default=False,
+        ),
+    ] = None,
+    overwrite: Overwrite = False,
+    engine: Engine = "local",
+    master: Master = None,
+    json: Json = False,
+    quiet: Quiet = False,
+) -> None:
+    """Draft a policy by looking at a table's columns; every guess is marked for review.
+
+    The draft quotes no rare value, no sentence and no extreme, guesses no column harmless, and
+    leaves k open. Columns that may name people are dropped and listed. It is still made from the
+    rows: keep it with them until you have reviewed it.
+
+    **Examples**
+
+        shoal anonymize init visits.csv -o visits.yaml
+        shoal anonymize init hdfs:///visits.parquet -o visits.yaml --engine spark --master yarn
+    """
+    from shoal.anonymize.table import table_of
+    from shoal.anonymize.table_check import check_names
+    from shoal.cli.inputs._policy_draft import draft_policy
+    from shoal.files import atomic_file
+    from shoal.files.scratch import private_file
+
+    say, engines = Output(json, quiet), Engines(engine, master)
+    _refuse_no_path(table)
+    with (
+        nullcontext() if str(output) == "-" else atomic_file(output, overwrite) as part,
+        say.progress(1) as progress,
+        engines.table(table, progress) as rows,
+    ):
+        progress.step("Looking at columns")
+        read = table_of(rows)
+        check_names(read, f"'{table.rstrip('/').rsplit('/', 1)[-1]}'")
+        drafted = draft_policy(read, _path_from_policy(table, output), k)
+        if part is None:
+            write_text(drafted.text)
+            return
+        private_file(part).write_text(drafted.text, encoding="utf-8")
+    roles = [f"{name}: {role}" for name, role in drafted.roles.items()]
+    doubts = [f"{name}: {doubt}." for name, doubt in drafted.doubts.items()]
+    say.result(
+        {
+            "policy": str(output),
+            "roles": drafted.roles,
+            "entity": drafted.entity,
+            "look_twice": drafted.doubts,
+        },
+        *labelled_lines("Guessed", roles),
+        *labelled_lines("Check", doubts),
+        Line("Names", "Column names were taken from the table's first line: check them."),
+        Line("Policy", str(output), is_literal=True),
+        Line("People", _people_text(drafted.entity)),
+        Line("Next", f"Review every line marked REVIEW{'' if k else ' and set k'}, then run"),
+        Line("", f"shoal anonymize --policy {shlex.quote(str(output))} --dry-run", is_literal=True),
+    )
+
+
+def _people_text(entity: str | None) -> str:
+    if entity is None:
+        return "Each row is taken as one person; if somebody has several, name `entity` there."
+    return f"{entity} is taken to tell people apart, who have several rows."
+
+
+@anonymize_app.command()
+def explore(
+    policy: PolicyFile = None,
+    output: Annotated[
+        Path, typer.Option("--output", "-o", envvar="SHOAL_OUTPUT", help="The page to write.")
+    ] = Path("explore.curator.html"),
+    k: Annotated[
+        str, typer.Option("-k", envvar="SHOAL_EXPLORE_K", help="Values of k to try.")
+    ] = "5,10,50",
+    suppression: Annotated[
+        str,
+        typer.Option(
+            envvar="SHOAL_EXPLORE_SUPPRESSION", help="Shares of rows that may be left out."
+        ),
+    ] = "0,0.02,0.05",
+    recoding: Annotated[
+        str, typer.Option(envvar="SHOAL_EXPLORE_RECODING", help="Kinds of recoding to try.")
+    ] = "global,local",
+    overwrite: Overwrite = False,
+    engine: Engine = "local",
+    master: Master = None,
+    json: Json = False,
+    quiet: Quiet = False,
+) -> None:
+    """Try several k, suppressions and recodings, and show the loss and the risk of each.
+
+    The table is read once, and nothing is released. Trials are kept beside the page, in a file
+    with the ending `.json`: started again after it was stopped, the command goes on where it was.
+    Page and file depend on all rows and can be read by you only; do not pass them on.
+
+    **Examples**
+
+        shoal anonymize explore --policy visits.yaml
+        shoal anonymize explore --policy visits.yaml -k 5,10,20 --suppression 0,0.05
+    """
+    from shoal.anonymize.explore import TrialFile, settings_of
+    from shoal.anonymize.explore import explore as try_settings
+    from shoal.cli._output import write_page
+    from shoal.pages.exploration import page as exploration_page
+
+    rules, say, engines = _read(policy), Output(json, quiet), Engines(engine, master)
+    recodings: Any = [kind.strip() for kind in recoding.split(",")]
+    settings = settings_of(
+        _numbers("-k", k, int), _numbers("--suppression", suppression, float), recodings
+    )
+    source = _source(rules)
+    trials = TrialFile(_trials_path(output), rules, source, overwrite)
+    with say.progress(1) as progress, engines.table(source, progress) as rows:
+        progress.step("Trying settings")
+        search = _progress_callback(progress)
+        made = try_settings(
+            rules,
+            rows,
+            settings,
+            trials,
+            lambda done, of: search(f"setting {done} of {of}", done / of),
+        )
+    page = exploration_page(made)
+    replace_page = overwrite or trials.is_resumed
+    write_page(page, output, page.values, overwrite=replace_page, private=True)
+    files = {"page": str(output), "trials": str(trials.path)}
+    places = [Line(name.capitalize(), path, is_literal=True) for name, path in files.items()]
+    say.result({**page.values, "files": files}, *page.lines, *places)
+
+
+@anonymize_app.command()
+def utility(
+    policy: PolicyFile = None,
+    target: Annotated[
+        str | None,
+        typer.Option(
+            envvar="SHOAL_TARGET", help="The column that analysts predict.", show_default=False
+        ),
+    ] = None,
+    engine: Engine = "local",
+    master: Master = None,
+    json: Json = False,
+    quiet: Quiet = False,
+) -> None:
+    """Compare how well a column is predicted from the table and from its release.
+
+    Reads the policy's table and the release it wrote. The answer depends on the original rows: it
+    is for you only.
+
+    **Examples**
+
+        shoal anonymize utility --policy visits.yaml --target outcome
+    """
+    from shoal.anonymize.release.result import paths_of
+    from shoal.anonymize.utility import classification_report
+    from shoal.pages.table_utility import classification_summary
+
+    rules, say = _read(policy), Output(json, quiet)
+    if target is None:
+        raise InvalidSetting(
+            "The column to predict is missing.", "Name it with --target.", setting="--target"
+        )
+    released = paths_of(rules).table
+    if engine != "local" or is_uri(_source(rules)):
+        raise InvalidSetting(
+            "A release is compared with its table on one machine only.",
+            "Copy both here, and leave --engine out.",
+            setting="--engine",
+        )
+    with say.progress(1) as progress:
+        progress.step("Training models")
+        report = classification_report(rules, _source(rules), released, target)
+    summary = classification_summary(report)
+    say.result(summary.values, *summary.lines)
+
+
+def _numbers(flag: str, text: str, kind: Callable[[str], Any]) -> list[Any]:
+    """The numbers of a list such as 5,10,50."""
+    try:
+        return [kind(part) for part in text.split(",")]
+    except ValueError:
+        example = "5,10,50" if kind is int else "0,0.02,0.05"
+        raise InvalidSetting(
+            f"{flag} must be numbers with commas between them.",
+            f"E.g. {flag} {example}.",
+            setting=flag,
+        ) from None
+
+
+def _trials_path(page: Path) -> Path:
+    if page.suffix == ".json":
+        raise InvalidSetting(
+            "--output is the page; trials are kept beside it, with the ending .json.",
+            "E.g. --output explore.curator.html.",
+            setting="--output",
+        )
+    return page.with_suffix(".json")
+
+
+def _release(
+    policy: "Policy",
+    engines: Engines,
+    say: Output,
+    explain: bool,
+    about: tuple[str | None, str | None, Path | None],
+    *,
+    overwrite: bool,
+    earlier: tuple[Path | None, bool] = (None, False),
+) -> None:
+    from shoal.anonymize.advice import advise
+    from shoal.anonymize.release.run import run_policy
+    from shoal.anonymize.table import table_of
+    from shoal.anonymize.table_check import find_identifying_columns
+    from shoal.pages import table as table_pages
+    from shoal.pages.table_explanation import column_texts, explanation_lines
+
+    rare: dict[str, float] = {}
+    advice: list[Advice] = []
+    shown: list[Page] = []
+    with say.progress(3) as progress, _rows(policy, engines, progress) as rows:
+        progress.step("Reading rows")
+
+        def pages(done: "RunResult") -> dict[Path, str]:
+            rare.update(find_identifying_columns(policy, table_of(rows)))
+            advice.extend(advise(policy, done.frequency.problem, done.outcome))
+            context = table_pages.TableContext(*about, rare, advice)
+            shown.append(table_pages.page(done, context))
+            return table_pages.page_files(done, shown[-1])
+
+        finished = run_policy(
+            policy,
+            rows,
+            manifest=earlier[0],
+            new_people=earlier[1],
+            pages=pages,
+            overwrite=overwrite,
+            progress=_progress_callback(progress),
+        )
+    files = _files(finished)
+    values: dict[str, Any] = {**shown[-1].values, "files": dict(files)}
+    if explain:
+        values["for_the_holder_alone"] = column_texts(finished)
+        values["advice_for_the_holder_alone"] = table_pages.advice_texts(advice)
+    places = [Line(name.capitalize(), path, is_literal=True) for name, path in files.items()]
+    warnings = _warnings(values, rare, policy, explain)
+    more = explanation_lines(policy, finished) if explain else []
+    advised = table_pages.advice_lines(advice)
+    say.result(values, *shown[-1].lines, *places, *warnings, *advised, *more)
+
+
+def _warnings(
+    values: dict[str, Any], rare: dict[str, float], policy: "Policy", explain: bool
+) -> list[Line]:
+    """Warnings for the holder of the rows; in the document only beside what --explain adds."""
+    from shoal.pages.table import rare_lines
+
+    lines = rare_lines(rare, policy.privacy.k)
+    if lines and explain:
+        values["warnings_for_the_holder_alone"] = lines
+    return labelled_lines("Warning", lines)
+
+
+@contextmanager
+def _rows(policy: "Policy", engines: Engines, progress: Progress) -> Iterator[Any]:
+    """The policy's table; a path without a scheme starts at the policy's folder."""
+    with engines.table(_source(policy), progress) as rows:
+        yield rows
+
+
+def _source(policy: "Policy") -> str:
+    source = policy.input.path
+    if source is None:
+        raise InvalidPolicy("input.path is missing.", "Set it to the table's path.")
+    return source if is_uri(source) else str(policy.path(source))
+
+
+def _validate(policy: "Policy", engines: Engines, say: Output, explain: bool, marked: int) -> None:
+    """All that can be said without a search; nothing is written."""
+    from shoal.anonymize.frequency_table import count_combinations
+    from shoal.anonymize.release.result import paths_of
+    from shoal.anonymize.table import table_of
+    from shoal.anonymize.table_check import find_identifying_columns
+    from shoal.pages.table_explanation import explanation_lines, role_texts
+
+    paths = paths_of(policy)
+    with say.progress(1) as progress, _rows(policy, engines, progress) as rows:
+        progress.step("Counting rows")
+        table = table_of(rows)
+        problem, rare = (
+            count_combinations(policy, table).problem,
+            find_identifying_columns(policy, table),
+        )
+    counts = {"rows": problem.N, "combinations": len(problem.n), "may_be_left_out": problem.budget}
+    counted = (
+        f"{quantity(problem.N, 'row')} in {quantity(len(problem.n), 'different combination')}; "
+        f"{problem.budget:,} may be left out."
+    )
+    document = {"valid": True, **counts, "roles": role_texts(policy), "table": str(paths.table)}
+    warnings = _warnings(document, rare, policy, explain)
+    say.result(
+        document,
+        Line("Valid", "The policy fits the table. Nothing was written."),
+        Line("Read", counted),
+        *([Line("Review", _review_text(marked))] if marked else []),
+        *warnings,
+        *(explanation_lines(policy, None) if explain else []),
+    )
+
+
+def _marked(path: Path | None) -> int:
+    """Return how many lines of a policy its draft left for review."""
+    from shoal.cli.inputs._policy_draft import REVIEW
+
+    return 0 if path is None else path.read_text(encoding="utf-8").count(REVIEW)
+
+
+def _review_text(marked: int) -> str:
+    return (
+        f"{quantity(marked, 'line')} of the policy still carry the mark REVIEW: what was guessed "
+        "from the table there is published as if it were public."
+    )
+
+
+def _read(path: Path | None) -> "Policy":
+    from shoal.anonymize.policy import read_policy
+
+    if path is None:
+        raise InvalidPolicy(
+            "The policy is missing.",
+            "Name it with --policy; `shoal anonymize init TABLE` drafts one.",
+            setting="--policy",
+        )
+    return read_policy(path)
+
+
+def _files(finished: "RunResult") -> dict[str, str]:
+    paths = finished.paths
+    mapping = {"mapping": paths.mapping} if finished.outcome.cut is not None else {}
+    pages = {"page": paths.report, "yours": paths.curator}
+    files = {"table": paths.table, **mapping, "manifest": paths.manifest, **pages}
+    shown = {
+        name: _path_text(path, finished.policy.output.path or "") for name, path in files.items()
+    }
+    return shown | ({} if paths.people is None else {"people": str(paths.people)})
+
+
+def _path_text(path: Path, table: str) -> str:
+    """A path as it would be written: in it, a scheme such as ``hdfs://`` has lost a slash."""
+    folder = table.rsplit("/", 1)[0]
+    beside = is_uri(table) and path.parent == Path(folder)
+    return f"{folder}/{path.name}" if beside else str(path)
+
+
+def _refuse_no_path(table: str) -> None:
+    if table == "-":
+        raise InvalidPolicy(
+            "A policy needs the path of its table; standard input has none.", "Name a file."
+        )
+
+
+def _path_from_policy(table: str, policy: Path) -> str:
+    """The table's path as the policy's folder sees it."""
+    import os
+
+    if is_uri(table):
+        return table
+    return os.path.relpath(os.path.abspath(table), policy.absolute().parent)
+
+
+def _progress_callback(progress: Progress) -> Callable[[str, float], None]:
+    def show(what: str, share: float) -> None:
+        if progress.bar is not None:
+            description = f"Searching: {what}, {100 * share:.0f} %"
+            progress.bar.update(progress.task, description=description)
+
+    return show

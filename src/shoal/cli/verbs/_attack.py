@@ -1,0 +1,269 @@
+"""``shoal attack``: play the adversary against a release of your own, before others do."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+import typer
+
+from shoal.cli._flags import Flags
+from shoal.cli._options import Columns, Domain, Engine, Json, Master, Quiet, Table
+from shoal.cli._output import Output, check_page, show_verdicts
+from shoal.cli.inputs._engine import Engines
+from shoal.cli.inputs._table import box_of, budget_of, schema_of
+from shoal.errors import ConflictingSettings
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from shoal.audit import MembershipInference
+    from shoal.domain import Box
+
+
+attack_app = typer.Typer(
+    no_args_is_help=True,
+    help="Attack your own release: who is in it, and which row belongs to whom. The result is "
+    "computed from your rows: it is for you, not for the public.",
+)
+
+FLAGS = Flags(
+    names={"n_shadow": "--shadows"},
+    pairs={
+        ("method", "auto"): "--method kmeans",
+        ("attack", "art"): "--by art",
+        ("attack", "forest"): "--by shadow",
+    },
+)
+
+Page = Annotated[
+    Path | None,
+    typer.Option(
+        "--output",
+        "-o",
+        envvar="SHOAL_OUTPUT",
+        help="Page (.html) or document (.json) to write, readable by you only.",
+        show_default=False,
+    ),
+]
+Overwrite = Annotated[
+    bool, typer.Option("--overwrite", envvar="SHOAL_OVERWRITE", help="Replace an older file.")
+]
+
+
+@attack_app.command()
+def membership(
+    table: Table,
+    method: Annotated[
+        str,
+        typer.Option(
+            metavar="NAME",
+            envvar="SHOAL_METHOD",
+            help="What is attacked: a method of `shoal cluster`, or plain, k-means without noise.",
+        ),
+    ] = "kmeans",
+    groups: Annotated[
+        str | None,
+        typer.Option(
+            "-k",
+            "--groups",
+            metavar="N",
+            envvar="SHOAL_GROUPS",
+            help="How many groups the model has.",
+            show_default=False,
+        ),
+    ] = None,
+    epsilon: Annotated[
+        str | None,
+        typer.Option(envvar="SHOAL_EPSILON", help="Budget of the model.", show_default=False),
+    ] = None,
+    columns: Columns = None,
+    domain: Domain = None,
+    by: Annotated[
+        Literal["lira", "shadow", "art"],
+        typer.Option(
+            envvar="SHOAL_BY",
+            help="lira: likelihood ratios, the strongest. shadow: shadow models and a forest. art: "
+            "the same through the Adversarial Robustness Toolbox.",
+        ),
+    ] = "lira",
+    rows: Annotated[
+        int,
+        typer.Option(
+            min=160,
+            envvar="SHOAL_ROWS",
+            help="Number of rows to attack, drawn at random if there are more.",
+        ),
+    ] = 1_000,
+    shadows: Annotated[
+        int | None,
+        typer.Option(
+            min=1,
+            envvar="SHOAL_SHADOWS",
+            help="Number of shadow models; default: 64 for lira, otherwise 3 per game.",
+            show_default=False,
+        ),
+    ] = None,
+    repeats: Annotated[
+        int, typer.Option(min=1, envvar="SHOAL_REPEATS", help="Number of models attacked.")
+    ] = 10,
+    alpha: Annotated[
+        float, typer.Option(envvar="SHOAL_ALPHA", help="Significance level of the verdict.")
+    ] = 0.01,
+    seed: Annotated[
+        int, typer.Option(min=0, envvar="SHOAL_SEED", help="Seed of all random draws.")
+    ] = 0,
+    output: Page = None,
+    overwrite: Overwrite = False,
+    engine: Engine = "local",
+    master: Master = None,
+    json: Json = False,
+    quiet: Quiet = False,
+) -> None:
+    """Was this person's record among those that a model was fitted on?
+
+    Fits many models with and without each record, fresh noise each time, and measures how well
+    members are told from others: the advantage (right answers minus false alarms), beside the most
+    that the promise allows. Nothing is released and no budget is spent. Exit code 1: the ceiling is
+    passed.
+
+    **Examples**
+
+        shoal attack membership visits.csv -k 8 --epsilon 1 --domain visits.yaml
+        shoal attack membership visits.csv --method plain -k 100 --domain visits.yaml -o attack.html
+        shoal attack membership visits.csv --method wave --epsilon 1 --domain visits.yaml --by lira
+        shoal attack membership hdfs:///visits.parquet -k 8 --epsilon 1 --domain visits.yaml
+            --engine spark --master yarn
+    """
+    from shoal.pages.attack import membership_page
+
+    check_page(output, overwrite, "attack.html")
+    box = box_of(schema_of(domain), columns, domain)
+    model = _model(method, groups, epsilon, box)
+    say, engines = Output(json, quiet), Engines(engine, master)
+    with say.progress(2) as progress:
+        with engines.table(table, progress) as source:
+            progress.step("Reading rows")
+            held = _draw_rows(source, box, rows, seed)
+        progress.step("Fitting models")
+        with FLAGS.shown():
+            attack = _attack(model, held, by, shadows, repeats, alpha, seed, progress.part)
+    page = membership_page(attack, method, len(held))
+    show_verdicts(page, say, output, overwrite=overwrite, private=True)
+    if attack.verdict == "violated":
+        raise typer.Exit(1)
+
+
+@attack_app.command()
+def linkage(
+    released: Annotated[Path, typer.Argument(help="The released table.")],
+    raw: Annotated[Path, typer.Option(envvar="SHOAL_RAW", help="The original table.")],
+    policy: Annotated[
+        Path, typer.Option(envvar="SHOAL_POLICY", help="The policy it was released under.")
+    ],
+    second: Annotated[
+        Path | None,
+        typer.Option(
+            envvar="SHOAL_SECOND",
+            help="The adversary's file: one row per person, with the quasi-identifiers in "
+            "columns of the same names. Default: the original table, for an adversary who "
+            "knows everyone.",
+            show_default=False,
+        ),
+    ] = None,
+    column: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME",
+            envvar="SHOAL_COLUMN",
+            help="Also guess this column for everyone, compared with guesses made without the "
+            "table.",
+            show_default=False,
+        ),
+    ] = None,
+    seed: Annotated[int, typer.Option(min=0, envvar="SHOAL_SEED", help="Seed of the guesses.")] = 0,
+    output: Page = None,
+    overwrite: Overwrite = False,
+    json: Json = False,
+    quiet: Quiet = False,
+) -> None:
+    """Which rows of a k-anonymous table belong to whom, and what do they tell?
+
+    Looks up everybody in a second file, in the released table and in the original. With --column
+    it also guesses that column: a class whose members share a value tells it about each of them,
+    however many they are. Exit code 1: somebody has fewer matching records than k.
+
+    **Examples**
+
+        shoal attack linkage released.csv --raw students.csv --policy policy.yaml
+        shoal attack linkage released.csv --raw students.csv --policy policy.yaml
+            --second voters.csv --column grade -o attack.html
+    """
+    from shoal.anonymize.policy import read_policy
+    from shoal.audit import attribute_inference
+    from shoal.audit import linkage as linked
+    from shoal.pages.attack import linkage_page, too_few_records
+
+    check_page(output, overwrite, "attack.html")
+    say, rules = Output(json, quiet), read_policy(policy)
+    with say.progress(2) as progress:
+        progress.step("Looking people up")
+        links = linked(str(released), str(second or raw), raw=str(raw), policy=rules)
+        progress.step("Guessing")
+        guessed = None
+        if column is not None:
+            guessed = attribute_inference(
+                str(released), str(raw), column, policy=rules, random_state=seed
+            )
+    page = linkage_page(links, guessed, released)
+    show_verdicts(page, say, output, overwrite=overwrite, private=True)
+    if too_few_records(links):
+        raise typer.Exit(1)
+
+
+def _draw_rows(source: Any, box: "Box", most: int, seed: int) -> "NDArray[np.float64]":
+    """At most so many rows of a table, drawn, and moved to the box as methods see them."""
+    import numpy as np
+
+    from shoal.engine import rows_of
+
+    return rows_of(source, box).take(most, np.random.default_rng(seed))
+
+
+def _model(method: str, groups: str | None, epsilon: str | None, box: "Box") -> Any:
+    """The estimator under attack, not fitted; it has no ledger, since nothing is released."""
+    from shoal.cli.inputs._clustering import Options, method_named, parse_groups
+
+    wanted = parse_groups(groups)
+    if method != "plain":
+        return method_named(method).build(Options(method, budget_of(epsilon, "model"), box, wanted))
+    if epsilon is not None or wanted is None or len(wanted) > 1:
+        raise ConflictingSettings(
+            "--method plain takes one number of groups and no epsilon.", "E.g. -k 8."
+        )
+    from sklearn.cluster import KMeans
+
+    return KMeans(wanted[0], n_init=1)
+
+
+def _attack(
+    model: Any,
+    rows: Any,
+    by: str,
+    shadows: int | None,
+    repeats: int,
+    alpha: float,
+    seed: int,
+    progress: Any,
+) -> "MembershipInference":
+    from shoal.audit import lira, membership_inference
+
+    common: dict[str, Any] = {
+        "repeats": repeats,
+        "alpha": alpha,
+        "random_state": seed,
+        "progress": progress,
+    }
+    if by == "lira":
+        return lira(model, rows, n_shadow=shadows or 64, **common)
+    attack: Any = "forest" if by == "shadow" else "art"
+    return membership_inference(model, rows, attack=attack, shadows=shadows or 3, **common)

@@ -1,0 +1,154 @@
+"""``shoal data``: the public data sets that shoal knows by name, and how to get them."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+import typer
+
+from shoal.cli._options import Json, Quiet
+from shoal.cli._output import Output
+from shoal.pages.page import Line, Table
+
+if TYPE_CHECKING:
+    from shoal.data.known_files import DataFile
+
+
+data_app = typer.Typer(
+    no_args_is_help=True,
+    rich_markup_mode="markdown",
+    help="List public data sets by name, fetch one, or make up a table to try things on.",
+)
+
+
+@data_app.command("list")
+def list_sets(json: Json = False, quiet: Quiet = False) -> None:
+    """List every data set by name: whether it is here, and how to get it.
+
+    With `--json` also where each is published, and what its file must hash to.
+
+    **Examples**
+
+        shoal data list
+        shoal data list --json
+    """
+    from shoal.data import dataset_names
+    from shoal.data.catalogue import BUNDLED
+    from shoal.data.known_files import FILES
+
+    here = {*dataset_names()}
+    sets = [
+        {"name": name, "here": name in here, **_source(FILES.get(name))}
+        for name in (*BUNDLED, *FILES)
+    ]
+    rows = [[one["name"], "yes" if one["here"] else "no", _way_to_get(one)] for one in sets]
+    table = Table(
+        "Data sets", ("Name", "Here", "How to get it"), rows, left=("Here", "How to get it")
+    )
+    Output(json, quiet).result({"sets": sets}, table)
+
+
+@data_app.command("fetch")
+def fetch_set(
+    name: Annotated[
+        str,
+        typer.Argument(metavar="NAME", help="A name of `shoal data list`.", show_default=False),
+    ],
+    to: Annotated[
+        Path | None,
+        typer.Option(
+            envvar="SHOAL_DATA",
+            help="The folder to put it into, made if need be.",
+            show_default=False,
+        ),
+    ] = None,
+    overwrite: Annotated[
+        bool,
+        typer.Option(
+            "--overwrite", envvar="SHOAL_OVERWRITE", help="Replace a file of other content."
+        ),
+    ] = False,
+    json: Json = False,
+    quiet: Quiet = False,
+) -> None:
+    """Download a data set whose published bytes are the ones shoal was tested with.
+
+    It gets its name only after its SHA-256 was checked; whatever goes wrong leaves what was there.
+
+    **Examples**
+
+        shoal data fetch seeds --to data
+        SHOAL_DATA=data shoal data fetch adult_hierarchy_age
+    """
+    from shoal.data import fetch
+    from shoal.data.known_files import FILES
+
+    path = fetch(name, to, overwrite=overwrite)
+    file = FILES[name]
+    document = {"name": name, "file": str(path), "sha256": file.sha256, "url": file.url}
+    lines = [
+        Line("Here", str(path)),
+        Line("Checked", f"SHA-256 {file.sha256}"),
+        Line("To load", f"SHOAL_DATA={path.parent} and shoal.data.load({name!r})", is_literal=True),
+    ]
+    Output(json, quiet).result(document, *lines)
+
+
+@data_app.command("make")
+def make_set(
+    name: Annotated[
+        Literal["students", "school", "visits", "trips"],
+        typer.Argument(
+            metavar="NAME",
+            help="students (numbers), school (numbers and categories), visits or trips.",
+            show_default=False,
+        ),
+    ],
+    rows: Annotated[
+        int, typer.Option(min=1, envvar="SHOAL_ROWS", help="How many rows to make up.")
+    ] = 10_000,
+    seed: Annotated[int, typer.Option(envvar="SHOAL_SEED", help="Makes another table.")] = 0,
+    overwrite: Annotated[
+        bool, typer.Option("--overwrite", envvar="SHOAL_OVERWRITE", help="Replace older files.")
+    ] = False,
+    json: Json = False,
+    quiet: Quiet = False,
+) -> None:
+    """Make up a table to try things on, with its domain file: NAME.csv and NAME.yaml.
+
+    Nobody is in it, and the same seed makes the same rows anywhere.
+
+    **Examples**
+
+        shoal data make students
+        shoal data make school
+        shoal data make visits --rows 1000
+    """
+    import yaml
+
+    from shoal.data import write_table
+    from shoal.data.made_up import MADE_UP
+    from shoal.files import atomic_file
+
+    example = MADE_UP[name]
+    table, domain = Path(f"{name}.csv"), Path(f"{name}.yaml")
+    with atomic_file(domain, overwrite) as part:
+        text = yaml.safe_dump(example.domain.to_dict(), sort_keys=False, default_flow_style=None)
+        part.write_text(text, encoding="utf-8")
+        write_table(example.table(rows, seed), table, overwrite)
+    Output(json, quiet).result(
+        {"table": str(table), "domain": str(domain), "rows": rows},
+        Line("Table", str(table), is_literal=True),
+        Line("Domain", str(domain), is_literal=True),
+    )
+
+
+def _source(file: "DataFile | None") -> dict[str, Any]:
+    if file is None:
+        return {"home": "scikit-learn"}
+    return {name: value for name, value in file._asdict().items() if value}
+
+
+def _way_to_get(one: dict[str, Any]) -> str:
+    if "sha256" not in one:
+        return "comes with scikit-learn"
+    return "shoal data fetch" if "url" in one else f"by hand: {one['changes']}"

@@ -1,0 +1,134 @@
+"""``shoal evaluate``: how good published groups are, for the holder of the rows alone."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from shoal.cli._options import Columns, Engine, Json, Master, Quiet
+from shoal.cli._output import Output, Progress, check_page, show_verdicts
+from shoal.cli.inputs._engine import Engines
+from shoal.cli.inputs._table import split_commas
+from shoal.errors import InvalidSetting
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from shoal.cli.inputs._evaluation_rows import EvaluationRows
+
+
+def evaluate(
+    model: Annotated[
+        Path, typer.Argument(metavar="MODEL", help="A folder that `shoal cluster` wrote.")
+    ],
+    against: Annotated[
+        str | None,
+        typer.Option(
+            metavar="TABLE",
+            envvar="SHOAL_AGAINST",
+            help="The rows: a CSV or Parquet file, a folder of Parquet files, or `-`.",
+            show_default=False,
+        ),
+    ] = None,
+    labels: Annotated[
+        str | None,
+        typer.Option(
+            metavar="COLUMN",
+            envvar="SHOAL_LABELS",
+            help="Column of the table that holds the true groups. Default: the groups of plain "
+            "k-means (or k-prototypes) on the rows, as many as the model has.",
+            show_default=False,
+        ),
+    ] = None,
+    columns: Columns = None,
+    rows: Annotated[
+        int,
+        typer.Option(
+            min=2,
+            envvar="SHOAL_ROWS",
+            help="Number of rows to score on, drawn at random if there are more.",
+        ),
+    ] = 100_000,
+    controls: Annotated[
+        int,
+        typer.Option(
+            min=0,
+            envvar="SHOAL_CONTROLS",
+            help="Number of runs of the method without data, scored as controls; 0 for none.",
+        ),
+    ] = 5,
+    output: Annotated[
+        Path | None,
+        typer.Option(
+            "--output",
+            "-o",
+            envvar="SHOAL_OUTPUT",
+            help="Page (.html) or document (.json) to write, readable by you only.",
+            show_default=False,
+        ),
+    ] = None,
+    overwrite: Annotated[
+        bool, typer.Option("--overwrite", envvar="SHOAL_OVERWRITE", help="Replace an older file.")
+    ] = False,
+    seed: Annotated[
+        int,
+        typer.Option(
+            min=0, envvar="SHOAL_SEED", help="Seed of the draws; the model does not change."
+        ),
+    ] = 0,
+    engine: Engine = "local",
+    master: Master = None,
+    json: Json = False,
+    quiet: Quiet = False,
+) -> None:
+    """Score a model on the rows it is about, beside what the method finds without data.
+
+    The scores are computed from the rows: they are for you who hold them, and publishing one would
+    need a budget. `without data` is what the same method reaches when everybody lies in the middle
+    of the box (in a mixed table: when rows are spread evenly); `shuffled` what the labels reach
+    when dealt out at random; `closed` how much of the gap between the first and the plain method
+    is closed. Exit code 1: some run without data did as well.
+
+    **Examples**
+
+        shoal cluster visits.csv -k 8 --epsilon 1 --domain visits.yaml -o model
+        shoal evaluate model --against visits.csv
+        shoal evaluate model --against visits.csv --labels group -o scores.html
+        shoal evaluate model --against visits.csv --json | jq .scores[0].closed
+        shoal evaluate model --against hdfs:///visits.parquet --engine spark --master yarn
+    """
+    from shoal.cli.inputs._evaluation_rows import column_names, draw_evaluation_rows
+    from shoal.cluster import load_model
+    from shoal.pages.evaluation import Evaluation, page
+
+    if against is None:
+        raise InvalidSetting(
+            "The table is missing.",
+            "Name the rows with --against, e.g. visits.csv.",
+            setting="--against",
+        )
+    check_page(output, overwrite, "scores.html")
+    say, engines = Output(json, quiet), Engines(engine, master)
+    fitted: Any = load_model(model)
+    names = column_names(fitted, split_commas(columns) if columns else None)
+    with say.progress(3) as progress:
+        with engines.table(against, progress) as source:
+            progress.step("Reading rows")
+            held = draw_evaluation_rows(fitted, source, names, labels, rows, seed)
+        table = _scored(held, controls, seed, progress)
+    scored = Evaluation(model, fitted, table, held.n_rows, len(held.rows), labels, controls)
+    show_verdicts(page(scored), say, output, overwrite=overwrite, private=True)
+    if scored.is_no_better:
+        raise typer.Exit(1)
+
+
+def _scored(held: "EvaluationRows", controls: int, seed: int, progress: Progress) -> "pa.Table":
+    from shoal.cluster.control import without_data
+    from shoal.evaluate import score
+
+    progress.step("Running the method without data")
+    nothing = [without_data(held.model, random_state=seed + i) for i in range(controls)]
+    progress.step("Scoring")
+    return score(
+        held.model, held.rows, against=held.labels, control=nothing or None, random_state=seed
+    )

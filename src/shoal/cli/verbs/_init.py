@@ -1,0 +1,252 @@
+"""``shoal init``: a domain file to begin with, drafted without using a value of a row."""
+
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from shoal.cli._options import Epsilon, Json, LedgerFile, Numbers, Quiet, Seed, Table
+from shoal.cli._output import Output, Progress, write_text
+from shoal.cli.inputs._resume import note_spending
+from shoal.cli.inputs._table import budget_of, show_row_count, table_file
+from shoal.errors import InvalidSetting, quantity
+from shoal.pages.page import Line, labelled_lines, name_list
+
+if TYPE_CHECKING:
+    from shoal.cli.drafts._codebook import CodebookEntry
+    from shoal.cli.drafts._column_kinds import ColumnKind
+    from shoal.cli.drafts._schema_draft import SchemaDraft
+
+
+def init(
+    table: Table,
+    output: Annotated[
+        str | None,
+        typer.Option(
+            "--output",
+            "-o",
+            envvar="SHOAL_OUTPUT",
+            help="The domain file to write, `-` for standard output; default: the table's name "
+            "with .yaml.",
+            show_default=False,
+        ),
+    ] = None,
+    codebook: Annotated[
+        Path | None,
+        typer.Option(
+            "--from",
+            metavar="CODEBOOK",
+            envvar="SHOAL_FROM",
+            help="A table that describes the columns: name, low, high, values.",
+            show_default=False,
+        ),
+    ] = None,
+    estimate_bounds: Annotated[
+        bool,
+        typer.Option(
+            "--estimate-bounds",  # without a setting: it spends a budget
+            help="Spend --epsilon on noisy bounds of the columns of numbers that have none. For "
+            "those without a codebook.",
+        ),
+    ] = False,
+    epsilon: Epsilon = None,
+    ledger: LedgerFile = None,
+    numbers: Numbers = None,
+    overwrite: Annotated[
+        bool, typer.Option("--overwrite", envvar="SHOAL_OVERWRITE", help="Replace an older file.")
+    ] = False,
+    seed: Seed = None,
+    json: Json = False,
+    quiet: Quiet = False,
+) -> None:
+    """Draft the domain file of a table; every line is marked for review.
+
+    Columns get bounds that their names suggest to anybody (an age, a percentage, a latitude), or
+    those of a codebook. No bound and no list is read from the rows, since they would give people
+    away; what is not known is left open, as a comment to complete. The draft works as it is, for
+    the columns that are stated.
+
+    With --estimate-bounds the open columns of numbers get bounds from a release with noise, which
+    is written to the ledger and adds to whatever else is released about the table.
+
+    **Examples**
+
+        shoal init visits.csv
+        shoal init visits.csv --from codebook.csv -o visits.yaml
+        shoal init visits.csv --estimate-bounds --epsilon 0.1 --ledger visits.ledger
+    """
+    from shoal.cli.drafts._schema_draft import columns_to_estimate, draft_schema, next_command
+
+    say, place = Output(json, quiet), _place(table, output)
+    estimate = _estimate_of(estimate_bounds, epsilon, ledger, place, seed)
+    with ExitStack() as stack:
+        progress = stack.enter_context(say.progress(1))
+        path = stack.enter_context(table_file(table, numbers))
+        write = stack.enter_context(_writer(place, overwrite))  # refused before it costs anything
+        stack.enter_context(note_spending(lambda: estimate is not None and estimate.is_spent()))
+        names, kinds = _columns(path, table, progress)
+        known = _known(codebook, names)
+        draft = draft_schema(names, kinds, known)
+        open_columns = [*columns_to_estimate(draft)]
+        if estimate is not None and open_columns:
+            progress.step("Estimating bounds")
+            released = estimate.bounds(path, open_columns, draft.entity)
+            draft = draft_schema(names, kinds, known, released, estimate.cost(len(open_columns)))
+        write(draft.text)
+    if place is not None:
+        paid = None if estimate is None or not open_columns else str(estimate.ledger)
+        _report(say, draft, place, next_command(draft, table, str(place), paid, numbers), paid)
+
+
+@dataclass
+class _Estimate:
+    """Bounds to be paid for: the budget, and the ledger it is written to."""
+
+    epsilon: str
+    ledger: Path
+    seed: int | None
+    entries_before: int | None = None  # None until it begins
+
+    def bounds(
+        self, path: str, names: list[str], entity: str | None
+    ) -> dict[str, tuple[float, float]]:
+        """Release the bounds of columns; those with too few rows have none."""
+        from shoal.domain import Schema
+        from shoal.privacy import Ledger
+        from shoal.synopsis import PrivateBounds, widest_box
+
+        limit = None if entity is None else 1
+        book = Ledger(self.ledger)
+        self.entries_before = int(book.entries().num_rows)
+        model = PrivateBounds(
+            epsilon=self.epsilon,
+            domain=Schema.of_box(widest_box(names), entity=entity, max_rows_per_person=limit),
+            nonfinite="drop",
+            ledger=book,
+            random_state=self.seed,
+        )
+        return model.fit(path).bounds_
+
+    def is_spent(self) -> bool:
+        """Return whether the release is in the ledger."""
+        from shoal.privacy import Ledger
+
+        if self.entries_before is None:
+            return False
+        return int(Ledger(self.ledger).entries().num_rows) > self.entries_before
+
+    def cost(self, columns: int) -> str:
+        """Return what was paid, for the file."""
+        return f"epsilon {self.epsilon} for {quantity(columns, 'column')}, in {self.ledger}"
+
+
+def _place(table: str, output: str | None) -> Path | None:
+    """Return the file to write; None is standard output."""
+    if output == "-":
+        return None
+    if output is None and table == "-":
+        raise InvalidSetting(
+            "Standard input has no name to call the domain file after.",
+            "Name it, e.g. -o visits.yaml; `-o -` prints it.",
+            setting="--output",
+        )
+    name = table.rstrip("/").rsplit("/", 1)[-1]
+    stem = name.split(".")[0].strip("*") or "table"
+    return Path(output) if output is not None else Path(f"{stem}.yaml")
+
+
+def _estimate_of(
+    is_wanted: bool, epsilon: str | None, ledger: Path | None, place: Path | None, seed: int | None
+) -> _Estimate | None:
+    """Return the estimate that was asked for, or None."""
+    if is_wanted:
+        if place is None and ledger is None:
+            raise InvalidSetting(
+                "--ledger is missing.", "E.g. --ledger visits.ledger.", setting="--ledger"
+            )
+        # A ledger even if none is named: the fit that follows has to be added to this.
+        book = ledger or Path(place or "").with_suffix(".ledger")
+        return _Estimate(budget_of(epsilon, "release"), book, seed)
+    if epsilon is not None:
+        raise InvalidSetting(
+            "--epsilon is given, but nothing is released.",
+            "Add --estimate-bounds, or leave it out.",
+            setting="--epsilon",
+        )
+    return None
+
+
+def _columns(
+    path: str, table: str, progress: Progress
+) -> tuple[tuple[str, ...], list["ColumnKind"]]:
+    from shoal.anonymize.table import table_of
+    from shoal.anonymize.table_check import check_names
+    from shoal.cli.drafts._column_kinds import column_kinds
+    from shoal.data import source_of
+
+    progress.step("Looking at columns")
+    source = source_of(path)
+    check_names(table_of(path), f"'{table.rstrip('/').rsplit('/', 1)[-1]}'")
+    return source.names, column_kinds(source, show_row_count(progress))
+
+
+def _known(codebook: Path | None, names: tuple[str, ...]) -> dict[str, "CodebookEntry"]:
+    from shoal.cli.drafts._codebook import read_codebook
+
+    return {} if codebook is None else read_codebook(str(codebook), names)
+
+
+@contextmanager
+def _writer(place: Path | None, overwrite: bool) -> Iterator[Callable[[str], object]]:
+    """Yield what writes the file, completely or not at all; without a place, standard output."""
+    from shoal.files import atomic_file
+
+    if place is None:
+        yield write_text
+        return
+    with atomic_file(place, overwrite) as part:
+        yield lambda text: part.write_text(text, encoding="utf-8")
+
+
+def _report(
+    say: Output, draft: "SchemaDraft", place: Path, command: str, ledger: str | None
+) -> None:
+    stated = {c.name: c.why for c in draft.columns if c.entry is not None}
+    left_open = {c.name: c.why for c in draft.columns if c.is_open}
+    left_out = {c.name: c.why for c in draft.columns if c.is_left_out}
+    is_usable = bool(stated)
+    fill = (
+        f"Complete the open columns in {place}: at least one needs bounds or values. Or take "
+        "them from a codebook (--from), or pay for them (--estimate-bounds --epsilon 0.1)."
+    )
+    say.result(
+        {
+            "domain": str(place),
+            "columns": stated,
+            "open": left_open,
+            "left_out": left_out,
+            "entity": draft.entity,
+            "ledger": ledger,
+            "next": command if is_usable else None,
+        },
+        *labelled_lines("Stated", [f"{name}: {why}" for name, why in stated.items()]),
+        *labelled_lines("Open", [f"{name}: {why}" for name, why in left_open.items()]),
+        *labelled_lines("Left out", [f"{name}: {why}" for name, why in left_out.items()]),
+        *([Line("People", f"told apart by {draft.entity}")] if draft.entity else []),
+        *([Line("Ledger", ledger, is_literal=True)] if ledger else []),
+        Line("Domain", str(place), is_literal=True),
+        Line("Review", "Check every line marked REVIEW: no value of a row was used for it.")
+        if ledger is None
+        else Line("Review", "Check every line marked REVIEW; lines marked RELEASED were paid for."),
+        *([_used(stated, place)] if is_usable and left_open else []),
+        Line("Next", command, is_literal=True) if is_usable else Line("Next", fill),
+    )
+
+
+def _used(stated: Mapping[str, str], place: Path) -> Line:
+    """Say that a draft with open columns works, and for which columns."""
+    names = name_list([*stated])
+    return Line("Uses", f"{names} only, until the open columns are completed in {place}.")

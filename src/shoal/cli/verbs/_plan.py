@@ -1,0 +1,199 @@
+"""``shoal plan``: what error to expect at which budget, before anything is spent."""
+
+from contextlib import suppress
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Literal
+
+import typer
+
+from shoal.cli._flags import Flags
+from shoal.cli._options import Columns, Domain, Json, Quiet
+from shoal.cli._output import Output, Progress, check_page, show_verdicts
+from shoal.cli.inputs._table import box_of, schema_of, split_commas
+from shoal.errors import ConflictingSettings, InvalidSetting
+
+if TYPE_CHECKING:
+    from shoal.planning import Plan
+
+
+_FLAGS = Flags({"n_expected": "--rows", "epsilons": "--epsilon"})
+
+
+def plan(
+    model: Annotated[
+        Path | None,
+        typer.Argument(
+            metavar="[MODEL]",
+            help="A folder that `shoal cluster` wrote: what would another budget have done? Left "
+            "out, the plan is made of public facts alone.",
+            show_default=False,
+        ),
+    ] = None,
+    groups: Annotated[
+        int | None,
+        typer.Option(
+            "-k",
+            "--groups",
+            min=1,
+            envvar="SHOAL_GROUPS",
+            help="How many groups will be looked for.",
+            show_default=False,
+        ),
+    ] = None,
+    domain: Domain = None,
+    columns: Columns = None,
+    rows: Annotated[
+        int | None,
+        typer.Option(
+            min=1,
+            envvar="SHOAL_ROWS",
+            help="How many rows are expected, as far as that is publicly known.",
+            show_default=False,
+        ),
+    ] = None,
+    epsilon: Annotated[
+        str | None,
+        typer.Option(
+            metavar="LIST",
+            envvar="SHOAL_EPSILON",
+            help="Budgets to try, e.g. 0.5,1,2. Default: 0.05 to 5, for reports 1 to 8.",
+            show_default=False,
+        ),
+    ] = None,
+    within: Annotated[
+        float,
+        typer.Option(
+            envvar="SHOAL_WITHIN",
+            help="Wanted error of nine in ten coordinates, in % of the range.",
+        ),
+    ] = 5.0,
+    shape: Annotated[
+        Literal["clear", "near", "touching"] | None,
+        typer.Option(
+            envvar="SHOAL_SHAPE",
+            help="How the groups lie, if that is known: it narrows the band.",
+            show_default=False,
+        ),
+    ] = None,
+    trust: Annotated[
+        Literal["central", "local", "both"],
+        typer.Option(
+            envvar="SHOAL_TRUST",
+            help="Who holds the rows: a curator, nobody (reports only), or a plan for both.",
+        ),
+    ] = "both",
+    output: Annotated[
+        Path | None,
+        typer.Option(
+            "--output",
+            "-o",
+            envvar="SHOAL_OUTPUT",
+            help="Page (.html) or document (.json) to write.",
+            show_default=False,
+        ),
+    ] = None,
+    overwrite: Annotated[
+        bool, typer.Option("--overwrite", envvar="SHOAL_OVERWRITE", help="Replace an older file.")
+    ] = False,
+    seed: Annotated[
+        int, typer.Option(min=0, envvar="SHOAL_SEED", help="Seed of made-up tables and fits.")
+    ] = 0,
+    json: Json = False,
+    quiet: Quiet = False,
+) -> None:
+    """Predict the error of centres at several budgets, before anything is spent.
+
+    No table is opened. From columns and bounds of the domain, the expected number of rows and the
+    number of groups, tables are made up and clustered at each budget: by a curator
+    (`shoal cluster`) and from reports (`shoal perturb --mechanism auto`, then `shoal learn`). The
+    result is a band from clear groups to tables without gaps; heavy tails and groups far from all
+    others can do worse. It takes seconds for a curator, up to minutes for reports. With a MODEL,
+    rows are drawn about what it released instead.
+
+    **Examples**
+
+        shoal plan -k 5 --domain visits.yaml --rows 20000
+        shoal plan -k 5 --domain visits.yaml --rows 20000 --within 2 --shape near -o plan.html
+        shoal plan -k 5 --domain visits.yaml --rows 20000 --trust local --epsilon 1,2,4
+        shoal plan model --epsilon 0.5,1,2     # from what was released
+    """
+    from shoal.pages.plan import page
+
+    check_page(output, overwrite, "plan.html")
+    say, budgets = Output(json, quiet), _budgets(epsilon)
+    facts = {"-k": groups, "--domain": domain, "--rows": rows, "--shape": shape}
+    settings: dict[str, object] = {
+        "within": within / 100,
+        "trust": trust,
+        "random_state": seed,
+        "epsilons": budgets,
+    }
+    with say.progress(1) as progress, _FLAGS.shown():
+        progress.step("Fitting made-up tables")
+        if model is not None:
+            _refuse_facts({**facts, "--columns": columns})
+            found = _what_if(model, settings, progress)
+        else:
+            found = _from_facts(groups, domain, columns, rows, shape, settings, progress)
+    show_verdicts(page(found), say, output, overwrite=overwrite, private=False)
+
+
+def _from_facts(
+    groups: int | None,
+    domain: Path | None,
+    columns: str | None,
+    rows: int | None,
+    shape: str | None,
+    settings: dict[str, object],
+    progress: Progress,
+) -> "Plan":
+    from shoal.domain import Schema
+    from shoal.planning import plan
+
+    if groups is None:
+        raise InvalidSetting("-k is missing.", "E.g. -k 5: how many groups.", setting="-k")
+    if rows is None:
+        raise InvalidSetting("--rows is missing.", "E.g. --rows 20000.", setting="--rows")
+    schema = schema_of(domain)
+    public = Schema.of_box(
+        box_of(schema, columns, domain),
+        entity=schema.entity,
+        max_rows_per_person=schema.max_rows_per_person,
+    )
+    return plan(
+        groups,
+        domain=public,
+        n_expected=rows,
+        groups=shape,
+        progress=progress.part,
+        **settings,  # type: ignore[arg-type]
+    )
+
+
+def _what_if(model: Path, settings: dict[str, object], progress: Progress) -> "Plan":
+    from shoal.cluster import load_model
+    from shoal.planning import what_if
+
+    return what_if(load_model(model), progress=progress.part, **settings)  # type: ignore[arg-type]
+
+
+def _refuse_facts(facts: dict[str, object]) -> None:
+    given = [flag for flag, value in facts.items() if value is not None]
+    if given:
+        raise ConflictingSettings(
+            f"A model brings its own facts; {', '.join(given)} cannot be set besides.",
+            "Leave them out, or leave out the model.",
+        )
+
+
+def _budgets(epsilon: str | None) -> list[float] | None:
+    """The budgets of a list with commas."""
+    if epsilon is None:
+        return None
+    with suppress(ValueError):
+        return [float(text) for text in split_commas(epsilon)]
+    raise InvalidSetting(
+        "--epsilon must be numbers with commas between them.",
+        "E.g. --epsilon 0.5,1,2.",
+        setting="--epsilon",
+    )

@@ -1,0 +1,102 @@
+"""``shoal report``: the page of a model or a release, drawn from its folder."""
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from shoal.cli._flags import Flags
+from shoal.cli._options import Json, Publisher, Quiet, Title
+from shoal.cli._output import Output
+from shoal.cli.verbs._ledger import existing_ledger
+from shoal.errors import UnreadableModel
+from shoal.pages.page import Line
+
+_FLAGS = Flags({"path": "--output", "names": "--name"})
+
+
+def report(
+    folder: Annotated[
+        Path,
+        typer.Argument(
+            metavar="FOLDER",
+            help="What `shoal cluster -o`, `shoal learn -o` or `save` wrote, or the folder of a "
+            "released table.",
+            show_default=False,
+        ),
+    ],
+    output: Annotated[
+        Path | None,
+        typer.Option(
+            "--output",
+            "-o",
+            envvar="SHOAL_OUTPUT",
+            help="The page to write. Default: report.html in the folder.",
+            show_default=False,
+        ),
+    ] = None,
+    overwrite: Annotated[
+        bool, typer.Option("--overwrite", envvar="SHOAL_OVERWRITE", help="Replace an older page.")
+    ] = False,
+    title: Title = None,
+    publisher: Publisher = None,
+    name: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--name",
+            help="A name of your own for a group; once for each, in the order of their numbers. "
+            "Default: titles of what stands out.",
+            show_default=False,
+        ),
+    ] = None,
+    ledger: Annotated[
+        Path | None,
+        typer.Option(
+            envvar="SHOAL_LEDGER",
+            help="Ledger of the table, to say what was promised in all.",
+            show_default=False,
+        ),
+    ] = None,
+    json: Json = False,
+    quiet: Quiet = False,
+) -> None:
+    """Write the page of a model or a release: what was found, and what each person was promised.
+
+    No row is read and nothing is spent. The page is one HTML file that loads nothing; its numbers
+    are written beside it as JSON.
+
+    **Examples**
+
+        shoal report model
+        shoal report model -o page.html --title "Six groups of students" --publisher "The school"
+        shoal report model --overwrite --ledger students.ledger
+        shoal report model -o page.html --name Early --name Late
+    """
+    from shoal.pages.report import load_subject
+    from shoal.pages.report import report as write_report
+
+    say = Output(json, quiet)
+    with say.progress(1) as progress, _FLAGS.shown():
+        progress.step("Writing the page")
+        if not folder.is_dir():
+            raise UnreadableModel(
+                f"{folder} is no folder.", "Name the folder that `shoal cluster -o` wrote."
+            )
+        subject, files = load_subject(folder)
+        page = write_report(
+            subject,
+            output or folder / _page_name(subject),
+            title=title,
+            publisher=publisher,
+            names=name or None,
+            ledger=None if ledger is None else existing_ledger(ledger),
+            overwrite=overwrite,
+            files=files,
+        )
+    say.result({"report": str(page)}, Line("Page", str(page), is_literal=True))
+
+
+def _page_name(subject: Any) -> str:
+    """Return the name of the page; one of a simulation says so."""
+    seeded = subject["simulation"] if isinstance(subject, dict) else subject.guarantee_.simulation
+    return "report-simulation.html" if seeded else "report.html"

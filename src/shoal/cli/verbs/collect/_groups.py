@@ -1,0 +1,220 @@
+"""``shoal collect advance | cluster``: groups learnt from what has been collected."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from shoal.cli._options import Engine, Json, Master, Overwrite, Publisher, Quiet, Title
+from shoal.cli._output import Output
+from shoal.cli.verbs.collect._options import (
+    DEFAULT_DB,
+    DEFAULT_KEY,
+    FLAGS,
+    CampaignFile,
+    Database,
+    KeyFile,
+    LearnerSeed,
+    collect_app,
+    open_campaign,
+)
+from shoal.errors import InvalidSetting
+from shoal.pages.page import Line, Table
+
+if TYPE_CHECKING:
+    from shoal.collector.campaign import Campaign
+    from shoal.collector.storage import Store
+
+
+@collect_app.command()
+def advance(
+    campaign: CampaignFile,
+    number: Annotated[int, typer.Argument(metavar="ROUND", min=0, help="The round to close.")],
+    db: Database = DEFAULT_DB,
+    key: KeyFile = DEFAULT_KEY,
+    seed: LearnerSeed = None,
+    json: Json = False,
+    quiet: Quiet = False,
+) -> None:
+    """Close a round of a campaign in three, and publish the next question, or the model.
+
+    **Examples**
+
+        shoal collect advance campaign.json 0
+    """
+    from shoal.collector import learning
+    from shoal.collector.campaign import box_of, read_key, sign_document
+
+    loaded, store = open_campaign(campaign, db)
+    rounds = len(loaded.shares)
+    if not number < rounds or rounds == 1:
+        raise InvalidSetting(
+            f"The campaign has {rounds} round{'s' if rounds > 1 else ''}.",
+            "Learn from a campaign of one round with `shoal collect cluster`.",
+        )
+    private = read_key(key)
+    centers = learning.advance(loaded, store, number, private, seed)
+    if number == rounds - 1:
+        box = box_of(loaded.document)
+        n = sum(sum(store.sums(i).values()) for i in range(rounds))
+        text = "What the learner finds without data was not tried."
+        model = learning.model_document(loaded, centers, (box.high - box.low) / 2, n, text)
+        store.publish("model", 0, sign_document("model", model, private))
+    store.close()
+    heads = ["Group", *loaded.names]
+    rows = [[str(i + 1), *(f"{c:.4g}" for c in center)] for i, center in enumerate(centers)]
+    Output(json, quiet).result(
+        {"round": number, "centers": centers.tolist()}, Table("Centres so far", heads, rows)
+    )
+
+
+@collect_app.command()
+def cluster(
+    campaign: CampaignFile,
+    db: Database = DEFAULT_DB,
+    key: KeyFile = DEFAULT_KEY,
+    output: Annotated[
+        Path, typer.Option("--output", "-o", envvar="SHOAL_OUTPUT", help="Folder to write.")
+    ] = Path("model"),
+    overwrite: Overwrite = False,
+    robust: Annotated[
+        bool,
+        typer.Option(
+            "--robust",
+            envvar="SHOAL_ROBUST",
+            help="Cut cells that stand out from their neighbours, against liars; no page.",
+        ),
+    ] = False,
+    title: Title = None,
+    publisher: Publisher = None,
+    engine: Engine = "local",
+    master: Master = None,
+    seed: LearnerSeed = None,
+    json: Json = False,
+    quiet: Quiet = False,
+) -> None:
+    """Learn groups from what has been collected, and publish the model, signed.
+
+    Writes the reports as `shoal learn` reads them, and beside them what it writes: centres,
+    density, a model, a page. People's devices then label themselves. For a campaign that asks for
+    a category: the shares.
+
+    **Examples**
+
+        shoal collect cluster campaign.json -o model
+    """
+    from shoal.collector import learning
+    from shoal.collector.campaign import read_key, sign_document
+    from shoal.randomness import Randomness
+
+    loaded, store = open_campaign(campaign, db)
+    say = Output(json, quiet)
+    if loaded.aggregators:
+        raise InvalidSetting(
+            "The campaign has two aggregators.",
+            "Each opens its sums (shoal collect people, then open); then: shoal collect combine.",
+        )
+    if len(loaded.shares) > 1:
+        raise InvalidSetting(
+            "The campaign has several rounds.", "Close them one by one: shoal collect advance."
+        )
+    learning.prepare_release(loaded, store)
+    if "categories" in loaded.document:
+        _show_shares(say, learning.shares_of(loaded, store))
+        store.close()
+        return
+    private = read_key(key)
+    if robust:
+        _publish_robust(loaded, store, private, say, seed)
+        store.close()
+        return
+    names = {"title": title or loaded.document["name"], "publisher": publisher}
+    options = {"overwrite": overwrite, "engine": engine, "master": master, "seed": seed, **names}
+    groups, files = _learn(loaded, store, output, say, options)
+    control = f"Centres found without data fit {groups.ratio:.2f} times as badly."
+    errors = learning.center_errors(loaded, store, groups.centers, Randomness(seed))
+    model = learning.model_document(
+        loaded, groups.centers, groups.model.units_, groups.total, control, errors
+    )
+    store.publish("model", 0, sign_document("model", model, private))
+    store.close()
+    heads = ["Group", *loaded.names, "About"]
+    rows = [
+        [str(i + 1), *(f"{c:.4g} ± {2 * e:.2g}" for c, e in zip(*lines, strict=True)), str(size)]
+        for i, (*lines, size) in enumerate(zip(groups.centers, errors, groups.sizes, strict=True))
+    ]
+    say.result(
+        {"report": files[0], "files": files, "centers": groups.centers.tolist(),
+         "errors": errors.tolist(), "n_reports": groups.total, "control": groups.ratio},
+        Table("Groups", heads, rows),
+        Line("Control", control),
+        Line("Page", files[0], is_literal=True),
+        Line("Published", "The model is served to clients from now on."),
+    )  # fmt: skip
+
+
+def _learn(
+    campaign: "Campaign", store: "Store", output: Path, say: Output, options: dict[str, Any]
+) -> tuple[Any, list[str]]:
+    """Write reports and run what `shoal learn` runs on them; the groups and the files."""
+    import tempfile
+    from contextlib import nullcontext
+
+    from shoal.cli.inputs._engine import Engines
+    from shoal.cli.verbs import _learn as learn
+    from shoal.cluster.model_folder import check_replaceable
+    from shoal.collector.learning import export_reports
+    from shoal.data import atomic_folder
+    from shoal.pages.local import page
+
+    k, seed = campaign.document["n_clusters"], options["seed"]
+    engines = Engines(options["engine"], options["master"])
+    check_replaceable(output)
+    with say.progress(5) as progress, FLAGS.shown(), tempfile.TemporaryDirectory() as place:
+        table = export_reports(campaign, store, Path(place))
+        with atomic_folder(output, options["overwrite"]) as part:
+            is_spark = engines.is_distributed
+            with engines.table(str(table), progress) if is_spark else nullcontext() as frame:
+                groups = learn.learn_groups(
+                    str(table), frame, "auto", range(k, k + 1), "elbow", seed, progress
+                )
+            shown = page(
+                groups,
+                table=table.name,
+                n_clusters=range(k, k + 1),
+                choose="elbow",
+                seed=seed,
+                is_distributed=is_spark,
+                title=options["title"],
+                publisher=options["publisher"],
+            )
+            names = learn.write_groups(groups.model, shown, part)
+            for file in (table, table.with_name(f"{table.name}.json")):
+                (part / file.name).write_bytes(file.read_bytes())
+                names.append(file.name)
+    return groups, [str(output / name) for name in names]
+
+
+def _publish_robust(
+    campaign: "Campaign", store: "Store", private: Any, say: Output, seed: int | None
+) -> None:
+    """Learn from counts without what stands out, publish, and say what was cut."""
+    from shoal.collector import learning
+    from shoal.collector.campaign import box_of, sign_document
+    from shoal.randomness import Randomness
+
+    centers, cells, people = learning.capped_centers(campaign, store, Randomness(seed))
+    box, n = box_of(campaign.document), sum(store.sums(0).values())
+    cut = f"{cells} cells were cut, by about {people:.0f} people in all."
+    model = learning.model_document(campaign, centers, (box.high - box.low) / 2, n, cut)
+    store.publish("model", 0, sign_document("model", model, private))
+    rows = [[str(i + 1), *(f"{c:.4g}" for c in center)] for i, center in enumerate(centers)]
+    values = {"centers": centers.tolist(), "n_reports": n, "cells_cut": cells, "people_cut": people}
+    say.result(values, Table("Groups", ["Group", *campaign.names], rows), Line("Cut", cut))
+
+
+def _show_shares(say: Output, shares: list[tuple[str, float, float]]) -> None:
+    rows = [[name, f"{share:.3f}", f"{2 * error:.3f}"] for name, share, error in shares]
+    values = [{"category": name, "share": share, "error": error} for name, share, error in shares]
+    table = Table("Shares", ["Category", "Share", "give or take"], rows)
+    say.result({"shares": values}, table)

@@ -1,0 +1,53 @@
+"""The app of ``shoal collect``, and the options and the opening that its verbs share."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from shoal.cli._flags import Flags
+
+if TYPE_CHECKING:
+    from shoal.collector.campaign import Campaign
+    from shoal.collector.storage import Store
+
+
+FLAGS = Flags()
+
+collect_app = typer.Typer(
+    no_args_is_help=True,
+    rich_markup_mode="markdown",
+    help="Collect randomised reports from people's devices, and learn groups from them.",
+)
+
+CampaignFile = Annotated[
+    Path,
+    typer.Argument(
+        metavar="CAMPAIGN", help="A campaign that `shoal collect sign` wrote.", show_default=False
+    ),
+]
+Database = Annotated[
+    str,
+    typer.Option(
+        "--db",
+        envvar="SHOAL_DB",
+        help="Database of the campaign: sqlite:///walk.sqlite or postgresql://host/name.",
+    ),
+]
+KeyFile = Annotated[
+    Path,
+    typer.Option(envvar="SHOAL_KEY", help="The operator's private key, from `shoal collect key`."),
+]
+LearnerSeed = Annotated[int | None, typer.Option(envvar="SHOAL_SEED", help="Seed of the learner.")]
+DEFAULT_DB = "sqlite:///campaign.sqlite"
+DEFAULT_KEY = Path("operator.key")
+
+
+def open_campaign(path: Path, db: str) -> tuple["Campaign", "Store"]:
+    """Return a signed campaign and its database."""
+    from shoal.collector.campaign import Campaign
+    from shoal.collector.databases import open_store
+
+    campaign = Campaign.load(path)
+    store = open_store(db, campaign.id, campaign.envelope, has_tokens=campaign.has_tokens)
+    return campaign, store

@@ -1,0 +1,124 @@
+"""``shoal collect tokens | enrol | revoke``: who may report."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from shoal.cli._options import Json, Quiet
+from shoal.cli._output import Output
+from shoal.cli.verbs.collect._options import (
+    DEFAULT_DB,
+    CampaignFile,
+    Database,
+    collect_app,
+    open_campaign,
+)
+from shoal.errors import InvalidSetting, quantity
+from shoal.pages.page import Line
+
+
+@collect_app.command()
+def tokens(
+    campaign: CampaignFile,
+    number: Annotated[int, typer.Argument(min=1, max=1_000_000, help="How many.")],
+    db: Database = DEFAULT_DB,
+    address: Annotated[
+        str | None,
+        typer.Option(envvar="SHOAL_ADDRESS", help="Of the server: prints invitations as links."),
+    ] = None,
+    hashes: Annotated[
+        Path | None,
+        typer.Option(
+            envvar="SHOAL_HASHES", help="Write the hashes too, for `shoal collect enrol`."
+        ),
+    ] = None,
+    json: Json = False,
+    quiet: Quiet = False,
+) -> None:
+    """Invite people: print tokens, each good for one report; the database gets hashes only.
+
+    Whoever hands out tokens can tell whose a key is: send each to one person and keep no list.
+
+    **Examples**
+
+        shoal collect tokens campaign.json 100 --address https://walk.example.org > invitations.txt
+    """
+    import os
+
+    from shoal.collector.client import key_of
+    from shoal.collector.wire import who_of
+    from shoal.files import atomic_file
+
+    loaded, store = open_campaign(campaign, db)
+    made = [os.urandom(32) for _ in range(number)]
+    keys = [key_of(token, loaded.id, kind) for token in made for kind in ("key", "label")]
+    whos = [who_of(key) for key in keys]
+    store.enrol(whos)
+    store.close()
+    if hashes is not None:
+        with atomic_file(hashes, True) as part:
+            part.write_text("".join(f"{who.hex()}\n" for who in whos))
+    link = f"{address.rstrip('/')}/#key={loaded.key.hex()}&token=" if address else ""
+    lines = [f"{link}{token.hex()}" for token in made]
+    Output(json, quiet).result({"tokens": lines}, *lines)
+
+
+@collect_app.command()
+def enrol(
+    campaign: CampaignFile,
+    hashes: Annotated[Path, typer.Argument(help="The file that `tokens --hashes` wrote.")],
+    db: Database = DEFAULT_DB,
+    json: Json = False,
+    quiet: Quiet = False,
+) -> None:
+    """Let invited people report to another database too: that of a second aggregator.
+
+    **Examples**
+
+        shoal collect enrol campaign.json hashes.txt --db sqlite:///second.sqlite
+    """
+    try:
+        whos = [bytes.fromhex(line) for line in hashes.read_text(encoding="ascii").split()]
+    except (OSError, ValueError):
+        whos = []
+    if not whos or any(len(who) != 16 for who in whos):
+        raise InvalidSetting(
+            "This file holds no hashes of invitations.",
+            "Write one with `shoal collect tokens ... --hashes FILE`.",
+        )
+    _, store = open_campaign(campaign, db)
+    store.enrol(whos)
+    store.close()
+    Output(json, quiet).result(
+        {"enrolled": len(whos)}, Line("Enrolled", f"{quantity(len(whos), 'key')}.")
+    )
+
+
+@collect_app.command()
+def revoke(
+    campaign: CampaignFile,
+    token: Annotated[str, typer.Argument(help="The token, as `shoal collect tokens` printed it.")],
+    db: Database = DEFAULT_DB,
+    json: Json = False,
+    quiet: Quiet = False,
+) -> None:
+    """Take an invitation back; a report that was counted stays in the sums.
+
+    **Examples**
+
+        shoal collect revoke campaign.json 5f0c...
+    """
+    from shoal.collector.client import key_of
+    from shoal.collector.wire import who_of
+
+    try:
+        secret = bytes.fromhex(token.rpartition("=")[2])
+    except ValueError:
+        raise InvalidSetting("This is no token.", "Give it as it was printed.") from None
+    loaded, store = open_campaign(campaign, db)
+    was = store.revoke(who_of(key_of(secret, loaded.id)))
+    store.revoke(who_of(key_of(secret, loaded.id, "label")))
+    store.close()
+    text = "Revoked." if was else "Not enrolled here, or it has reported: nothing was changed."
+    Output(json, quiet).result({"revoked": was}, Line("Token", text))

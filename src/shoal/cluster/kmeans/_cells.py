@@ -1,0 +1,282 @@
+"""The cells a method of private k-means begins with, and centres read off them."""
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from shoal.arrays import Floats, Integers
+from shoal.cluster._noise_sum import NoiseSum
+from shoal.cluster.kmeans._kernels import Nearest
+from shoal.cluster.kmeans._location import DEVIATION
+from shoal.cluster.kmeans._refine import Means
+from shoal.cluster.kmeans._runs import find_centers
+from shoal.cluster.kmeans.plan import FEW_AXES, Plan
+from shoal.cluster.kmeans.weighted import (
+    FAINT,
+    Clusterer,
+    add_farthest_points,
+    gaussian_cell_means,
+    part_beyond_noise,
+    public_points,
+    shrink_counts,
+    soften_weights,
+)
+from shoal.cluster.totals import GroupCounts
+from shoal.domain import Box, View
+from shoal.randomness import Randomness
+from shoal.synopsis.base import Synopsis
+from shoal.synopsis.cells import AllCells, Estimates
+
+_JOINING_RUNS = 40  # of k-means on few means: a poor optimum costs most
+_POINTS = 32  # public ones for each cell or cluster, where cells are few
+_LIGHT_AXES = 2  # in more, coarse cells are too few and too wide to tell empty ones by their counts
+_EFFORT = 30_000  # cells times runs of k-means: many runs where they cost little
+
+
+@dataclass(frozen=True, eq=False)
+class Clusters:
+    """Centres in [-1, 1]^d, with their noisy numbers of rows and the noise to expect in each.
+
+    ``counted`` are unbiased counts of the same clusters, by which they are told from nobody; of
+    refined centres the sizes themselves.
+    """
+
+    centers: Floats
+    sizes: Floats
+    errors: Floats
+    counted: GroupCounts
+
+    @classmethod
+    def from_means(cls, means: Means) -> "Clusters":
+        """Those of a last step."""
+        counted = GroupCounts.alike(means.sizes, means.noise)
+        return cls(means.centers, means.sizes, means.errors, counted)
+
+
+@dataclass(frozen=True, eq=False)
+class CellPoints:
+    """Cells as weighted points of [-1, 1]^p, the noise in a weight, and what cells leave open.
+
+    ``weights`` find centres, ``sizes`` say how many rows a cell stands for: soft weights are less.
+    ``inside`` is the mean squared distance of rows spread evenly in a cell to its middle.
+    """
+
+    points: Floats
+    weights: Floats
+    sizes: Floats
+    variance: float
+    inside: Floats
+    view: View | None = None
+    by: Clusterer = "sklearn"
+    everywhere: "AllCellPoints | None" = None
+    all_cells: AllCells | None = None
+    n_cells: int = 1
+
+    @property
+    def within(self) -> float:
+        """The inertia that the middles of cells do not show."""
+        return float(self.sizes @ self.inside)
+
+    @property
+    def runs(self) -> int:
+        """How many runs of k-means they are worth."""
+        return min(20, max(8, _EFFORT // (len(self.weights) + 1)))
+
+    def centers(self, k: int, rng: Randomness) -> Floats:
+        """``k`` centres, where the points are."""
+        return find_centers(self.points, self.weights, k, rng, self.runs, self.by)
+
+    @property
+    def in_shadow(self) -> bool:
+        """Whether they have fewer axes than the rows."""
+        return self.view is not None and self.view.box.d < self.view.domain.d
+
+    def placed(self, centers: Floats) -> Floats:
+        """Centres among the points, as points of [-1, 1]^d."""
+        if self.view is None:
+            return centers
+        return self.view.domain.scale(self.view.embed(centers), -1, 1)
+
+    def sizes_and_errors(self, centers: Floats) -> tuple[Floats, Floats]:
+        """Rows of each centre's cells, and how far noise in the weights moves the centre.
+
+        A centre without cells may be anywhere.
+        """
+        k, nowhere = len(centers), 2 * math.sqrt(centers.shape[1])
+        labels = self._labels(centers)
+        squares = ((self.points - centers[labels]) ** 2).sum(axis=1) + self.inside
+        sizes, weights, spread = (
+            np.bincount(labels, each, k).astype(np.float64)
+            for each in (self.sizes, self.weights, squares)
+        )
+        errors = np.sqrt(self.variance * spread) / np.maximum(weights, 1)
+        return sizes, np.where(weights > 0, errors, nowhere)
+
+    def counted(
+        self, centers: Floats, placed: Callable[[Floats], Floats] | None = None
+    ) -> GroupCounts:
+        """Rows of each centre's region by the estimates of all cells, where these are at hand.
+
+        Parameters
+        ----------
+        centers, placed
+            Where the points are, or where ``placed`` puts these.
+        """
+        if self.everywhere is None:
+            return self._by_weight(centers)
+        estimates, points = self.everywhere.estimates, self.everywhere.points()
+        points = points if placed is None else placed(points)
+        labels = Nearest(centers).labels(np.ascontiguousarray(points.T))
+        sums, noises = estimates.added(labels, len(centers))
+        each = [NoiseSum.geometric(estimates.step, times) for times in np.ceil(noises).tolist()]
+        together = estimates.all_cells()
+        in_all = NoiseSum.geometric(together.step, together.noises)
+        return GroupCounts(sums, tuple(each), together.total, in_all)
+
+    def complete(self, clusters: Clusters, k: int) -> Clusters:
+        """``k`` centres: those that were refined, and the cells which these miss most."""
+        points = self.placed(self.points)
+        centers = add_farthest_points(clusters.centers, points, self.weights, k)
+        width = 1.0 if self.view is None else self.view.width
+        placed = replace(self, points=points, inside=self.inside * width**2, view=None)
+        sizes, errors = placed.sizes_and_errors(centers)  # those added take rows from the others
+        errors = np.append(clusters.errors, errors[len(clusters.centers) :])
+        return Clusters(centers, sizes, errors, self.counted(centers, self.placed))
+
+    def _by_weight(self, centers: Floats) -> GroupCounts:
+        """Of a synopsis that was loaded: weights, against an even part of the noise of all cells.
+
+        Where cells that were not kept were never made, the heaviest cell of each centre, against
+        what some empty cell would reach.
+        """
+        k, labels = len(centers), self._labels(centers)
+        if self.all_cells is not None:
+            total, noises, step = self.all_cells
+            part = NoiseSum.geometric(step, noises / k)
+            sizes = np.bincount(labels, self.sizes, k).astype(np.float64)
+            return GroupCounts(sizes, (part,) * k, total, NoiseSum.geometric(step, noises))
+        largest = np.zeros(k)
+        np.maximum.at(largest, labels, self.sizes)
+        noise, choices = NoiseSum.of_variance(self.variance), np.full(k, math.log(self.n_cells))
+        return GroupCounts(largest, (noise,) * k, None, None, choices)
+
+    def _labels(self, centers: Floats) -> Integers:
+        return Nearest(centers).labels(np.ascontiguousarray(self.points.T))
+
+
+@dataclass(frozen=True, eq=False)
+class AllCellPoints:
+    """The estimates of all cells, and where their points lie."""
+
+    estimates: Estimates
+    box: Box
+    deviation: float | None
+
+    def points(self) -> Floats:
+        """One for each cell, in [-1, 1]^p."""
+        return _points(self.box, *self.estimates.corners(), self.deviation)
+
+
+def cell_points(
+    synopsis: Synopsis,
+    *,
+    soft: bool = False,
+    deviation: float | None = None,
+    by: Clusterer = "sklearn",
+) -> CellPoints:
+    """The cells of a synopsis in [-1, 1]^p.
+
+    Parameters
+    ----------
+    soft
+        Take most of the smallest weight off every weight.
+    deviation
+        Put points where rows of this spread about 0 would be, not in the middle of cells.
+    """
+    view, cells = synopsis.view_, synopsis.cells_
+    box = synopsis.box if view is None else view.box
+    low, high = box.scale(cells.low, -1, 1), box.scale(cells.high, -1, 1)
+    points = _points(box, cells.low, cells.high, deviation)
+    weights = soften_weights(cells.weight) if soft else cells.weight
+    inside = ((high - low) ** 2).sum(axis=1) / 12
+    estimates = synopsis._estimates
+    everywhere = None if estimates is None else AllCellPoints(estimates, box, deviation)
+    return CellPoints(
+        points,
+        weights,
+        cells.weight,
+        synopsis.noise_variance,
+        inside,
+        view,
+        by,
+        everywhere,
+        synopsis._all_cells,
+        synopsis.n_cells_,
+    )
+
+
+def _points(box: Box, low: Floats, high: Floats, deviation: float | None) -> Floats:
+    low, high = box.scale(low, -1, 1), box.scale(high, -1, 1)
+    if deviation is None:
+        return np.asarray((low + high) / 2)
+    return gaussian_cell_means(low, high, deviation)
+
+
+def weighted_cells(synopsis: Synopsis, plan: Plan, k: int, by: Clusterer) -> CellPoints:
+    """The cells as points to begin with, where and as heavy as the plan has use for.
+
+    In few columns most of the smallest weight comes off every weight, or, where the cells are few,
+    rows are taken to be spread evenly in each. In a view of more, without small clusters, points
+    lie where rows of its spread would be.
+    """
+    if plan.even:
+        return even_points(synopsis, k, by)
+    if plan.cells_an_axis:
+        return cell_points(synopsis, deviation=None if plan.micro else DEVIATION, by=by)
+    soft = synopsis.negative == "norm-cut" and plan.axes <= FEW_AXES
+    cells = cell_points(synopsis, soft=soft, by=by)
+    estimates = synopsis._estimates
+    if plan.axes > _LIGHT_AXES or estimates is None or estimates.inside is None:
+        return cells
+    # Noise in an empty coarse cell far from all rows would draw a centre to itself.
+    parts = part_beyond_noise(estimates.coarse_values(), 1 / estimates.step)
+    in_cell = np.repeat(parts, estimates.inside)[synopsis.cells_.key]
+    return replace(cells, weights=cells.weights * in_cell)
+
+
+def even_points(synopsis: Synopsis, k: int, by: Clusterer) -> CellPoints:
+    """Public points all over the box, each as heavy as its cell makes it.
+
+    Counts in which noise is large are shrunk towards their mean: what cannot be told from noise
+    leaves the points even, and centres of even points are the best guess without any rows.
+    """
+    cells, estimates = cell_points(synopsis, by=by), synopsis._estimates
+    assert estimates is not None
+    values, d = estimates.values, synopsis.box.d
+    public = public_points(d, _POINTS * max(k, values.size))
+    keys = estimates.cells.keys(synopsis.box.unscale(public, -1, 1))
+    in_cell = np.maximum(np.bincount(keys, minlength=values.size), 1)
+    shrunk = shrink_counts(values, synopsis.noise_variance) / in_cell
+    inside = np.full(len(public), 4 * d / 12 * len(public) ** (-2 / d))
+    variance = synopsis.noise_variance * values.size / len(public)
+    weights = shrunk[keys]
+    return replace(
+        cells, points=public, weights=weights, sizes=weights, variance=variance, inside=inside
+    )
+
+
+def join_small_clusters(means: Means, k: int, rng: Randomness) -> Floats:
+    """``k`` centres by weighted k-means of small clusters' means: fewer poor optima."""
+    # Where next to no rows are, the mean is noise: it must not draw a centre to itself.
+    weights = np.maximum(means.excess, FAINT)
+    return find_centers(means.centers, weights, k, rng, _JOINING_RUNS)
+
+
+def centers_of_cells(cells: CellPoints, k: int, rng: Randomness) -> Clusters:
+    """Weighted k-means of the cells: post-processing, so free for any number of clusters."""
+    centers = cells.centers(k, rng)
+    sizes, errors = cells.sizes_and_errors(centers)
+    width = 1.0 if cells.view is None else cells.view.width
+    return Clusters(cells.placed(centers), sizes, errors * width, cells.counted(centers))

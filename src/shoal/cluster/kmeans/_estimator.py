@@ -1,0 +1,391 @@
+"""Differentially private k-means, as good as plain k-means where there are rows enough."""
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from fractions import Fraction
+from typing import Any, Literal, Self
+
+import numpy as np
+
+from shoal.arrays import Floats
+from shoal.cluster import choose as choices
+from shoal.cluster._noise_sum import NoiseSum
+from shoal.cluster.kmeans._cells import (
+    Clusters,
+    cell_points,
+    centers_of_cells,
+    join_small_clusters,
+    weighted_cells,
+)
+from shoal.cluster.kmeans._centroids import CentroidClusterer
+from shoal.cluster.kmeans._kernels import Nearest
+from shoal.cluster.kmeans._location import find_rows, rings_about_middle
+from shoal.cluster.kmeans._public_start import clusters_from_public_rows
+from shoal.cluster.kmeans._published import hybrid, lloyd
+from shoal.cluster.kmeans._refine import read_rings, take_step
+from shoal.cluster.kmeans._settings import (
+    Method,
+    check_clusterer,
+    check_delta,
+    check_settings,
+    cluster_numbers,
+    method_from_settings,
+    method_to_settings,
+    synopsis_of_method,
+)
+from shoal.cluster.kmeans.plan import (
+    FEW_AXES,
+    MOST_CELLS,
+    Plan,
+    location_share,
+    make_plan,
+)
+from shoal.cluster.kmeans.weighted import Clusterer
+from shoal.cluster.totals import Totals, combine_counts, warn_if_no_groups_told
+from shoal.domain import Box, Schema
+from shoal.engine import Rows
+from shoal.errors import InvalidSetting, setting
+from shoal.estimator import (
+    ROW_COUNT_SHARE,
+    Spending,
+    box_of,
+    promise_from_settings,
+    promise_to_settings,
+)
+from shoal.privacy import ApproxDP, Ledger, PureDP
+from shoal.randomness import Randomness, Seed
+from shoal.synopsis import AdaptiveGrid, UniformGrid
+from shoal.synopsis.base import Synopsis
+
+
+class PrivateKMeans(CentroidClusterer):
+    r"""k-means whose centres may be published.
+
+    Where rows are many it is first measured where they lie. Up to five columns, cells of an
+    adaptive grid find the clusters and one or two steps towards noisy means refine their centres.
+    In more columns the rows are seen along a few axes, and many small clusters are found and
+    refined before the wanted ones are. Row labels are not published: the holder of the rows calls
+    ``predict``.
+
+    Guarantee
+    ---------
+    :math:`\varepsilon`-DP when a row is added or removed, or as ``privacy`` and a schema say; with
+    ``privacy=ApproxDP(...)``, :math:`(\varepsilon, \delta)`-DP. See ``estimator.proof.md``.
+
+    Parameters
+    ----------
+    n_clusters
+        How many, or several numbers to choose among, e.g. ``range(2, 21)``.
+    epsilon
+        The budget of one ``fit``, short for ``privacy=PureDP(epsilon)``; the publisher's to defend.
+    privacy
+        The whole promise, where more than epsilon is to be said. ``ApproxDP(1, 1e-8)`` lets the
+        steps take Gaussian noise where that is less: from about 14 columns on for a delta of 1e-6,
+        30 for 1e-10. Give one of the two.
+    domain
+        Public bounds, to which rows are moved; a schema also says whose each row is. Every column
+        counts by the width of its bounds. 256 columns at most.
+    method
+        "auto", or one of the published ways: "adaptive-grid", "uniform-grid", "privtree" (k-means
+        of the cells of such a synopsis), "lloyd" (noisy iterations), "hybrid" (a uniform grid,
+        then such an iteration where it will pay). A synopsis that is not fitted, with settings of
+        its own, serves as well: the two-level grid as first printed is
+        ``method=AdaptiveGrid(consistency=False, negative="zero"), refine=False``.
+    init
+        Public rows to start from, at least one a cluster, with the columns of the domain in its
+        order: last year's open table, a public survey. All of the budget then moves their centres
+        towards the means of the rows; that gains much on small tables, if the public rows are like
+        them. Never give rows of the table itself. None starts from nothing.
+    refine
+        Take steps towards noisy means where they will pay. Without, centres are those of the
+        cells. "lloyd" and "hybrid" have their own steps.
+    choose
+        How to choose among several numbers of clusters, at no cost: "simulation", "elbow",
+        "silhouette" or "gap", as in ``shoal.choose.k``.
+    spark_kmeans
+        Whose k-means clusters the cells: "sklearn", on this machine, or "mllib", the Spark
+        session's, for more cells than this machine holds. It finds poorer optima.
+    n_public, nonfinite, ledger, random_state
+        As for every private estimator: see ``shoal.synopsis.PrivateEstimator``.
+
+    Attributes
+    ----------
+    cluster_centers_
+        One line each, in the rows' units.
+    cluster_weights_
+        The noisy number of rows of each, from 0 up; together ``n_rows_``.
+    expected_error_
+        How far the noise of the last release alone moves each centre, root mean square, in half
+        sides of the box; at most its diagonal.
+    synopsis_
+        The cells it began with, publishable, and free to use again; None for "lloyd" and with
+        ``init``.
+    n_rows_, n_rows_within_, n_clusters_
+        The noisy or public number of rows, and what noise moves it by at most in 95 of 100
+        releases, 0 if it is public; how many clusters.
+    groups_told_, rows_told_, size_reach_
+        Whether each cluster, and the table, can be told from nobody; what noise alone would count
+        in each cluster, in one of 1,000 releases of a table of nobody for all clusters together.
+        Where none can be told, ``fit`` warns with ``shoal.errors.NoGroupsTold``: the release is
+        paid for, and stays.
+    cost_curve_
+        The cost of each number of clusters that was tried, with the noise in it: a
+        ``choose.CostCurve``. None for a single number, and for rules other than "simulation".
+    guarantee_
+        What was promised to each person.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> X = np.repeat([[0.2, 0.2], [0.8, 0.8]], 500, axis=0)
+    >>> model = PrivateKMeans(2, epsilon=1.0, domain=Box.unit(2), random_state=7).fit(X)
+    >>> sorted(model.cluster_centers_.round(1).tolist())
+    [[0.2, 0.2], [0.8, 0.8]]
+
+    References
+    ----------
+    Su, Cao, Li, Bertino, Jin, Differentially private k-means clustering, CODASPY 2016 (uniform
+    grid, DPLloyd, hybrid); Qardaji, Yang, Li, Differentially private grids for geospatial data,
+    ICDE 2013; Hardt, Talwar, On the geometry of differential privacy, STOC 2010 (the steps' noise).
+    """
+
+    _promises = (PureDP, ApproxDP)
+    _number: int | None = None
+
+    def __init__(
+        self,
+        n_clusters: int | Sequence[int] = 8,
+        *,
+        epsilon: Any = None,
+        privacy: PureDP | ApproxDP | None = None,
+        domain: Box | Schema | None = None,
+        method: Method | Synopsis = "auto",
+        init: Any = None,
+        refine: bool = True,
+        choose: Literal["simulation", "elbow", "silhouette", "gap"] = "simulation",
+        spark_kmeans: Clusterer = "sklearn",
+        n_public: int | None = None,
+        nonfinite: Literal["refuse", "drop"] = "refuse",
+        ledger: Ledger | None = None,
+        random_state: Seed = None,
+    ) -> None:
+        self.n_clusters = n_clusters
+        self.epsilon = epsilon
+        self.privacy = privacy
+        self.domain = domain
+        self.method = method
+        self.init = init
+        self.refine = refine
+        self.choose = choose
+        self.spark_kmeans = spark_kmeans
+        self.n_public = n_public
+        self.nonfinite = nonfinite
+        self.ledger = ledger
+        self.random_state = random_state
+
+    def fit(self, X: Any, y: None = None, sample_weight: None = None) -> Self:
+        """Find centres, once paid for.
+
+        Parameters
+        ----------
+        X
+            Rows: an array, a frame, of Spark too, a table, the path of a file.
+        y
+            Ignored.
+        sample_weight
+            Refused: a row of weight w would change counts by w, and the noise is for 1.
+        """
+        if sample_weight is not None:
+            raise InvalidSetting(
+                setting("sample_weight")
+                + " is not supported: a row that counts more than once would need more noise.",
+                "Leave it out; for people with several rows, name the column that tells people "
+                "apart in a schema.",
+            )
+        super().fit(X)
+        if self.synopsis_ is not None:  # they were released on one page, and tell of one total
+            self.synopsis_.guarantee_, self.synopsis_.n_rows_ = self.guarantee_, self.n_rows_
+        warn_if_no_groups_told(self.groups_told_, self.rows_told_)
+        return self
+
+    def spend(self, spending: Spending) -> Self:
+        """Do the work of ``fit`` on somebody's page, for this share of its budget."""
+        check_settings(self, spending.rows.domain)
+        check_delta(spending.budget)
+        rng, d, counts = spending.rng, spending.box.d, cluster_numbers(self.n_clusters)
+        auto = self.method == "auto"
+        self.cost_curve_ = None
+
+        # 1. How many rows there are: every rule below reads this number. The first pass measures
+        #    them from the middle of the box too.
+        rings = rings_about_middle(spending) if auto and self.init is None else None
+        n_rows, left, row_noise = self._count_rows(spending)  # [P1]
+        spending = replace(spending, n_rows=n_rows)
+        if self.method == "lloyd":
+            self.synopsis_, clusters = None, lloyd(spending.share(left), counts[0])  # [P2]
+            return self._keep(clusters, n_rows, row_noise)
+        if self.method == "hybrid":
+            self.synopsis_, clusters = hybrid(  # [P3]
+                spending.share(left), counts[0], self.spark_kmeans
+            )
+            return self._keep(clusters, n_rows, row_noise)
+        if self.init is not None:
+            clusters = clusters_from_public_rows(spending.share(left), self.init, counts[0])  # [P7]
+            self.synopsis_ = None
+            return self._keep(clusters, n_rows, row_noise)
+
+        # 2. Where the rows lie, unless they are too few to tell; how the rest is divided.
+        view, location, radius_guess = None, None, 0.3 * math.sqrt(d)
+        share = location_share(n_rows, spending.epsilon, d)
+        if rings is not None and share:
+            location, paid = find_rows(spending, share, rings)  # [P4]
+            left, radius_guess = left - paid, 0.6 * location.spread
+        in_view = location is not None and (d > FEW_AXES or location.is_small)
+        plan = make_plan(left, spending, counts[-1], auto=auto, in_view=in_view, refine=self.refine)
+        if location is not None and in_view:
+            view = location.view(spending, plan.axes)
+
+        # 3. Cells, finer where rows are, with noisy counts.
+        for_cells = replace(spending.share(plan.cells), view=view)
+        self.synopsis_ = synopsis = self._new_synopsis(for_cells, plan).spend(for_cells)  # [P5]
+        synopsis.guarantee_ = for_cells.budget.simulated(rng.noise.simulation)
+
+        # 4. Centres of the cells, by weighted k-means; how many, if several numbers came.
+        k = self._choose_k(synopsis, rng)
+        cells = weighted_cells(synopsis, plan, k, self.spark_kmeans)
+        if not plan.steps:
+            return self._keep(centers_of_cells(cells, k, rng), n_rows, row_noise)
+        first = cells.centers(plan.first_clusters(k), rng)
+        centers = cells.placed(first)
+        labelled_by = Nearest(first) if cells.in_shadow else None
+        errors: Floats | None = None
+
+        # 5. Steps: radii that hold a part of the rows, then the noisy means within them. Small
+        #    clusters are joined to those that are wanted.
+        for step in plan.steps:  # [P6]
+            in_parts = step.finds_far_rows
+            rings = read_rings(spending, centers, labelled_by, cells.view, in_parts=in_parts)
+            means = take_step(spending, plan, step, rings, radius_guess, errors)
+            centers, errors, labelled_by = means.centers, means.errors, None
+            if len(centers) > k:
+                clear = means.with_told(plan.micro_clusters)
+                centers, errors = join_small_clusters(clear, k, rng), None
+
+        # 6. Centres that the plan left without a step are cells.
+        clusters = Clusters.from_means(means)
+        if len(centers) < k:
+            clusters = cells.complete(clusters, k)
+        return self._keep(clusters, n_rows, row_noise)
+
+    @classmethod
+    def from_synopsis(
+        cls,
+        synopsis: Synopsis,
+        n_clusters: int | Sequence[int],
+        *,
+        spark_kmeans: Clusterer = "sklearn",
+        random_state: Seed = None,
+    ) -> Self:
+        """Centres of the cells of a fitted synopsis: any number of times, at no further cost.
+
+        Parameters
+        ----------
+        synopsis
+            Fitted; its guarantee covers whatever is made of it.
+        n_clusters
+            How many, or several numbers to choose among.
+        spark_kmeans
+            Whose k-means: "sklearn" or "mllib".
+        random_state
+            Of the runs of k-means; these draws protect nothing.
+        """
+        check_clusterer(spark_kmeans)
+        settings = {name: getattr(synopsis, name) for name in ("epsilon", "privacy", "domain")}
+        own: dict[str, Any] = {"spark_kmeans": spark_kmeans, "random_state": random_state}
+        model = cls(n_clusters, **settings, **own, refine=False)
+        cells, rng = cell_points(synopsis, by=spark_kmeans), Randomness(random_state)
+        k = model._choose_k(synopsis, rng)
+        model.synopsis_, model.guarantee_ = synopsis, synopsis.guarantee_
+        clusters = centers_of_cells(cells, k, rng)
+        totals = combine_counts(synopsis.n_rows_, None, clusters.counted, clusters.sizes)
+        model._publish(clusters, replace(totals, within=synopsis.rows_within()))
+        warn_if_no_groups_told(model.groups_told_, model.rows_told_)
+        return model
+
+    def _settings(self) -> dict[str, Any]:
+        """The parameters as JSON has them, without the domain and what belongs to one run."""
+        names = ("choose", "n_clusters", "n_public", "nonfinite", "refine", "spark_kmeans")
+        params = {name: getattr(self, name) for name in names}
+        if isinstance(self.n_clusters, range | tuple):
+            params["n_clusters"] = list(self.n_clusters)
+        if self.init is not None:
+            params["init"] = np.asarray(self.init, dtype=np.float64).tolist()
+        return dict(
+            sorted((params | method_to_settings(self.method) | promise_to_settings(self)).items())
+        )
+
+    @classmethod
+    def _parameters(cls, settings: Mapping[str, Any], box: Box) -> dict[str, Any]:
+        """Back from ``_settings``."""
+        params = method_from_settings(promise_from_settings(settings, box), box)
+        if isinstance(params["n_clusters"], list):
+            params["n_clusters"] = tuple(params["n_clusters"])
+        return params
+
+    def _release_name(self, rows: Rows) -> str:
+        counts = cluster_numbers(self.n_clusters)
+        if len(counts) > 1:
+            return f"{counts[0]} to {counts[-1]} groups"
+        return f"{counts[0]} {'group' if counts[0] == 1 else 'groups'}"
+
+    def _count_rows(self, spending: Spending) -> tuple[int, Fraction, NoiseSum | None]:
+        """The number of rows, the share of the budget that is left, and the noise in the number."""
+        known = spending.n_rows or self._known_size(spending)
+        if known is not None:
+            return known, Fraction(1), None
+        share = spending.share(ROW_COUNT_SHARE)
+        return share.count_rows(), 1 - ROW_COUNT_SHARE, NoiseSum.geometric(share.epsilon)
+
+    def _new_synopsis(self, spending: Spending, plan: Plan) -> Synopsis:
+        """The synopsis that the method asks for, not fitted yet."""
+        if plan.cells_an_axis:
+            synopsis: Synopsis = UniformGrid(cells=plan.cells_an_axis)
+        elif self.method == "auto":
+            synopsis = AdaptiveGrid(max_cells=MOST_CELLS)
+        else:
+            synopsis = synopsis_of_method(self.method)
+        box = box_of(spending.rows, None)
+        return synopsis.set_params(epsilon=spending.budget.epsilon, domain=box)  # type: ignore[no-any-return]
+
+    def _with_number(self, n_clusters: int) -> Self:
+        """Return itself, not fitted, with the choice among several numbers already made.
+
+        The budget is still divided for all numbers that might be chosen.
+        """
+        self._number = n_clusters
+        return self
+
+    def _choose_k(self, synopsis: Synopsis, rng: Randomness) -> int:
+        counts, self.cost_curve_ = cluster_numbers(self.n_clusters), None
+        if self._number is not None or len(counts) == 1:
+            return self._number or counts[0]
+        choice = choices.k(synopsis, by=self.choose, among=counts, random_state=rng.seed())
+        self.cost_curve_ = choice.costs
+        return choice.value
+
+    def _keep(self, clusters: Clusters, n_rows: int, row_noise: NoiseSum | None) -> Self:
+        """Publish centres and sizes, these and the number of rows made one."""
+        return self._publish(
+            clusters, combine_counts(n_rows, row_noise, clusters.counted, clusters.sizes)
+        )
+
+    def _publish(self, clusters: Clusters, totals: Totals) -> Self:
+        self.cluster_centers_ = self.box.unscale(clusters.centers, -1, 1)
+        self.n_rows_, self.n_rows_within_ = totals.n_rows, totals.within
+        self.cluster_weights_, self.size_reach_ = totals.sizes, totals.reach
+        self.groups_told_, self.rows_told_ = totals.groups_told, totals.rows_told
+        self.expected_error_ = np.minimum(clusters.errors, 2 * math.sqrt(self.box.d))
+        self.n_clusters_ = len(clusters.centers)
+        self.n_features_in_ = self.box.d
+        return self

@@ -1,0 +1,291 @@
+"""The state of a running server: its queue of reports, its limits, what it checks and counts.
+
+    checked reports ─► queue ─► one transaction for many ─► answers, after its commit
+
+Nothing here logs a key, a report or an address.
+"""
+
+import asyncio
+import calendar
+import hashlib
+import hmac
+import math
+import time
+from collections import Counter, OrderedDict
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from shoal.collector import client
+from shoal.collector.campaign import Campaign, number_of_reports
+from shoal.collector.storage import Accepted, Arrival, Store, Unavailable
+from shoal.collector.wire import Batch, ShareBatch, WireError, who_of
+
+if TYPE_CHECKING:
+    from fastapi import Request
+
+
+MOST_WAITING = 20_000  # reports in the queue; more are told to come back
+_GATHER_SECONDS = 0.02
+_GATHER_REPORTS = 1_000
+_FOLD_EVERY = 256  # transactions
+_FAILED_KEYS = 20  # a minute from one address
+_ADDRESSES = 10_000  # whose recent requests are remembered, in memory only
+STATUS_TEXTS = {
+    400: "The request is malformed.",
+    401: "A key is unknown or revoked.",
+    406: "Only version 1 is spoken here.",
+    409: "The round is not open, or not this key's.",
+    410: "The campaign or the round is closed.",
+    429: "Too many requests or reports now.",
+    503: "The database cannot take reports now.",
+}
+
+
+@dataclass
+class Writer:
+    """Gathers reports of several requests into one transaction, and answers after its commit."""
+
+    store: Store
+    epoch: Callable[[], int]
+    waiting: int = 0
+    speed: float = 5_000.0  # reports a second, as they went lately
+    _queue: "asyncio.Queue[tuple[Arrival, asyncio.Future[Accepted]]]" = field(
+        default_factory=asyncio.Queue
+    )
+
+    async def submit(self, arrival: Arrival) -> Accepted:
+        """Return what became of a request, once it is committed."""
+        size = len(arrival.whos) * _weight(arrival)
+        if self.waiting + size > MOST_WAITING:
+            raise WireError(429, STATUS_TEXTS[429], 1 + int(self.waiting / self.speed))
+        self.waiting += size
+        future: asyncio.Future[Accepted] = asyncio.get_running_loop().create_future()
+        self._queue.put_nowait((arrival, future))
+        try:
+            return await future
+        finally:
+            self.waiting -= size
+
+    async def run(self) -> None:
+        """Write what is gathered, until cancelled."""
+        rounds = 0
+        while True:
+            gathered = await self._gather()
+            start = time.monotonic()
+            await self._write(gathered)
+            seconds = max(time.monotonic() - start, 1e-3)
+            size = sum(len(arrival.whos) for arrival, _ in gathered)
+            self.speed = 0.9 * self.speed + 0.1 * size / seconds
+            rounds += 1
+            if rounds % _FOLD_EVERY == 0:
+                with suppress(Unavailable):
+                    await asyncio.to_thread(self.store.fold)
+
+    async def _gather(self) -> "list[tuple[Arrival, asyncio.Future[Accepted]]]":
+        """Wait for a request, then a moment for others: one flush of the disk for all."""
+        gathered = [await self._queue.get()]
+        until = time.monotonic() + _GATHER_SECONDS
+        size = len(gathered[0][0].whos)
+        while size < _GATHER_REPORTS and (left := until - time.monotonic()) > 0:
+            try:
+                gathered.append(await asyncio.wait_for(self._queue.get(), left))
+            except TimeoutError:
+                break
+            size += len(gathered[-1][0].whos)
+        return gathered
+
+    async def _write(self, gathered: "list[tuple[Arrival, asyncio.Future[Accepted]]]") -> None:
+        arrivals = [arrival for arrival, _ in gathered]
+        try:
+            results = await asyncio.to_thread(self.store.accept, arrivals, self.epoch())
+        except Unavailable:
+            failure = WireError(503, STATUS_TEXTS[503], 5)
+            for _, future in gathered:
+                if not future.done():
+                    future.set_exception(failure)
+            return
+        for (_, future), result in zip(gathered, results, strict=True):
+            if not future.done():
+                future.set_result(result)
+
+
+def _weight(arrival: Arrival) -> int:
+    """How many reports one line of a request counts as in the queue: a share takes more memory."""
+    return 1 + len(arrival.shares[0]) // 1_000 if arrival.shares else 1
+
+
+class Limiter:
+    """Bounds how often one address may ask; remembered in memory, never written anywhere."""
+
+    def __init__(self, rate: float) -> None:
+        self._rate, self._burst = rate, max(2 * rate, 20)
+        self._requests: OrderedDict[str, tuple[float, float]] = OrderedDict()
+        self._failures: OrderedDict[str, list[float]] = OrderedDict()
+
+    def check(self, address: str) -> None:
+        """Refuse a request of an address that asked too often, or guesses keys."""
+        now = time.monotonic()
+        left, at = self._requests.pop(address, (self._burst, now))
+        left = min(self._burst, left + (now - at) * self._rate)
+        self._requests[address] = (max(left - 1, 0), now)
+        _forget(self._requests)
+        failures = [at for at in self._failures.get(address, ()) if at > now - 60]
+        if left < 1 or len(failures) >= _FAILED_KEYS:
+            raise WireError(429, STATUS_TEXTS[429], 60 if len(failures) >= _FAILED_KEYS else 1)
+
+    def failed(self, address: str) -> None:
+        """Note that an address sent a key that is not enrolled."""
+        recent = [*self._failures.pop(address, []), time.monotonic()]
+        self._failures[address] = recent[-_FAILED_KEYS:]
+        _forget(self._failures)
+
+
+def _forget(remembered: OrderedDict[str, Any]) -> None:
+    while len(remembered) > _ADDRESSES:
+        remembered.popitem(last=False)
+
+
+class Service:
+    """The state of a running server.
+
+    Parameters
+    ----------
+    admin
+        SHA-256 of the admin token; None has no admin.
+    aggregator
+        Of two aggregators which this one is, 0 or 1; None where reports are taken.
+    """
+
+    def __init__(
+        self,
+        campaign: Campaign,
+        store: Store,
+        rate: float,
+        admin: bytes | None,
+        aggregator: int | None = None,
+    ) -> None:
+        self.campaign, self.store, self.admin = campaign, store, admin
+        self.aggregator = aggregator
+        self.limiter = Limiter(rate)
+        self.writer = Writer(store, self.epoch)
+        self.counts: Counter[str] = Counter()
+        self._documents: tuple[float, dict[tuple[str, int], Any]] = (-1e9, {})
+        self._people: tuple[float, int] = (-1e9, 0)
+
+    def epoch(self) -> int:
+        """Return the number of the present epoch."""
+        opens = calendar.timegm(
+            time.strptime(self.campaign.document["opens"], "%Y-%m-%dT%H:%M:%SZ")
+        )
+        return max(0, int(time.time()) - opens) // int(self.campaign.document["epoch_seconds"])
+
+    async def documents(self) -> dict[tuple[str, int], Any]:
+        """Return the published documents, at most a second old."""
+        at, documents = self._documents
+        if time.monotonic() - at > 1:
+            documents = await self._read(self.store.documents)
+            self._documents = time.monotonic(), documents
+        return documents
+
+    async def people(self) -> int:
+        """Return how many have reported, at most some seconds old."""
+        at, people = self._people
+        if time.monotonic() - at > 5:
+            people = await self._read(self.store.count)
+            self._people = time.monotonic(), people
+        return people
+
+    async def _read(self, ask: Callable[[], Any]) -> Any:
+        try:
+            return await asyncio.to_thread(ask)
+        except Unavailable:
+            raise WireError(503, STATUS_TEXTS[503], 5) from None
+
+    async def take(self, batch: Batch, address: str) -> Accepted:
+        """Check a batch and count its reports."""
+        self._check_time()
+        most = number_of_reports(await self._question(batch.round))
+        bad = [i for i, report in enumerate(batch.reports) if report >= most]
+        if bad:
+            raise WireError(422, f"Impossible reports at positions {bad[:20]}.")
+        self._check_rounds(batch)
+        whos = [who_of(key) for key in batch.keys]
+        return await self._submit(Arrival(batch.round, whos, batch.reports), address)
+
+    @property
+    def share_bytes(self) -> int:
+        """How long a share is that this aggregator takes: a seed, or a tag and a word a cell."""
+        cells = math.prod(self.campaign.document["rounds"][0]["question"]["cells"])
+        return 16 + 8 * cells if self.aggregator else 32
+
+    async def take_shares(self, batch: ShareBatch, address: str) -> Accepted:
+        """Check a batch of shares and keep them."""
+        self._check_time()
+        if batch.aggregator != self.aggregator:
+            raise WireError(409, "These shares are for the other aggregator.")
+        whos = [who_of(key) for key in batch.keys]
+        return await self._submit(Arrival(0, whos, shares=batch.shares), address)
+
+    async def _submit(self, arrival: Arrival, address: str) -> Accepted:
+        result = await self.writer.submit(arrival)
+        if result.problem == "unknown":
+            self.limiter.failed(address)
+            raise WireError(401, STATUS_TEXTS[401])
+        if result.problem == "closed":
+            raise WireError(410, STATUS_TEXTS[410])
+        self.counts["accepted"] += result.accepted
+        self.counts["repeated"] += result.repeated
+        return result
+
+    def _check_time(self) -> None:
+        now = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
+        if now < self.campaign.document["opens"]:
+            raise WireError(409, STATUS_TEXTS[409])
+        if now > self.campaign.document["closes"]:
+            raise WireError(410, STATUS_TEXTS[410])
+
+    async def _question(self, number: int) -> dict[str, Any]:
+        """Return what a round asks, if it asks anything yet."""
+        document, rounds = self.campaign.document, self.campaign.document["rounds"]
+        question: Any = "later"
+        if number < len(rounds):
+            question = rounds[number]["question"]
+        elif number == client.LABEL_ROUND and "labels" in document:
+            oracle = {"name": "randomized_response", "size": document["n_clusters"]}
+            return {"mechanism": "category", "oracle": oracle}
+        if question == "later":
+            envelope = (await self.documents()).get(("round", number))
+            if envelope is None:
+                raise WireError(409, STATUS_TEXTS[409])
+            later, _ = client.open_envelope(envelope, "round", self.campaign.key)
+            question = later["question"]
+        return question  # type: ignore[no-any-return]
+
+    def _check_rounds(self, batch: Batch) -> None:
+        """Refuse keys of other rounds: each person is in one, blind to the record."""
+        shares, name = self.campaign.shares, self.campaign.id
+        if len(shares) == 1 or batch.round == client.LABEL_ROUND:
+            return
+        if any(client.round_of(name, key, shares) != batch.round for key in batch.keys):
+            raise WireError(409, STATUS_TEXTS[409])
+
+    def check_admin(self, request: "Request") -> None:
+        """Refuse whoever does not hold the admin token.
+
+        Parameters
+        ----------
+        request
+            With ``Authorization: Bearer ...``.
+        """
+        given = request.headers.get("authorization", "").removeprefix("Bearer ").encode()
+        digest = hashlib.sha256(given).digest()
+        if self.admin is None or not hmac.compare_digest(digest, self.admin):
+            self.limiter.failed(address_of(request))
+            raise WireError(401, "The admin token is missing or wrong.")
+
+
+def address_of(request: "Request") -> str:
+    """Return where a request comes from, for limits in memory alone."""
+    return request.client.host if request.client else ""

@@ -1,0 +1,252 @@
+"""What pages of clusterings share: settings, units, sentences, and code that does the same."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from pathlib import Path
+from pprint import pformat
+from textwrap import indent
+from typing import TYPE_CHECKING, Any
+
+from shoal.errors import quantity
+from shoal.estimator import entity_and_limit
+from shoal.pages.page import Line, bounds_text, promise_lines
+from shoal.privacy import ApproxDP, Unprotected
+from shoal.privacy.exact import exact_text
+
+if TYPE_CHECKING:
+    from shoal.domain import Box
+    from shoal.privacy import Guarantee, Result
+
+
+ROW_IS_PERSON = (
+    "One row is taken as one person. For someone with several rows the limit is weaker: it counts "
+    "once for each row."
+)
+
+
+def release_settings(
+    box: "Box | None", guarantee: "Guarantee", publisher: str | None, **own: str
+) -> dict[str, str]:
+    """Return the settings that private clusterings share, and a method's own, for a page.
+
+    Parameters
+    ----------
+    box
+        Public bounds; None where a method says itself what is public.
+    publisher
+        Who publishes it; None leaves it out.
+    """
+    source = "from a seed" if guarantee.simulation else "cryptographic source"
+    shared = {
+        "holder": "the holder of the table, and nobody else",
+        "noise": f"on whole numbers, {source}",
+    }
+    if box is not None:
+        shared["bounds"] = f"public, fixed beforehand: {bounds_text(box)}"
+    return own | shared | ({"publisher": publisher} if publisher else {})
+
+
+def exact_promise_lines(guarantee: "Guarantee", **context: Any) -> list[Line]:
+    """Return the promise in a sentence, and by its name.
+
+    Parameters
+    ----------
+    **context
+        As of ``privacy.wording.promise``.
+    """
+    from shoal.privacy.wording import promise
+
+    lines = promise_lines(guarantee, **context)
+    named = promise(guarantee, **context)
+    return [*lines, Line("Exactly", f"{named.name}, for {named.protects}.")]
+
+
+def promise_values(guarantee: "Guarantee") -> dict[str, Any]:
+    """Return what ``--json`` prints of every release: the promise."""
+    return {"guarantee": guarantee.to_dict(), "simulation": guarantee.simulation}
+
+
+def without_values(result: "Result", *names: str) -> "Result":
+    """Return a result without some released values, which are files of their own."""
+    released = {name: leaf for name, leaf in result.released.items() if name not in names}
+    return replace(result, released=released)
+
+
+def count_text(groups: int) -> str:
+    """Return the number of groups in words."""
+    return quantity(groups, "group") if groups else "No groups"
+
+
+def has_no_entity(model: Any) -> bool:
+    """Return whether no column says whose a row is."""
+    return entity_and_limit(model.domain)[0] is None
+
+
+def unit_of(model: Any) -> str:
+    """Return what is counted: people where each is known and has one row, else rows."""
+    entity, limit = entity_and_limit(model.domain)
+    return "people" if entity is not None and limit == 1 else "rows"
+
+
+def no_group_text(model: Any) -> str:
+    """Return the sentence for a release in which no group is more than noise."""
+    from shoal.cluster.totals import NO_GROUP_TOLD, NOBODY_TOLD
+
+    return NO_GROUP_TOLD if model.rows_told_ else NOBODY_TOLD
+
+
+def estimator_code(model: Any, first: str, **own: Any) -> str:
+    """Return Python code that fits the same estimator to a table of one's own.
+
+    Parameters
+    ----------
+    model
+        A private estimator; settings of it that are as by default are left out.
+    **own
+        The method's own settings; those that are None are left out.
+    """
+    options = own | {
+        "n_public": model.n_public,
+        "nonfinite": "drop" if model.nonfinite == "drop" else None,
+        "random_state": model.random_state,
+    }
+    given = {name: value for name, value in options.items() if value is not None}
+    more = "".join(f"\n    {name}={value!r}," for name, value in given.items())
+    whose = _schema_code(model)
+    return (
+        f"import shoal\n{_imports(given.values())}\nbox = {_box_code(model.box)}\n{whose}"
+        f"model = shoal.{type(model).__name__}(\n"
+        f"    {first}{_promise_code(model)}, domain={'schema' if whose else 'box'},{more}\n)\n"
+        'model.fit("table.csv").save("model")'
+    )
+
+
+def _imports(values: Iterable[Any]) -> str:
+    """Return lines that import the classes of settings that are objects."""
+    kinds = sorted({(type(value).__module__, type(value).__name__) for value in values
+                    if hasattr(value, "get_params")})  # fmt: skip
+    return "".join(f"from {module.rpartition('.')[0]} import {name}\n" for module, name in kinds)
+
+
+def _promise_code(model: Any) -> str:
+    """Return the parameter that states the promise."""
+    promise = model._promise()
+    if isinstance(promise, Unprotected):
+        return f"privacy=shoal.Unprotected({promise.reason!r})"
+    amounts = [repr(exact_text(promise.epsilon))]
+    if isinstance(promise, ApproxDP):
+        amounts.append(repr(exact_text(promise.delta)))
+    elif promise.neighbours == "add-remove":
+        return f"epsilon={amounts[0]}"
+    if promise.neighbours != "add-remove":
+        amounts.append(f"neighbours={promise.neighbours!r}")
+    return f"privacy=shoal.{type(promise).__name__}({', '.join(amounts)})"
+
+
+def _schema_code(model: Any) -> str:
+    """Return the line that says whose the rows are, where that is known."""
+    entity, limit = entity_and_limit(model.domain)
+    if entity is None:
+        return ""
+    return f"schema = shoal.Schema.of_box(box, entity={entity!r}, max_rows_per_person={limit!r})\n"
+
+
+def _box_code(box: "Box") -> str:
+    names, low, high = list(box.names), box.low.tolist(), box.high.tolist()
+    if box.distance_unit != "km":
+        return f"shoal.Box.of({names!r},\n                   {low!r}, {high!r})"
+    ends = zip(names, low, high, strict=True)
+    sides = ", ".join(f"{name!r}: ({first!r}, {last!r})" for name, first, last in ends)
+    return f"shoal.Box.geo(**{{{sides}}})"
+
+
+def learner_code(
+    model: Any,
+    table: str,
+    names: Sequence[str],
+    *,
+    control_reports: int,
+    seed: int | None,
+    is_distributed: bool,
+) -> str:
+    """Return Python code that learns the same from the same reports.
+
+    The lines run as they stand, in the folder of the reports if that is on this machine.
+
+    Parameters
+    ----------
+    model
+        A fitted ``LocalClusterer``.
+    """
+    mechanism = model.mechanism
+    imports, read = (_read_on_spark if is_distributed else _read_here)(table, mechanism, names)
+    seeded = "" if seed is None else f", random_state={seed}"
+    settings = _mechanism_settings(mechanism)
+    return (
+        f"{imports}import shoal\nfrom shoal.cluster.local.saving import mechanism_of\n\n"
+        f"mechanism = mechanism_of(\n{settings}\n)\n{read}"
+        f"model = shoal.LocalClusterer(\n"
+        f"    {len(model.cluster_centers_)}, mechanism=mechanism, method={model.method_!r}{seeded}"
+        '\n)\nmodel.fit(reports).save("model")\n'
+        f"model.control({control_reports})  # the same without data"
+    )
+
+
+def _mechanism_settings(mechanism: Any) -> str:
+    """Return the settings of the mechanism, with all digits."""
+    from shoal.perturb.settings import settings_of
+
+    return indent(pformat(settings_of(mechanism), width=76, sort_dicts=False), "    ")
+
+
+def _read_here(table: str, mechanism: Any, names: Sequence[str]) -> tuple[str, str]:
+    """Return imports and lines that read a file of this machine."""
+    name = Path(table).name
+    columns = _columns(mechanism, names)
+    values = f"np.column_stack([table[name] for name in {columns}])"
+    if _is_cell(mechanism):
+        values = f"table[{columns[0]!r}].to_numpy()"
+    module, read = "pyarrow.parquet", "read_table"
+    if name.endswith((".csv", ".csv.gz")):
+        module, read = "pyarrow.csv", "read_csv"
+    return (
+        f"import numpy as np\nfrom {module} import {read}\n",
+        f"table = {read}({name!r})\nreports = shoal.Reports({values}, mechanism)\n",
+    )
+
+
+def _read_on_spark(table: str, mechanism: Any, names: Sequence[str]) -> tuple[str, str]:
+    """Return imports and lines that read a table with Spark; text of CSV becomes numbers."""
+    from shoal.engine.spark.schema import quote_name
+
+    where, imports = repr(table), ""
+    if not _is_uri(table):
+        where, imports = f'"file://" + os.path.abspath({Path(table).name!r})', "import os\n"
+    kind = "BIGINT" if _is_cell(mechanism) else "DOUBLE"
+    columns = [
+        f"CAST({name} AS {kind}) AS {name}" for name in map(quote_name, _columns(mechanism, names))
+    ]
+    text = table.rstrip("/").endswith((".csv", ".csv.gz"))
+    read = f"csv({where}, header=True)" if text else f"parquet({where})"
+    return (
+        f"{imports}from pyspark.sql import SparkSession\n",
+        "spark = SparkSession.builder.getOrCreate()\n"
+        f"frame = spark.read.{read}.selectExpr(\n    *{columns}\n)\n"
+        "reports = shoal.cluster.FrameReports(frame, mechanism)\n",
+    )
+
+
+def _is_uri(path: str) -> bool:
+    return "://" in path or path.startswith("file:")
+
+
+def _columns(mechanism: Any, names: Sequence[str]) -> list[str]:
+    from shoal.perturb.shape import shape_of
+
+    return list(shape_of(mechanism).names_out(tuple(names)))
+
+
+def _is_cell(mechanism: Any) -> bool:
+    from shoal.mechanisms import LocalGrid
+
+    return isinstance(mechanism, LocalGrid)

@@ -1,0 +1,266 @@
+"""The groups of a page: how large each is, and what is typical of it beside everyone."""
+
+import math
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from typing import Any, NamedTuple
+
+from shoal.errors import InvalidSetting, setting
+from shoal.pages.page import name_list
+
+CARD_ROWS = 5
+UNSTABLE_ROWS = 4
+RULE_NOTE = "Titles are put together by rule from what stands out most; nobody chose them."
+TITLES_NOTE = f"{RULE_NOTE} Everyone is the average of all groups, by their sizes."
+UNSTABLE_CARD = (
+    "Noise decides much of what you see: in simulated releases this group is elsewhere, or not "
+    "there. Plan nothing on it."
+)
+_PARTS = {
+    0.1: "a tenth",
+    0.2: "a fifth",
+    0.25: "a quarter",
+    0.33: "a third",
+    0.5: "half",
+    0.67: "two thirds",
+    0.75: "three quarters",
+}
+
+
+class ColumnText(NamedTuple):
+    """What a column is called on a page.
+
+    Parameters
+    ----------
+    label
+        Its name for readers, e.g. "Minutes a session".
+    unit
+        What its numbers are counted in, e.g. "km"; empty if that is not said.
+    """
+
+    label: str
+    unit: str = ""
+
+    @property
+    def axis(self) -> str:
+        """The label with the unit, as the title of an axis or a column of a table."""
+        return f"{self.label}, {self.unit}" if self.unit else self.label
+
+    @property
+    def within(self) -> str:
+        """The label inside a sentence: a small first letter, unless the word is in capitals."""
+        word = self.label.split(" ")[0]
+        return self.label if word.isupper() else self.label[:1].lower() + self.label[1:]
+
+
+class CardRow(NamedTuple):
+    """A line of a card: one column, here and for everyone.
+
+    Parameters
+    ----------
+    label
+        The column, or one of its categories.
+    detail
+        The difference in words: "1.8 times as common".
+    interval
+        Where the value lies, as text; empty if that is not known.
+    at
+        The value, from 0 to 1 across the scale.
+    low, high
+        The ends of its interval on that scale; None if it has none.
+    is_share
+        Whether it is the share of a category; else the mean of a number.
+    """
+
+    label: str
+    detail: str
+    here: str
+    unit: str
+    interval: str
+    everyone: str
+    at: float
+    low: float | None
+    high: float | None
+    other: float | None
+    is_share: bool
+    is_clear: bool
+
+
+@dataclass(frozen=True, kw_only=True)
+class Card:
+    """One group on a page.
+
+    Parameters
+    ----------
+    number
+        Its number, from 1: one more than its label.
+    low, high
+        The interval of that; None if it has none.
+    warning
+        Why not to rely on it; empty for a stable group.
+    """
+
+    number: int
+    title: str
+    size: int
+    low: int | None
+    high: int | None
+    rows: Sequence[CardRow]
+    warning: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Groups:
+    """All groups of a page, the largest first."""
+
+    cards: Sequence[Card]
+    unit: str
+    interval: str
+    note: str
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain values for the page, with places on a common scale for the sizes."""
+        cards = sorted(self.cards, key=lambda card: (-card.size, card.number))
+        most = max((max(card.size, card.high or 0) for card in cards), default=0) or 1
+        total = sum(card.size for card in cards) or 1
+        return {
+            "unit": self.unit,
+            "interval": self.interval,
+            "note": self.note,
+            "cards": [_card_values(card, most, total) for card in cards],
+        }
+
+
+def _card_values(card: Card, most: int, total: int) -> dict[str, Any]:
+    ends = {"low": card.low, "high": card.high}
+    scaled = {name: None if end is None else end / most for name, end in ends.items()}
+    return asdict(card) | {
+        "rows": [row._asdict() for row in card.rows],
+        "in_100": round(100 * card.size / total),
+        "scaled": {"size": card.size / most, **scaled},
+    }
+
+
+def column_texts(domain: Any, names: Sequence[str]) -> list[ColumnText]:
+    """Return what columns are called: as the schema says, or their names as words.
+
+    Examples
+    --------
+    >>> column_texts(None, ["minutes_per_session", "GPA"])
+    [ColumnText(label='Minutes per session', unit=''), ColumnText(label='GPA', unit='')]
+    """
+    labels, units = (getattr(domain, name, {}) for name in ("labels", "units"))
+    return [ColumnText(labels.get(name) or _as_words(name), units.get(name, "")) for name in names]
+
+
+def title_columns(columns: Sequence[ColumnText]) -> str:
+    """Return the columns as the title of a page names them.
+
+    Examples
+    --------
+    >>> title_columns([ColumnText("Age"), ColumnText("Visits a year")])
+    'age and visits a year'
+    """
+    return name_list([column.within for column in columns])
+
+
+def _as_words(name: str) -> str:
+    text = name.replace("_", " ").strip() or name
+    return text[:1].upper() + text[1:]
+
+
+def times_text(here: float, everyone: float, what: str) -> str:
+    """Return how many times as much a value is as everyone's, in words.
+
+    Parameters
+    ----------
+    here
+        The value, 0 or more.
+    everyone
+        Everyone's, 0 or more.
+    what
+        What is compared: "common", "much".
+
+    Examples
+    --------
+    >>> times_text(0.84, 0.48, "common"), times_text(14, 31, "much"), times_text(3, 3.1, "much")
+    ('1.8 times as common', 'half as much', 'about as much')
+    """
+    if everyone <= 0:
+        return ""
+    times = here / everyone
+    if times >= 1.15:
+        return f"{times:.1f} times as {what}" if times < 99.5 else f"over 99 times as {what}"
+    if times >= 0.87:
+        return f"about as {what}"
+    part = min(_PARTS, key=lambda each: abs(each - times))
+    return f"under a tenth as {what}" if times < 0.08 else f"{_PARTS[part]} as {what}"
+
+
+def amount_text(value: float, width: float) -> str:
+    """Format a number to about a thousandth of its column's range."""
+    return _digits(value, _decimals(width))
+
+
+def interval_text(low: float, high: float, width: float) -> str:
+    """Format the ends of an interval, the lower one rounded down and the upper one up.
+
+    Examples
+    --------
+    >>> interval_text(13.149, 14.41, 30)
+    '13.1 to 14.5'
+    """
+    decimals = _decimals(width)
+    step = 10.0**-decimals
+    ends = math.floor(low / step + 1e-9) * step, math.ceil(high / step - 1e-9) * step
+    return " to ".join(_digits(end, decimals) for end in ends)
+
+
+def _digits(value: float, decimals: int) -> str:
+    """Write a number with as many decimals as asked for, and commas from 10,000 up."""
+    shown = f"{round(value, decimals) + 0.0:,.{decimals}f}"
+    return shown if abs(value) >= 10_000 else shown.replace(",", "")
+
+
+def _decimals(width: float) -> int:
+    """Return how many decimals tell a thousandth or so of a range apart."""
+    return min(max(2 - math.floor(math.log10(width)), 0), 12) if width > 0 else 0
+
+
+def distinct_titles(titles: Sequence[str]) -> list[str]:
+    """Return titles of which no two are the same.
+
+    Examples
+    --------
+    >>> distinct_titles(["Young", "Old", "Young"])
+    ['Young', 'Old', 'Young (2)']
+    """
+    made: list[str] = []
+    for i, title in enumerate(titles):
+        times = sum(each == title for each in titles[:i])
+        made.append(f"{title} ({times + 1})" if times else title)
+    return made
+
+
+def replace_titles(titles: Sequence[str], names: Sequence[str] | None) -> list[str]:
+    """Return the publisher's names of the groups, or the titles if there are none.
+
+    Parameters
+    ----------
+    names
+        A name for each group, in the order of their numbers; None leaves the titles.
+
+    Raises
+    ------
+    InvalidSetting
+        If there are not as many names as groups, or one is empty.
+    """
+    if names is None:
+        return list(titles)
+    if len(names) != len(titles) or not all(isinstance(n, str) and n.strip() for n in names):
+        raise InvalidSetting(
+            f"There are {len(titles)} groups and {len(names)} names, or a name is empty.",
+            "Give " + setting("names") + " a name for each group, in the order of their numbers.",
+            setting="names",
+        )
+    return [name.strip() for name in names]

@@ -1,0 +1,149 @@
+"""What is typical of groups of numbers: averages beside everyone's, and titles made of them."""
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from shoal.arrays import Floats
+from shoal.pages._groups import (
+    CARD_ROWS,
+    CardRow,
+    ColumnText,
+    amount_text,
+    distinct_titles,
+    interval_text,
+    times_text,
+)
+
+TITLE_PARTS = 3
+_DIFFERENT = 0.05  # of a column's range: a smaller difference names no group
+
+
+@dataclass(frozen=True, eq=False)
+class NumericProfiles:
+    """What is typical of groups of numbers: means beside everyone's, by strength of difference.
+
+    Parameters
+    ----------
+    within
+        The lowest and highest value of each column, in two lines.
+    low, high
+        Where each mean lies, or how far the group reaches; NaN where nothing is known.
+    reaches
+        Whether ``low`` and ``high`` are the ends of the group itself, not of an interval.
+    """
+
+    columns: Sequence[ColumnText]
+    within: Floats
+    means: Floats
+    low: Floats
+    high: Floats
+    everyone: Floats
+    reaches: bool = False
+
+    def rows(self, group: int, most: int = CARD_ROWS) -> list[CardRow]:
+        """Return the lines of a group's card, the strongest difference first.
+
+        Parameters
+        ----------
+        group
+            The number of the group, from 0.
+        """
+        return [self._row(group, i) for i in self._by_strength(group)[:most]]
+
+    def title(self, group: int) -> str:
+        """Return the strongest clear differences in words, in the order of the columns.
+
+        Parameters
+        ----------
+        group
+            The number of the group, from 0.
+        """
+        order = self._by_strength(group)
+        different = [i for i in order if self._is_different(group, i)]
+        if np.isnan(self.low[group]).all():
+            parts = [self._title_part(group, i) for i in different[:1]]
+            return f"Perhaps {parts[0]}; the rest is unclear" if parts else "Unclear"
+        clear = sorted([i for i in different if self._is_clear(group, i)][:TITLE_PARTS])
+        text = ", ".join(self._title_part(group, i) for i in clear)
+        return text[:1].upper() + text[1:] if text else "Like everyone"
+
+    def titles(self) -> list[str]:
+        """Return a title for each group, no two of them the same."""
+        titles = [self.title(group) for group in range(len(self.means))]
+        for group, title in enumerate(list(titles)):
+            if titles.count(title) > 1:
+                titles[group] = self._superlative(group, title)
+        return distinct_titles(titles)
+
+    def _superlative(self, group: int, title: str) -> str:
+        """Return a title that others have too, with "highest" or "lowest" where that is true."""
+        for i in self._by_strength(group):
+            here, others = self.means[group, i], np.delete(self.means[:, i], group)
+            word = "high" if here > others.max() else "low" if here < others.min() else None
+            part = f"{word} {self.columns[i].within}"
+            for start in (part, part[:1].upper() + part[1:]):
+                if word is not None and start in title:
+                    return title.replace(start, f"{start[: len(word)]}est{start[len(word) :]}", 1)
+        return title
+
+    @property
+    def _width(self) -> Floats:
+        return np.asarray(self.within[1] - self.within[0])
+
+    def _by_strength(self, group: int) -> list[int]:
+        """Return the columns, those first whose difference is largest beside its interval."""
+        apart = np.abs(self.means[group] - self.everyone) / self._width
+        half = np.nan_to_num((self.high[group] - self.low[group]) / 2 / self._width, nan=1.0)
+        strength = apart if self.reaches else apart / np.maximum(half, 1e-3)
+        return [int(i) for i in np.argsort(-strength, kind="stable")]
+
+    def _is_different(self, group: int, i: int) -> bool:
+        return bool(abs(self.means[group, i] - self.everyone[i]) >= _DIFFERENT * self._width[i])
+
+    def _is_clear(self, group: int, i: int) -> bool:
+        if self.reaches:
+            return self._is_different(group, i)
+        return not self.low[group, i] <= self.everyone[i] <= self.high[group, i]
+
+    def _title_part(self, group: int, i: int) -> str:
+        side = "high" if self.means[group, i] > self.everyone[i] else "low"
+        return f"{side} {self.columns[i].within}"
+
+    def _row(self, group: int, i: int) -> CardRow:
+        width = float(self._width[i])
+        here, everyone = float(self.means[group, i]), float(self.everyone[i])
+        low, high = float(self.low[group, i]), float(self.high[group, i])
+        known = not math.isnan(low)
+        place = _scale(float(self.within[0, i]), width)
+        ends = interval_text(low, high, width) if known else ""
+        return CardRow(
+            label=self.columns[i].label,
+            detail=self._detail(group, i),
+            here=amount_text(here, width),
+            unit=self.columns[i].unit,
+            interval=ends,
+            everyone=amount_text(everyone, width),
+            at=place(here),
+            low=place(low) if known else None,
+            high=place(high) if known else None,
+            other=place(everyone),
+            is_share=False,
+            is_clear=known and self._is_clear(group, i),
+        )
+
+    def _detail(self, group: int, i: int) -> str:
+        here, everyone = float(self.means[group, i]), float(self.everyone[i])
+        if not self._is_clear(group, i) or np.isnan(self.low[group, i]):
+            return "no clear difference"
+        if self.within[0, i] == 0:
+            return times_text(here, everyone, "much")
+        apart = amount_text(abs(here - everyone), float(self._width[i]))  # no zero to compare with
+        return f"{apart} {'higher' if here > everyone else 'lower'}"
+
+
+def _scale(low: float, width: float) -> Callable[[float], float]:
+    """Return the function that gives the place of a value on its scale, from 0 to 1."""
+    return lambda value: (value - low) / width
