@@ -34,6 +34,7 @@ if TYPE_CHECKING:  # what _HOMES says, for type checkers and editors; a test hol
     from shoal.mechanisms import Reports as Reports
     from shoal.pages.report import report as report
     from shoal.perturb import Perturb as Perturb
+    from shoal.planning import describe as describe
     from shoal.planning import plan as plan
     from shoal.privacy import ApproxDP as ApproxDP
     from shoal.privacy import KAnonymity as KAnonymity
@@ -56,7 +57,7 @@ _HOMES = {
     "engine": ("rows_of",),
     "mechanisms": ("LocalGrid", "NDLaplace", "Reports"),
     "perturb": ("Perturb",),
-    "planning": ("plan",),
+    "planning": ("describe", "plan"),
     "privacy": ("ApproxDP", "KAnonymity", "Ledger", "LocalDP", "MetricDP", "PureDP", "Unprotected"),
     "randomness": ("Randomness",),
     "synopsis": ("AdaptiveGrid", "PrivTree", "UniformGrid"),

@@ -548,7 +548,7 @@ class PromiseExceeded(PrivacyError):
 
 
 class PageMisused(PrivacyError):
-    """A page copied to another process, or given seeded noise after it was written as real."""
+    """A page that was copied, or given rows or noise of another kind than it was opened for."""
 
 
 class IncomparableGuarantees(PrivacyError):

@@ -299,13 +299,6 @@ def unfitted_copy(estimator: Any) -> Any:
         return clone(estimator)
 
 
-def simulated_copy(estimator: Any, random_state: Any) -> Any:
-    """Return an unfitted copy of any estimator for a simulation: seeded, and without a ledger."""
-    own = {"random_state": random_state, "ledger": None}
-    known = estimator.get_params(deep=False)
-    return unfitted_copy(estimator).set_params(**{name: own[name] for name in own if name in known})
-
-
 def promise_of(epsilon: Any, privacy: Any) -> Any:
     """Return the promise that ``epsilon`` or ``privacy`` states; exactly one must be given.
 
@@ -504,6 +497,9 @@ class Spending:
     rng: Randomness
     n_rows: int | None = None
     view: View | None = None
+
+    def __post_init__(self) -> None:
+        self.page.check_rows(self.rows)
 
     @property
     def box(self) -> Box:

@@ -9,6 +9,7 @@ import pyarrow as pa
 import pytest
 
 from shoal.cluster import model_folder as folder_of
+from shoal.cluster._computed_once import ComputedOnce
 from shoal.cluster.model_folder import load_model, save_model
 from shoal.domain import Box
 from shoal.errors import AlreadyExists, UnreadableModel
@@ -16,8 +17,10 @@ from shoal.privacy import PureDP
 from shoal.synopsis.folder import read_box
 
 
-class Toy:
+class Toy(ComputedOnce):
     """The least that can be kept."""
+
+    _made_by_fit = "centers"
 
     def __init__(self, centers, domain, note="as it was"):
         self.centers, self.domain, self.note = centers, domain, note

@@ -3,7 +3,9 @@ import pytest
 
 from shoal.cluster import PrivateKMeans, WaveCluster
 from shoal.domain import Box
-from shoal.pages._group_count import MOST_TRIED, count_reason
+from shoal.pages._group_count import count_reason as reason_of
+from shoal.planning import describe
+from shoal.planning.description import MOST_TRIED
 
 BOX = Box(age=(0, 100), visits=(0, 20))
 
@@ -11,6 +13,10 @@ BOX = Box(age=(0, 100), visits=(0, 20))
 def rows(n=900):
     near = np.array([[15, 4], [50, 16], [85, 4]])[np.arange(n) % 3]
     return BOX.clip(near + np.random.default_rng(0).normal(0, 1, (n, 2)))
+
+
+def count_reason(model, n_groups):
+    return reason_of(describe(model).curve, n_groups, getattr(model, "n_clusters", None))
 
 
 @pytest.fixture(scope="module")

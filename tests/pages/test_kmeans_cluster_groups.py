@@ -30,7 +30,7 @@ def groups(n_rows=1_000, unstable=False, **people):
     found = Intervals(
         centers - halves, centers + halves, sizes - of_sizes, sizes + of_sizes, 965.0, 1_035.0
     )
-    model._intervals = centers, found
+    model._computed = centers, {"intervals": found}
     return KMeansGroups(model)
 
 

@@ -1,11 +1,8 @@
-import numpy as np
 import pytest
 
-import shoal
 from shoal.domain import Box
-from shoal.pages._what_if import what_if_plan, what_if_table, what_if_values
+from shoal.pages._what_if import what_if_table, what_if_values
 from shoal.planning import Band, Curve, Ends, Flattery, Plan, Range
-from shoal.privacy import ApproxDP
 
 BOX = Box(age=(0, 110))
 
@@ -20,23 +17,6 @@ def plan():
     curves = {"central": Curve("central", bands, Range(0.25, 0.25))}
     flattery = Flattery(0.9, 0.2, 1.5, 20)
     return Plan(2, BOX, 1_000, 1, None, 0.05, curves, flattery=flattery)
-
-
-def rows(n=600):
-    return np.random.default_rng(0).normal([[30.0], [70.0]], 4, (2, n // 2)).reshape(-1, 1)
-
-
-def test_the_budgets_lie_about_that_of_the_release():
-    model = shoal.PrivateKMeans(2, epsilon=2, domain=BOX, random_state=1).fit(rows())
-    plan = what_if_plan(model)
-    assert [each.epsilon for each in plan.curves["central"].bands] == [0.5, 2, 8]
-    assert abs(plan.n_expected - 600) < 30
-
-
-def test_a_promise_with_a_delta_has_none():
-    promise = ApproxDP(1, 1e-6)
-    model = shoal.PrivateKMeans(2, privacy=promise, domain=BOX, random_state=1).fit(rows())
-    assert what_if_plan(model) is None
 
 
 def test_the_table_marks_the_release_and_states_the_flattery(plan):

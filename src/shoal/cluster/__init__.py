@@ -35,6 +35,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from shoal.cluster import choose
+    from shoal.cluster._simulate import Refit, StandInRows, refit, unfitted
     from shoal.cluster._synopsis_clusters import cluster_synopsis
     from shoal.cluster.control import without_data
     from shoal.cluster.kmeans._estimator import PrivateKMeans
@@ -56,10 +57,14 @@ _MODULE_OF = {
     "LocalRounds": "local.rounds",
     "PrivateKMeans": "kmeans._estimator",
     "PrivateKPrototypes": "prototypes._estimator",
+    "Refit": "_simulate",
     "RoundsModel": "local.rounds_model",
+    "StandInRows": "_simulate",
     "WaveCluster": "wave",
     "cluster_synopsis": "_synopsis_clusters",
     "load_model": "model_folder",
+    "refit": "_simulate",
+    "unfitted": "_simulate",
     "without_data": "control",
 }
 
@@ -71,11 +76,15 @@ __all__ = [
     "LocalRounds",
     "PrivateKMeans",
     "PrivateKPrototypes",
+    "Refit",
     "RoundsModel",
+    "StandInRows",
     "WaveCluster",
     "choose",
     "cluster_synopsis",
     "load_model",
+    "refit",
+    "unfitted",
     "without_data",
 ]
 

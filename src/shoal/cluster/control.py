@@ -5,8 +5,8 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from shoal.cluster.totals import ignore_no_groups_warning
-from shoal.estimator import entity_and_limit, simulated_copy
+from shoal.cluster._simulate import refit, unfitted
+from shoal.estimator import entity_and_limit
 
 
 def without_data(model: Any, *, random_state: int = 0) -> Any:
@@ -46,13 +46,6 @@ def without_data(model: Any, *, random_state: int = 0) -> Any:
     entity, _ = entity_and_limit(model.domain)
     if entity is not None:
         people = people.append_column(entity, pa.array(np.arange(n)))
-    with ignore_no_groups_warning():  # there are none, on purpose
-        return _unfitted_copy(model, random_state).fit(people)
-
-
-def _unfitted_copy(model: Any, random_state: int) -> Any:
-    """Return the model before its fit, with the chosen number of clusters and no ledger."""
-    copy = simulated_copy(model, random_state)
-    if "n_clusters" in copy.get_params():
-        copy.set_params(n_clusters=model.n_clusters_)
-    return copy
+    has_number = "n_clusters" in model.get_params(deep=False)
+    chosen = {"n_clusters": model.n_clusters_} if has_number else {}
+    return refit(unfitted(model, random_state=random_state, **chosen), people).model

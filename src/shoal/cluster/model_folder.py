@@ -6,6 +6,7 @@ every other file with its checksum. To be kept this way, a fitted estimator prov
     _document()                   settings and released numbers, as JSON has them
     _tables()                     by file name: an Arrow table, or plain values for .json
     _restore(document, tables)    a class method: the model again, ready to predict
+    _saved_description()          what ``shoal.describe`` computed, in a file of its own, or None
 
 and a place in ``MODELS``: only those classes are ever made from a folder.
 """
@@ -15,6 +16,7 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any, Protocol
 
+from shoal.cluster._computed_once import DESCRIPTION
 from shoal.data import atomic_folder
 from shoal.documents import parse_json
 from shoal.domain import Box, Schema
@@ -48,6 +50,7 @@ class Savable(Protocol):
 
     def _document(self) -> dict[str, Any]: ...
     def _tables(self) -> dict[str, Any]: ...
+    def _saved_description(self) -> dict[str, Any] | None: ...
 
 
 def save_model(model: Savable, folder: str | Path, overwrite: bool = False) -> Path:
@@ -86,7 +89,10 @@ def write_model(model: Savable, folder: Path) -> list[dict[str, str]]:
     -------
     The name and checksum of each file.
     """
-    files = [write_part(part, folder / name) for name, part in model._tables().items()]
+    tables, description = model._tables(), model._saved_description()
+    if description is not None:
+        tables = tables | {DESCRIPTION: description}
+    files = [write_part(part, folder / name) for name, part in tables.items()]
     document = {
         "schema": SCHEMA,
         "class": type(model).__name__,
@@ -124,12 +130,16 @@ def load_model(folder: str | Path) -> Any:
     """
     document = _document(Path(folder))
     tables = {str(file["name"]): read_part(Path(folder), file) for file in document["files"]}
+    # Older versions, and models that were not described before they were saved, have none.
+    description = tables.pop(DESCRIPTION, None)
     kind = getattr(import_module(MODELS[document["class"]]), document["class"])
     try:
         model = kind._restore(document, tables)
         model.guarantee_ = guarantee_of(document["guarantee"])
         if document["domain"] is not None and "domain" in vars(model):
             model.domain = _with_texts(model.domain, document["domain"])
+        if description is not None:
+            model._restore_description(description)
     except _DAMAGED as error:
         raise UnreadableModel(
             f"The model in {folder} lacks a part, or a part has the wrong type "

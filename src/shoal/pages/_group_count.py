@@ -13,25 +13,24 @@ if TYPE_CHECKING:
 
 ACROSS = "Number of groups"
 UPWARDS = "Differences left"
-LEAST_TRIED = 8  # numbers of groups on a curve, at least
 Spread = dict[int, tuple[float, float, float]]  # the low end, the value, the high end
-MOST_TRIED = 20  # and at most: each is a run of k-means over the released cells
 
 
-def count_reason(model: Any, n_groups: int) -> CountReason | None:
-    """Return the curve over the number of groups, from the released cells; None without cells.
-
-    It reads what was released and spends nothing.
+def count_reason(curve: "CostCurve | None", n_groups: int, tried: Any) -> CountReason | None:
+    """Return the curve over the number of groups, as a figure and what it says; None without one.
 
     Parameters
     ----------
-    model
-        A fitted model with ``synopsis_``, or one that was learnt from reports.
+    curve
+        That of a model's ``describe``.
+    n_groups
+        How many groups the page shows.
+    tried
+        The number of groups that was given, or the numbers that it was chosen among.
     """
-    costs = getattr(model, "cost_curve_", None)
-    spread = _chosen_spread(costs) if costs is not None else _spread(model, n_groups)
-    if spread is None or n_groups not in spread:
+    if curve is None or n_groups not in curve.counts:
         return None
+    spread, has_band = _spread(curve), bool(curve.deviations)
     figure = count_curve(
         {count: height for count, (_, height, _) in spread.items()},
         chosen=n_groups,
@@ -39,39 +38,24 @@ def count_reason(model: Any, n_groups: int) -> CountReason | None:
         title="The differences left inside the groups, by how many there are",
         across=ACROSS,
         label=f"{n_groups} here",
-        band=None if costs is None else {n: (low, high) for n, (low, _, high) in spread.items()},
+        band={n: (low, high) for n, (low, _, high) in spread.items()} if has_band else None,
     )
     lines = _lines({count: height for count, (_, height, _) in spread.items()}, n_groups)
-    noise = [] if costs is None else ["The band is what noise makes of it in 95 of 100 releases."]
-    return CountReason(figure, [*lines, *noise, _origin(model, n_groups)])
+    noise = ["The band is what noise makes of it in 95 of 100 releases."] if has_band else []
+    return CountReason(figure, [*lines, *noise, _origin(tried, n_groups)])
 
 
-def _chosen_spread(costs: "CostCurve") -> Spread:
-    """Return the costs that a choice was made by, of 100 at the smallest number of groups."""
-    most = max(costs.costs) or 1.0
+def _spread(curve: "CostCurve") -> Spread:
+    """Return the costs, of 100 at the smallest number of groups, between what noise makes of them.
+
+    Where the noise is not known, both ends are the cost itself.
+    """
+    most = max(curve.costs) or 1.0
+    ends = curve.band if curve.deviations else {n: (cost, cost) for n, cost in curve.cost.items()}
     return {
-        count: (100 * low / most, 100 * costs.cost[count] / most, 100 * high / most)
-        for count, (low, high) in costs.band.items()
+        count: (100 * low / most, 100 * curve.cost[count] / most, 100 * high / most)
+        for count, (low, high) in ends.items()
     }
-
-
-def _spread(model: Any, n_groups: int) -> Spread | None:
-    """Return the inertia at each number of groups, of 100 at one group."""
-    from shoal.cluster import choose
-    from shoal.errors import ShoalError
-    from shoal.synopsis import Synopsis
-
-    synopsis = getattr(model, "synopsis_", None)
-    source = synopsis if isinstance(synopsis, Synopsis) else model
-    if (source is model and not hasattr(model, "density_")) or not 2 <= n_groups <= MOST_TRIED:
-        return None
-    among = range(1, min(max(LEAST_TRIED, n_groups + 4), MOST_TRIED) + 1)
-    try:
-        inertia = choose.k(source, by="elbow", among=among, random_state=0).curve
-    except ShoalError:  # fewer cells than groups: then there is no curve to show
-        return None
-    most = max(inertia.values()) or 1.0
-    return {int(count): (0.0, 100 * height / most, 0.0) for count, height in inertia.items()}
 
 
 def _lines(spread: dict[int, float], n_groups: int) -> list[str]:
@@ -86,9 +70,8 @@ def _lines(spread: dict[int, float], n_groups: int) -> list[str]:
     return lines
 
 
-def _origin(model: Any, n_groups: int) -> str:
+def _origin(tried: Any, n_groups: int) -> str:
     """Return who chose the number."""
-    tried = getattr(model, "n_clusters", None)
     if isinstance(tried, Sequence) and len(tried) > 1:
         return (
             f"{n_groups} was picked by rule among {tried[0]} to {tried[-1]} from released numbers, "

@@ -38,7 +38,7 @@ from shoal.pages._groups import (
     title_columns,
 )
 from shoal.pages._numeric_profiles import NumericProfiles
-from shoal.pages._what_if import budgets_table, what_if_plan, what_if_values
+from shoal.pages._what_if import budgets_table, what_if_values
 from shoal.pages.page import Fact, Line, Page, Table, name_list
 
 if TYPE_CHECKING:
@@ -170,7 +170,6 @@ def page(
     title: str | None = None,
     publisher: str | None = None,
     names: Sequence[str] | None = None,
-    is_whole: bool = True,
 ) -> Page:
     """Build the page of a fitted ``PrivateKMeans``.
 
@@ -182,15 +181,15 @@ def page(
         Of the page; None names groups and columns.
     names
         The publisher's name of each group; None makes titles of what stands out.
-    is_whole
-        Whether to say what other budgets and numbers of groups would do, which takes a second.
     """
-    groups = KMeansGroups(model)
+    from shoal.planning import describe
+
+    description, groups = describe(model), KMeansGroups(model)
     result = without_values(
         model.to_result(), "synopsis_", "cost_curve_"
     )  # cells are files of their own
     counted, table = _counted(groups), _table(groups)
-    tried = what_if_plan(model) if is_whole and any(groups.certain) else None
+    tried = description.what_if
     heading = count_text(groups.k) if any(groups.certain) else "No clear groups"
     settings = release_settings(
         groups.box,
@@ -213,7 +212,7 @@ def page(
         limits=_limits(groups),
         groups=_cards(groups, names),
         budgets=None if tried is None else budgets_table(tried),
-        curve=count_reason(model, groups.k) if is_whole else None,
+        curve=count_reason(description.curve, groups.k, model.n_clusters),
         values=_values(groups) | ({} if tried is None else {"what_if": what_if_values(tried)}),
         lines=_lines(groups, counted, table),
     )

@@ -70,6 +70,8 @@ def page(
     names
         The publisher's name of each group; None makes titles of what stands out.
     """
+    from shoal.planning import describe
+
     profiles = model.profiles_ if names is None else model.profiles_.with_titles(names)
     counted = _counted(model, profiles)
     table = _table(model, profiles)
@@ -95,7 +97,7 @@ def page(
         facts=_facts(model, profiles),
         figures=[],
         groups=_cards(model, profiles, named=names is not None),
-        curve=count_reason(model, profiles.n_groups),
+        curve=count_reason(describe(model).curve, profiles.n_groups, model.n_clusters),
         tables=[table],
         limits=_limits(model, profiles),
         values=_values(model, profiles),

@@ -12,37 +12,10 @@ if TYPE_CHECKING:
     from shoal.planning import Plan
 
 
-_TIMES = (0.25, 1.0, 4.0)  # budgets that are tried, over that of the release
 _READING = (
     "From fits of made-up rows like the released ones, in % of a column's range. Typical: half of "
     "the coordinates of all centres are off by less; nine in ten: nine in ten are."
 )
-
-
-def what_if_plan(model: Any) -> "Plan | None":
-    """Predict errors at a quarter, once and four times the budget of a release.
-
-    Nothing is read but what was released, and nothing is spent. It takes about as long as a dozen
-    fits of at most 20,000 rows.
-
-    Parameters
-    ----------
-    model
-        A fitted ``PrivateKMeans``, or one that was loaded.
-
-    Returns
-    -------
-    Plan | None
-        None for a model whose promise is not pure differential privacy: budgets with a delta and
-        those of reports follow other laws.
-    """
-    from shoal.planning import what_if
-    from shoal.privacy import PureDP
-
-    promise = model.guarantee_
-    if not isinstance(promise, PureDP):
-        return None
-    return what_if(model, epsilons=[times * float(promise.epsilon) for times in _TIMES])
 
 
 def what_if_table(plan: "Plan") -> Table:
@@ -51,7 +24,7 @@ def what_if_table(plan: "Plan") -> Table:
     Parameters
     ----------
     plan
-        From ``what_if_plan``.
+        That of a model's ``describe``.
     """
     (curve,) = plan.curves.values()
     middle = curve.bands[len(curve.bands) // 2].epsilon
@@ -74,7 +47,7 @@ def budgets_table(plan: "Plan") -> Table:
     Parameters
     ----------
     plan
-        From ``what_if_plan``.
+        That of a model's ``describe``.
     """
     from shoal.privacy.exact import exact_budget
 
@@ -95,7 +68,7 @@ def what_if_values(plan: "Plan") -> dict[str, Any]:
     Parameters
     ----------
     plan
-        From ``what_if_plan``.
+        That of a model's ``describe``.
     """
     (curve,) = plan.curves.values()
     return {

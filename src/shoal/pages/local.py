@@ -251,6 +251,8 @@ def page(
     names
         The publisher's name of each group; None makes titles of what stands out.
     """
+    from shoal.planning import describe
+
     groups = groups if isinstance(groups, LocalGroups) else groups_of(groups)
     code = learner_code(
         groups.model,
@@ -272,7 +274,7 @@ def page(
         tables=[centers, _table_without_data(groups)],
         limits=_limits(groups, n_clusters, choose),
         groups=_cards(groups, names),
-        curve=count_reason(groups.model, groups.k),
+        curve=count_reason(describe(groups.model).curve, groups.k, groups.model.n_clusters),
         lines=_lines(groups, headline, centers),
         values=_values(groups),
     )

@@ -12,10 +12,24 @@ trust
     Central: a curator holds the rows. Local: everybody sends a report.
 what-if
     The same from a release that was made: rows are drawn about its centres.
+description
+    Intervals, what-if and the curve over the number of groups of a release, computed once.
 """
 
 from shoal.planning._curve import Band, Curve, Ends, Range
-from shoal.planning._public_facts import Plan, plan
-from shoal.planning.what_if import Flattery, what_if
+from shoal.planning._public_facts import Flattery, Plan, plan
+from shoal.planning.description import Description, describe
+from shoal.planning.what_if import what_if
 
-__all__ = ["Band", "Curve", "Ends", "Flattery", "Plan", "Range", "plan", "what_if"]
+__all__ = [
+    "Band",
+    "Curve",
+    "Description",
+    "Ends",
+    "Flattery",
+    "Plan",
+    "Range",
+    "describe",
+    "plan",
+    "what_if",
+]

@@ -3,7 +3,7 @@
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
@@ -102,6 +102,23 @@ class Curve:
     trust: str
     bands: tuple[Band, ...]
     epsilon: Range
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain values for JSON, which ``Curve.of`` takes."""
+        bands = [
+            vars(band) | {"most": list(band.most), "people": list(band.people)}
+            for band in self.bands
+        ]
+        return {"trust": self.trust, "bands": bands, "epsilon": list(self.epsilon)}
+
+    @classmethod
+    def of(cls, values: Mapping[str, Any]) -> "Curve":
+        """Rebuild a curve from ``to_dict``."""
+        bands = (
+            Band(**band | {"most": Ends(*band["most"]), "people": Range(*band["people"])})
+            for band in values["bands"]
+        )
+        return cls(values["trust"], tuple(bands), Range(*values["epsilon"]))
 
 
 def curve_of(

@@ -3,7 +3,7 @@
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -31,6 +31,30 @@ _SHAPES: dict[str | None, tuple[str, ...]] = {
     "near": SHAPES[1:3],
     "touching": SHAPES[2:],
 }
+
+
+class Flattery(NamedTuple):
+    """What a what-if predicted over what fits did, measured.
+
+    Parameters
+    ----------
+    median
+        The median over settings.
+    least
+        The least: there it promised too much.
+    greatest
+        The greatest: there it promised too little.
+    settings
+        How many settings there were.
+    """
+
+    median: float
+    least: float
+    greatest: float
+    settings: int
+
+
+_PLAIN = ("n_clusters", "n_expected", "rows_per_person", "groups", "within")
 
 
 @dataclass(frozen=True)
@@ -68,6 +92,23 @@ class Plan:
     curves: Mapping[str, Curve]
     skipped: Mapping[str, str] = field(default_factory=dict)
     flattery: Any = None
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain values for JSON, without the bounds, which ``Plan.of`` is given."""
+        values = {name: getattr(self, name) for name in _PLAIN}
+        curves = {name: curve.to_dict() for name, curve in self.curves.items()}
+        flattery = None if self.flattery is None else self.flattery._asdict()
+        return values | {"skipped": dict(self.skipped), "curves": curves, "flattery": flattery}
+
+    @classmethod
+    def of(cls, values: Mapping[str, Any], box: Box) -> "Plan":
+        """Rebuild a plan from ``to_dict`` and the public bounds."""
+        plain = {name: values[name] for name in (*_PLAIN, "skipped")}
+        curves = {name: Curve.of(each) for name, each in values["curves"].items()}
+        given = values["flattery"]
+        return cls(
+            **plain, box=box, curves=curves, flattery=None if given is None else Flattery(**given)
+        )
 
 
 def plan(

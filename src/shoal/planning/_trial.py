@@ -68,15 +68,16 @@ def central_errors(trial: Trial, epsilon: float, seed: int) -> Floats:
     """Fit ``PrivateKMeans`` once and return the error of each coordinate, in shares of the
     range.
     """
-    from shoal.cluster import PrivateKMeans
+    from shoal.cluster import PrivateKMeans, StandInRows, refit
 
     # The noise of a share of rows goes with 1 / (rows x epsilon), in pure differential privacy.
-    budget = epsilon * trial.people / len(trial.rows)
+    n = len(trial.rows)
     k, box = len(trial.start), Box.unit(trial.rows.shape[1])
-    model = PrivateKMeans(k, epsilon=budget, domain=box, random_state=seed)
+    method = PrivateKMeans(k, epsilon=epsilon * trial.people / n, domain=box, random_state=seed)
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # that no group can be told is what the errors say
-        model.fit(trial.rows)
+        # That no group can be told from noise is what the errors say.
+        warnings.simplefilter("ignore")
+        model = refit(method, StandInRows(trial.rows, n, box)).model
     return center_errors(model.cluster_centers_, trial.plain_centers)
 
 
@@ -94,7 +95,7 @@ def local_errors(trial: Trial, epsilon: float, seed: int) -> Floats:
 
 def _centers_of_cells(trial: Trial, epsilon: float, seed: int) -> Floats:
     """Return centres learnt from one report of a cell each."""
-    from shoal.cluster import LocalClusterer
+    from shoal.cluster import LocalClusterer, refit
     from shoal.mechanisms import LocalGrid
     from shoal.randomness import Randomness
 
@@ -102,7 +103,7 @@ def _centers_of_cells(trial: Trial, epsilon: float, seed: int) -> Floats:
     mechanism = LocalGrid(box, epsilon=epsilon, n_expected=len(trial.rows), n_clusters=k)
     reports = mechanism.release(trial.rows, Randomness(seed).noise)
     model = LocalClusterer(k, mechanism=mechanism, random_state=seed)
-    return np.asarray(model.fit(reports).cluster_centers_)
+    return np.asarray(refit(model, reports).model.cluster_centers_)
 
 
 def _centers_of_rounds(trial: Trial, epsilon: float, seed: int) -> Floats:

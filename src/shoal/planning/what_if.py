@@ -1,40 +1,24 @@
 """What another budget would do, from a release that was made: rows are drawn about its groups."""
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 from shoal.arrays import Floats
 from shoal.domain import Box
 from shoal.errors import InvalidSetting
 from shoal.estimator import entity_and_limit
-from shoal.planning._public_facts import Plan, Progress, check_trust, check_within, curves_of
+from shoal.planning._public_facts import (
+    Flattery,
+    Plan,
+    Progress,
+    check_trust,
+    check_within,
+    curves_of,
+)
 from shoal.planning._trial import Trial, rows_to_make
 from shoal.randomness import Randomness
 
 _TABLES = 4
-
-
-class Flattery(NamedTuple):
-    """What a what-if predicted over what fits did, measured.
-
-    Parameters
-    ----------
-    median
-        The median over settings.
-    least
-        The least: there it promised too much.
-    greatest
-        The greatest: there it promised too little.
-    settings
-        How many settings there were.
-    """
-
-    median: float
-    least: float
-    greatest: float
-    settings: int
-
-
 # Measured by bench/plan.py: docs/decisions/plan.md.
 FLATTERY = Flattery(1.0, 0.03, 3.2, 20)
 

@@ -1,7 +1,8 @@
 """A page of the ledger: one promise, and the gate that every release passes through.
 
 A page of a run that may be resumed keeps what it releases in the ledger's file, so that whoever
-starts the run again after a crash reads it for nothing. See ``ledger_page.proof.md``.
+starts the run again after a crash reads it for nothing. A simulated page belongs to no ledger: it
+takes made-up rows and seeded noise only. See ``ledger_page.proof.md``.
 """
 
 import os
@@ -10,7 +11,7 @@ from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import replace
 from fractions import Fraction
-from typing import Any, Protocol, SupportsIndex, TypeVar, cast
+from typing import Any, Protocol, Self, SupportsIndex, TypeVar, cast
 
 import numpy as np
 
@@ -92,6 +93,53 @@ class Page:
         self._process = os.getpid()
         self._written: Guarantee | None = None
         self._spent: Budget | None = None
+        self._made_up_rows: object = None
+        self.releases: list[str] = []
+
+    @classmethod
+    def simulated(cls, promise: Guarantee, rows: object, rng: np.random.Generator) -> Self:
+        """Return a page for a fit of made-up rows, which no ledger adds up.
+
+        Parameters
+        ----------
+        promise
+            What the fit to be simulated promised.
+        rows
+            The rows of the fit; they say ``is_made_up``, and the page serves no others.
+        rng
+            The noise stream of the fit; each of its releases must draw from a seeded one.
+
+        Raises
+        ------
+        PageMisused
+            If rows or noise are real: what reads people's rows is paid for in a ledger.
+
+        Examples
+        --------
+        >>> from shoal.privacy import PureDP
+        >>> from shoal.randomness import Randomness
+        >>> Page.simulated(PureDP(1), np.zeros((2, 1)), Randomness(7).noise)
+        Traceback (most recent call last):
+        ...
+        shoal.errors.PageMisused: A simulated page takes made-up rows; got a ndarray.
+        Open a page of a ledger for people's rows: Ledger().open(...).
+        """
+        if getattr(rows, "is_made_up", False) is not True:  # [P7]
+            raise _real_rows_error(rows)
+        _check_seeded(rng)
+        page = cls(promise, lambda made, of, record: None)
+        page._made_up_rows = rows
+        return page
+
+    @property
+    def is_simulated(self) -> bool:
+        """Whether the page is for made-up rows, and belongs to no ledger."""
+        return self._made_up_rows is not None
+
+    def check_rows(self, rows: object) -> None:
+        """Refuse rows that a simulated page was not made for; a ledger's page takes any."""
+        if self.is_simulated and rows is not self._made_up_rows:  # [P7]
+            raise _real_rows_error(rows)
 
     @property
     def budget(self) -> Any:
@@ -256,6 +304,8 @@ class Page:
         paid: bool = False,
     ) -> None:
         """Check the cost against the promise, and write the entry unless it was ``paid`` before."""
+        if self.is_simulated:
+            _check_seeded(rng)  # [P8]
         with process_lock():
             self._check_process()
             more = cost()
@@ -275,6 +325,7 @@ class Page:
             elif record is not None and self.run is not None:
                 self.run.store.add_record(self.run, record)
             self._spent = spent
+            self.releases.append(of)
             if self.run is not None and (paid or record is not None):
                 self.run.advance()
 
@@ -358,6 +409,24 @@ def _check_call(mechanism: Mechanism[Value, Any], value: Value, rng: np.random.G
 
 def _is_seeded(rng: np.random.Generator) -> bool:
     return bool(getattr(rng, "simulation", True))  # a bare generator: who vouches for it?
+
+
+def _check_seeded(rng: np.random.Generator) -> None:
+    # A bare generator does not say that it is a simulation, so it will not do here.
+    if getattr(rng, "simulation", False) is not True:
+        raise PageMisused(
+            "A simulated page draws from a seeded stream; real noise is for real rows.",
+            "Give e.g. Randomness(7).noise.",
+            reason="simulation",
+        )
+
+
+def _real_rows_error(rows: object) -> PageMisused:
+    return PageMisused(
+        f"A simulated page takes made-up rows; got a {type(rows).__name__}.",
+        "Open a page of a ledger for people's rows: Ledger().open(...).",
+        reason="real rows",
+    )
 
 
 def _check_run_open(run: Run) -> None:

@@ -39,7 +39,7 @@ entity: rider
 max_rows_per_person: 4
 """
 CANARY = 37.123456789
-FILES = {"model.json", "centers.csv", "cells.parquet", "synopsis.json"}
+FILES = {"model.json", "centers.csv", "cells.parquet", "synopsis.json", "description.json"}
 PAGES = {"report.html", "report.json"}
 
 
@@ -224,7 +224,7 @@ def test_every_method_leaves_the_same_kind_of_folder(folder, method):
 
 def test_noisy_steps_alone_leave_no_cells(folder):
     assert visits("--method", "lloyd").exit_code == 0
-    assert inside() == {"model.json", "centers.csv"} | PAGES
+    assert inside() == {"model.json", "centers.csv", "description.json"} | PAGES
     assert shoal.load_model("model").synopsis_ is None
 
 

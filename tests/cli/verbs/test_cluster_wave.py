@@ -21,7 +21,7 @@ version: 1
 columns: {age: {low: 0, high: 110}, visits: {low: 0, high: 20}}
 """
 CANARY = 37.123456789
-FILES = {"model.json", "cells.parquet", "peaks.parquet", "passes.parquet"}
+FILES = {"model.json", "cells.parquet", "peaks.parquet", "passes.parquet", "description.json"}
 PAGES = {"report.html", "report.json"}
 
 

@@ -24,7 +24,7 @@ from shoal.privacy import LocalDP
 
 TOWN = "version: 1\ncolumns: {east: {low: 0, high: 20}, north: {low: 0, high: 12}}\n"
 PLACES = np.array([[4.0, 3.0], [15.0, 4.0], [10.0, 10.0]])
-FILES = {"model.json", "centers.csv", "density.parquet"}
+FILES = {"model.json", "centers.csv", "density.parquet", "description.json"}
 
 
 def run(*words):

@@ -63,3 +63,11 @@ def test_all_that_a_result_holds_was_learnt_from_reports(made):
 def test_no_report_is_no_model(made):
     with pytest.raises(NotAReport, match="no report"):
         RoundsModel.of(replace(made[0], reports=made[0].reports[:0]))
+
+
+def test_it_has_a_description_without_what_rounds_do_not_tell(made, tmp_path):
+    model = RoundsModel.of(made[0])
+    before = shoal.describe(model)
+    assert (before.intervals, before.what_if, before.curve) == (None, None, None)
+    again = shoal.load_model(model.save(tmp_path / "model"))
+    assert shoal.describe(again).to_dict() == before.to_dict()

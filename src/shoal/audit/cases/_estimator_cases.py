@@ -18,7 +18,7 @@ from sklearn.base import BaseEstimator
 from shoal.arrays import Floats
 from shoal.audit._draws import Batched
 from shoal.audit.case import Case
-from shoal.cluster import PrivateKMeans, PrivateKPrototypes, WaveCluster
+from shoal.cluster import PrivateKMeans, PrivateKPrototypes, WaveCluster, unfitted
 from shoal.cluster.totals import ignore_no_groups_warning
 from shoal.cluster.wave import Percentile
 from shoal.data import source_of
@@ -27,8 +27,8 @@ from shoal.engine import Block
 from shoal.engine.local import LocalRows
 from shoal.engine.rows import Terms
 from shoal.errors import InvalidSetting
-from shoal.estimator import Spending, simulated_copy
-from shoal.privacy import Guarantee, Ledger, PureDP
+from shoal.estimator import Spending
+from shoal.privacy import Guarantee, PureDP
 from shoal.privacy.ledger_page import Page
 from shoal.randomness import Randomness
 from shoal.synopsis import AdaptiveGrid, MixedSynopsis, PrivTree, UniformGrid
@@ -217,12 +217,11 @@ class GateNumbers:
         return np.array([fixed_width_line(self._left(rows, stream), self.parts) for _ in range(n)])
 
     def _left(self, rows: ArrayRows, stream: Randomness) -> list[Any]:
-        page = Ledger().open(self.model._promise(), by="audit")
-        gate = _Gate(page)
+        page = _StoppingPage(self.model._promise())
         try:
-            copy.copy(self.model).spend(Spending(rows, cast("Page", gate), page.budget, stream))
+            copy.copy(self.model).spend(Spending(rows, page, page.budget, stream))
         except _BudgetSpent:
-            return gate.left
+            return page.left
         raise InvalidSetting(
             f"{type(self.model).__name__} spent less than it promised.", "Audit its fits instead."
         )
@@ -238,7 +237,7 @@ class FittedNumbers:
     def __call__(self, table: Floats, n: int, rng: np.random.Generator) -> Floats:
         """Return one row for each fit."""
         rows = ArrayRows(table, _domain_of(self.model))
-        model = simulated_copy(self.model, rng)  # every fit draws a key from it
+        model = unfitted(self.model, random_state=rng)  # every fit draws a key from it
         with ignore_no_groups_warning():  # tables of a few rows are what an audit is made of
             return np.array(
                 [fixed_width_line(list(_pieces(model.fit(rows))), self.parts) for _ in range(n)]
@@ -254,24 +253,18 @@ class _BudgetSpent(Exception):
     """Raised when nothing is left to spend, to end a fit."""
 
 
-class _Gate:
+class _StoppingPage(Page):
     """A ledger page that stores what leaves it, and ends the fit once nothing more can."""
 
-    def __init__(self, page: Page) -> None:
-        self._page = page
+    def __init__(self, promise: Guarantee) -> None:
+        super().__init__(promise, lambda made, of, record: None)
         self.left: list[Any] = []
 
-    @property
-    def promise(self) -> Guarantee:
-        """Return the promise, as ``Page.promise`` does."""
-        return self._page.promise
-
-    def release(self, *arguments: Any, **named: Any) -> Any:
+    def release(self, mechanism: Any, value: Any, rng: np.random.Generator, *, of: str) -> Any:
         """Release a value, as ``Page.release`` does."""
-        out = self._page.release(*arguments, **named)
+        out = super().release(mechanism, value, rng, of=of)
         self.left.extend(_pieces(out))
-        total, promise = self._page.total(), self._page.promise
-        if getattr(total, "epsilon", None) == getattr(promise, "epsilon", None):
+        if getattr(self.total(), "epsilon", None) == getattr(self.promise, "epsilon", None):
             raise _BudgetSpent
         return out
 

@@ -19,10 +19,10 @@ from sklearn.base import BaseEstimator
 
 from shoal.audit.loss._published import different_names, published
 from shoal.audit.loss._releases import Branch, ForcingLedger, RecordingLedger, StepLoss
+from shoal.cluster import unfitted
 from shoal.domain import Schema
 from shoal.engine import is_rows, rows_of
 from shoal.errors import InvalidSetting
-from shoal.estimator import simulated_copy
 from shoal.privacy import ApproxDP, Guarantee, PureDP, Unprotected
 from shoal.randomness import Randomness
 
@@ -254,8 +254,8 @@ Fit = Callable[[Any, Any, int], Any]
 def _fit_of(model: Any, privacy: PureDP | ApproxDP | None) -> Fit:
     """Return a function of a table, a ledger and a seed that returns what is published."""
     if isinstance(model, BaseEstimator):
-        return lambda table, ledger, seed: (
-            simulated_copy(model, seed).set_params(ledger=ledger, random_state=seed).fit(table)
+        return lambda table, ledger, seed: unfitted(model, random_state=seed, ledger=ledger).fit(
+            table
         )
     if not callable(model) or privacy is None:
         raise InvalidSetting(

@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike
 
 from shoal.arrays import Floats, Integers
 from shoal.audit.bound._pairs import pair_distances
+from shoal.cluster import unfitted
 from shoal.cluster.totals import ignore_no_groups_warning
 from shoal.errors import (
     DimensionMismatch,
@@ -21,7 +22,6 @@ from shoal.errors import (
     setting,
     value_text,
 )
-from shoal.estimator import simulated_copy
 from shoal.privacy import Guarantee, MetricDP
 from shoal.randomness import Randomness
 
@@ -92,7 +92,7 @@ class Victim:
         takes_reports = getattr(self.fit, "mechanism", None) is not None
         values = reported if takes_reports else np.asarray(reported)
         with ignore_no_groups_warning():
-            return simulated_copy(self.fit, rng.seed()).fit(values, labels)
+            return unfitted(self.fit, random_state=rng.seed()).fit(values, labels)
 
     def fit_rows(self, rows: Floats, labels: Integers | None, rng: Randomness) -> Any:
         """Fit a model to rows, through the mechanism.

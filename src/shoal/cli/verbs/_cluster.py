@@ -155,7 +155,7 @@ def cluster(
     The folder of an earlier run with --names is the same groups under your titles: it reads no rows
     and costs nothing.
     """
-    from shoal.cluster.model_folder import check_replaceable, write_model
+    from shoal.cluster.model_folder import check_replaceable
     from shoal.cluster.totals import ignore_no_groups_warning
     from shoal.files import file_set, named_failure
 
@@ -215,7 +215,7 @@ def cluster(
             name_groups(model.fit(rows), titles)
         holder_lines = changed_row_texts(rows)
         progress.step("Writing the page")
-        written = write_model(model, folder)
+        written = _write_described(model, folder)
         page = import_module(chosen.page).page(model, title=title, publisher=publisher)
         made = _write_page(page.to_result(), folder, ledger, written)
         if curator_part is not None:
@@ -223,6 +223,15 @@ def cluster(
         outputs.publish()  # before the ledger forgets the run: else it would pay again
     _tell(say, page, [output / name for name in made], ledger, payment.resumed)
     print_for_curator(holder_lines, quiet=json or quiet)
+
+
+def _write_described(model: Any, folder: Path) -> list[dict[str, str]]:
+    """Compute what the page says beyond the release, once, and write it with the model."""
+    from shoal.cluster.model_folder import write_model
+    from shoal.planning import describe
+
+    describe(model)
+    return write_model(model, folder)
 
 
 def _titles(names: str | None, options: Options) -> list[str] | None:
@@ -254,7 +263,7 @@ def _write_named(
     say: Output,
 ) -> None:
     """Write released groups again under the publisher's titles; no row is read, nothing is paid."""
-    from shoal.cluster.model_folder import check_replaceable, load_model, write_model
+    from shoal.cluster.model_folder import check_replaceable, load_model
     from shoal.files import file_set
 
     model = load_model(released)
@@ -267,7 +276,7 @@ def _write_named(
     check_replaceable(output)
     with file_set(output, overwrite) as outputs:
         folder = outputs.folder(output)
-        written = write_model(model, folder)
+        written = _write_described(model, folder)
         page = import_module(METHODS["prototypes"].page).page(
             model, title=title, publisher=publisher
         )

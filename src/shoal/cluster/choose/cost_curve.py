@@ -23,7 +23,8 @@ class CostCurve:
         The mean cost of a row with each: squared distances in half sides of the box, or the mixed
         cost of a table with categories. Estimates, as they are computed from what was released.
     deviations
-        What the noise of the release moves each cost by, as a standard deviation.
+        What the noise of the release moves each cost by, as a standard deviation. Empty where that
+        is not known.
     gaps
         How much better each number is than plain groups would make it look: the height by which it
         was chosen. Empty where another rule chose.

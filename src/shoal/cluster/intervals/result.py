@@ -1,6 +1,9 @@
 """The intervals of a model: one for each coordinate of a centre, each size and the total."""
 
+import math
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -45,6 +48,8 @@ class Intervals:
     >>> intervals = Intervals(low, high, sizes, sizes + 20, 90.0, 110.0)
     >>> intervals.unstable.tolist(), intervals.shares_high.tolist()
     ([False, True], [0.6, nan])
+    >>> Intervals.of(intervals.to_dict()).centers_low.tolist()
+    [[0.1], [nan]]
     """
 
     centers_low: Floats
@@ -55,6 +60,23 @@ class Intervals:
     total_high: float
     rate: float = RATE
     missing: str | None = None
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain values for JSON, which ``Intervals.of`` takes."""
+        ends = {name: _plain(getattr(self, name)) for name in _CENTERS + _SIZES + _TOTAL}
+        return ends | {"rate": self.rate, "missing": self.missing}
+
+    @classmethod
+    def of(cls, values: Mapping[str, Any]) -> "Intervals":
+        """Rebuild intervals from ``to_dict``."""
+        ends: dict[str, Any] = {
+            name: np.array(values[name], dtype=np.float64) for name in _CENTERS + _SIZES
+        }
+        if not len(values["sizes_low"]):
+            # A list of no lines does not say how many columns its lines have.
+            ends |= {name: np.empty((0, 0)) for name in _CENTERS}
+        rest = {name: values[name] for name in (*_TOTAL, "rate", "missing")}
+        return cls(**ends, **rest)
 
     @property
     def unstable(self) -> NDArray[np.bool_]:
@@ -79,6 +101,22 @@ class Intervals:
     @property
     def _middle(self) -> float:
         return max((self.total_low + self.total_high) / 2, 1.0)
+
+
+_CENTERS = ("centers_low", "centers_high")
+_SIZES = ("sizes_low", "sizes_high")
+_TOTAL = ("total_low", "total_high")
+
+
+def _plain(numbers: Any) -> Any:
+    """Return nested lists; JSON has no NaN, for which None stands, and no infinity."""
+    if isinstance(numbers, list):
+        return [_plain(each) for each in numbers]
+    if isinstance(numbers, np.ndarray | np.generic):
+        return _plain(numbers.tolist())
+    if math.isnan(numbers):
+        return None
+    return str(numbers) if math.isinf(numbers) else numbers
 
 
 def total_interval(n_rows: float, within: float) -> tuple[float, float]:

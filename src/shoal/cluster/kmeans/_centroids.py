@@ -12,6 +12,7 @@ from sklearn.base import TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from shoal.arrays import Floats
+from shoal.cluster._computed_once import ComputedOnce
 from shoal.cluster.choose.cost_curve import CostCurve
 from shoal.cluster.intervals.result import Intervals
 from shoal.cluster.kmeans._kernels import Cube, Distances, Labels, LeastSquares, Nearest
@@ -28,7 +29,7 @@ _SCALARS = ("n_rows_", "n_rows_within_", "n_clusters_", "rows_told_")
 _STEPS = 2**24  # a square is at most 4 d: a billion rows of a hundred columns fit in 63 bits
 
 
-class CentroidClusterer(TransformerMixin, PrivateEstimator):  # type: ignore[misc]
+class CentroidClusterer(ComputedOnce, TransformerMixin, PrivateEstimator):  # type: ignore[misc]
     """Centres that may be published, and the verbs with which the holder of rows uses them.
 
     ``predict``, ``transform`` and ``score`` read rows and protect nothing: what they return is for
@@ -48,21 +49,19 @@ class CentroidClusterer(TransformerMixin, PrivateEstimator):  # type: ignore[mis
     synopsis_: Any
     cost_curve_: CostCurve | None = None
     guarantee_: Any
-    _intervals: tuple[Floats, Intervals] | None = None
 
     @property
     def intervals_(self) -> Intervals:
         """Intervals of centres, sizes and the total, simulated from what was released: at no cost.
 
         Nine in ten hold what plain k-means of the rows would find; NaN marks a group that is
-        unstable. Computed when first asked for, in memory, and kept.
+        unstable. Read from the model's description (``shoal.describe``); a model that was not
+        described computes them when they are first read, and keeps them.
         """
-        check_is_fitted(self)
-        if self._intervals is None or self._intervals[0] is not self.cluster_centers_:
-            from shoal.cluster.kmeans.intervals import kmeans_intervals
+        from shoal.cluster.kmeans.intervals import kmeans_intervals
 
-            self._intervals = self.cluster_centers_, kmeans_intervals(self)
-        return self._intervals[1]
+        check_is_fitted(self)
+        return self._compute_once("intervals", lambda: kmeans_intervals(self))
 
     def predict(self, X: Any) -> Any:
         """The nearest centre of each row: for the holder of the rows, not to be published.

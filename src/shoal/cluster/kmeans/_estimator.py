@@ -151,6 +151,7 @@ class PrivateKMeans(CentroidClusterer):
     """
 
     _promises = (PureDP, ApproxDP)
+    _number: int | None = None
 
     def __init__(
         self,
@@ -357,10 +358,18 @@ class PrivateKMeans(CentroidClusterer):
         box = box_of(spending.rows, None)
         return synopsis.set_params(epsilon=spending.budget.epsilon, domain=box)  # type: ignore[no-any-return]
 
+    def _with_number(self, n_clusters: int) -> Self:
+        """Return itself, not fitted, with the choice among several numbers already made.
+
+        The budget is still divided for all numbers that might be chosen.
+        """
+        self._number = n_clusters
+        return self
+
     def _choose_k(self, synopsis: Synopsis, rng: Randomness) -> int:
         counts, self.cost_curve_ = cluster_numbers(self.n_clusters), None
-        if len(counts) == 1:
-            return counts[0]
+        if self._number is not None or len(counts) == 1:
+            return self._number or counts[0]
         choice = choices.k(synopsis, by=self.choose, among=counts, random_state=rng.seed())
         self.cost_curve_ = choice.costs
         return choice.value

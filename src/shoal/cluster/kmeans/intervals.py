@@ -4,27 +4,25 @@ import hashlib
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 from sklearn.cluster import KMeans
 from sklearn.exceptions import ConvergenceWarning
 
 from shoal.arrays import Floats
+from shoal.cluster._simulate import StandInRows, refit, unfitted
 from shoal.cluster.intervals._half_widths import (
     Deviations,
     distance_to_next,
     half_widths,
     match_centers,
 )
-from shoal.cluster.intervals._refits import SimulatedPage, StandInRows
 from shoal.cluster.intervals._row_model import RowModel, made_up_rows
 from shoal.cluster.intervals.result import RATE, Intervals, total_interval
 from shoal.cluster.kmeans.plan import FEW_AXES
-from shoal.cluster.totals import ignore_no_groups_warning
-from shoal.estimator import Spending, promise_to_settings, unfitted_copy
+from shoal.estimator import promise_to_settings, unfitted_copy
 from shoal.privacy import ApproxDP, PureDP
-from shoal.privacy.ledger_page import Page
 from shoal.randomness import Randomness
 from shoal.synopsis.base import Synopsis
 
@@ -170,21 +168,17 @@ def _refit(model: Any, draw: Draw, rng: Randomness) -> _Refit:
     n = max(int(model.n_rows_), 1)
     rows = draw(max(made_up_rows(n), _LEAST_ROWS * model.n_clusters_), rng.compute)
     stand_in = StandInRows(model.box.unscale(rows, -1, 1), n, model.box)
-    page, again = SimulatedPage(model._promise()), _unfitted(model)
-    with ignore_no_groups_warning():
-        again.spend(Spending(stand_in, cast("Page", page), page.budget, Randomness(rng.seed())))
-    steps = any(name.startswith("means of clusters") for name in page.names)
-    return _Refit(again, rows, n / len(rows), steps)
+    again = refit(_unfitted(model, rng.seed()), stand_in)
+    steps = any(name.startswith("means of clusters") for name in again.releases)
+    return _Refit(again.model, rows, n / len(rows), steps)
 
 
-def _unfitted(model: Any) -> Any:
+def _unfitted(model: Any, seed: int) -> Any:
     """The same method, not fitted, for the number of clusters that was chosen."""
-    settings: dict[str, Any] = {"ledger": None, "random_state": None, "spark_kmeans": "sklearn"}
+    settings: dict[str, Any] = {"spark_kmeans": "sklearn"}
     if _is_from_synopsis(model):
         settings |= {"method": _cells_alone(model.synopsis_), "n_public": model.synopsis_.n_public}
-    again, k = unfitted_copy(model).set_params(**settings), model.n_clusters_
-    again._choose_k = lambda synopsis, rng: k  # the plan is for all numbers that may be chosen
-    return again
+    return unfitted(model, random_state=seed, **settings)._with_number(model.n_clusters_)
 
 
 def _cells_alone(synopsis: Synopsis) -> Synopsis:

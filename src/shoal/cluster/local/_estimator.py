@@ -9,10 +9,12 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
-from sklearn.base import BaseEstimator, clone
+from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from shoal.arrays import Floats, Integers
+from shoal.cluster._computed_once import ComputedOnce
+from shoal.cluster._simulate import refit, unfitted
 from shoal.cluster.intervals.result import Intervals
 from shoal.cluster.local import saving
 from shoal.cluster.local._inputs import (
@@ -56,7 +58,7 @@ from shoal.privacy.exact import Number, whole_number
 from shoal.randomness import Randomness, Seed
 
 
-class LocalClusterer(NotebookDisplay, BaseEstimator):  # type: ignore[misc]
+class LocalClusterer(ComputedOnce, NotebookDisplay, BaseEstimator):  # type: ignore[misc]
     r"""Learn cluster centres from reports and the law of their noise.
 
     Each client then labels its own record by the nearest centre.
@@ -123,22 +125,19 @@ class LocalClusterer(NotebookDisplay, BaseEstimator):  # type: ignore[misc]
     """
 
     needs = staticmethod(users_needed)
-    _intervals: tuple[Floats, Intervals] | None = None
 
     @property
     def intervals_(self) -> Intervals:
         """Intervals of centres and sizes, simulated from the learnt density: nothing is spent.
 
         They hold what plain k-means of the records would find, as far as people drawn from the
-        density tell; five more fits. NaN marks a group that is unstable. Computed when first asked
-        for, and kept.
+        density tell; five more fits. NaN marks a group that is unstable. Read from the model's
+        description (``shoal.describe``), or computed when first read, and kept.
         """
-        check_is_fitted(self)
-        if self._intervals is None or self._intervals[0] is not self.cluster_centers_:
-            from shoal.cluster.local._intervals import local_intervals
+        from shoal.cluster.local._intervals import local_intervals
 
-            self._intervals = self.cluster_centers_, local_intervals(self)
-        return self._intervals[1]
+        check_is_fitted(self)
+        return self._compute_once("intervals", lambda: local_intervals(self))
 
     def __init__(
         self,
@@ -270,8 +269,9 @@ class LocalClusterer(NotebookDisplay, BaseEstimator):  # type: ignore[misc]
         rng = Randomness(random_state)
         point = self._public_point() if at is None else np.asarray(at, dtype=np.float64)
         reports = self.mechanism.release(np.tile(point, (users, 1)), rng.noise)
-        model: Self = clone(self).set_params(random_state=rng.seed())
-        return model.fit(reports)
+        copy = unfitted(self, random_state=rng.seed(), progress=self.progress)
+        control: Self = refit(copy, reports).model
+        return control
 
     def evidence(
         self, reports: Reports | FrameReports, *, random_state: Seed = None

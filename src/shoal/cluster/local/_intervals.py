@@ -5,11 +5,11 @@ import warnings
 from typing import Any
 
 import numpy as np
-from sklearn.base import clone
 from sklearn.cluster import KMeans
 from sklearn.exceptions import ConvergenceWarning
 
 from shoal.arrays import Floats
+from shoal.cluster._simulate import refit, unfitted
 from shoal.cluster.intervals._half_widths import Deviations, half_widths, match_centers
 from shoal.cluster.intervals.result import RATE, Intervals
 from shoal.domain import Box
@@ -70,10 +70,8 @@ def _deviation(model: Any, n: int, rng: Randomness) -> tuple[Floats, Floats]:
     if isinstance(box, Box):  # a density of reports reaches beyond where people may be
         people = box.clip(people)
     reports = model.mechanism.release(people, Randomness(rng.seed()).noise)
-    again = clone(model).set_params(
-        method=model.method_, scale=tuple(units), random_state=rng.seed(), progress=None
-    )
-    again.fit(reports)
+    copy = unfitted(model, random_state=rng.seed(), method=model.method_, scale=tuple(units))
+    again = refit(copy, reports).model
     centers = model.cluster_centers_ / units
     plain = _plain_kmeans(people / units, centers)
     match = match_centers(plain.cluster_centers_, again.cluster_centers_ / units)

@@ -13,10 +13,10 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 
 from shoal.arrays import Floats
+from shoal.cluster._simulate import refit, unfitted
 from shoal.domain import Box
 from shoal.mechanisms.local.reports import Reports
 from shoal.randomness import Randomness, Seed
@@ -130,11 +130,11 @@ class _Half:
 
 
 def _fit_half(model: Any, reports: Reports, rng: Randomness) -> _Half:
-    unfitted = clone(model).set_params(random_state=rng.seed(), progress=None)
+    copy = unfitted(model, random_state=rng.seed())
     # k-means warns if there are fewer distinct points than clusters, as with all at one point.
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
-        return _Half(unfitted.fit(reports))
+        return _Half(refit(copy, reports).model)
 
 
 def _draws_without_groups(halves: list[_Half], rng: Randomness) -> dict[str, Draw]:

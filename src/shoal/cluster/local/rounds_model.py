@@ -10,6 +10,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from shoal.arrays import Floats, Integers
+from shoal.cluster._computed_once import ComputedOnce
 from shoal.cluster.local._prototypes import LocalPrototypes
 from shoal.cluster.local.rounds import LocalRounds
 from shoal.cluster.local.transcript import AllRounds, LearntGroups, State, Transcript, learn_groups
@@ -26,7 +27,7 @@ PROTOTYPES = "prototypes.csv"
 _SURE = 3  # standard errors from which on a group is taken to have people
 
 
-class RoundsModel:
+class RoundsModel(ComputedOnce):
     """Groups learnt in rounds of reports: what stands for each, and its share of the people.
 
     Made by ``of`` from what a collection made public, or by ``shoal.load_model``.
@@ -47,6 +48,8 @@ class RoundsModel:
     shares_, share_error_
         The share of people in each group, as reports tell it, with noise; and its standard error.
     """
+
+    _made_by_fit = "state"
 
     def __init__(self, learnt: LearntGroups, n_reports: int, guarantee: Guarantee) -> None:
         self.state, self.shares_, self.share_error_ = learnt

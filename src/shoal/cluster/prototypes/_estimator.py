@@ -11,6 +11,7 @@ import pyarrow as pa
 from sklearn.base import TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
+from shoal.cluster._computed_once import ComputedOnce
 from shoal.cluster.choose.cost_curve import CostCurve
 from shoal.cluster.kmeans._settings import cluster_numbers
 from shoal.cluster.model_folder import save_model
@@ -27,7 +28,7 @@ from shoal.cluster.prototypes.verbs import Costs, CostSum, GroupCounts, Labels
 from shoal.domain import Schema
 from shoal.engine import Rows, rows_of
 from shoal.errors import InvalidSetting
-from shoal.estimator import Spending, promise_to_settings, simulated_copy
+from shoal.estimator import Spending, promise_to_settings
 from shoal.mechanisms import Geometric
 from shoal.privacy import Ledger, Public, PureDP, Released, Result
 from shoal.privacy.exact import whole_number
@@ -39,7 +40,12 @@ _MOST_CLUSTERS = 256
 _STEPS = 2**24  # costs are added in whole steps
 
 
-class PrivateKPrototypes(ScoredPrototypes, TransformerMixin, MixedEstimator):  # type: ignore[misc]
+class PrivateKPrototypes(
+    ComputedOnce,
+    ScoredPrototypes,
+    TransformerMixin,  # type: ignore[misc]
+    MixedEstimator,
+):
     r"""Groups of a table with numbers and categories, whose profiles may be published.
 
     A tree of noisy two-way tables gives synthetic rows, in which prototypes (means and modes) are
@@ -114,6 +120,8 @@ class PrivateKPrototypes(ScoredPrototypes, TransformerMixin, MixedEstimator):  #
     """
 
     cost_curve_: CostCurve | None = None
+
+    _made_by_fit = "synopsis_"
 
     def __init__(
         self,
@@ -306,11 +314,13 @@ class PrivateKPrototypes(ScoredPrototypes, TransformerMixin, MixedEstimator):  #
         random_state
             The seed of the rows and of the noise.
         """
+        from shoal.cluster._simulate import refit, unfitted
         from shoal.cluster.prototypes._no_data import even_rows
 
         check_is_fitted(self)
-        copy: PrivateKPrototypes = simulated_copy(self, random_state)
-        return copy.fit(even_rows(self.domain, self.n_rows_, random_state))
+        people = even_rows(self.domain, self.n_rows_, random_state)
+        control: PrivateKPrototypes = refit(unfitted(self, random_state=random_state), people).model
+        return control
 
     def name_groups(self, names: Sequence[str] | None) -> Self:
         """Replace the titles of the groups by the publisher's own; None makes them again.

@@ -15,6 +15,7 @@ from scipy.special import gammaln
 from sklearn.utils.validation import check_is_fitted
 
 from shoal.arrays import Floats, Integers
+from shoal.cluster._computed_once import ComputedOnce
 from shoal.cluster._noise_sum import NoiseSum
 from shoal.cluster.intervals.result import Intervals
 from shoal.cluster.model_folder import save_model
@@ -86,7 +87,7 @@ def _listed_labels(listed: Integers, labels: Integers, keys: Integers) -> Intege
     return of_keys
 
 
-class FittedWave(PrivateEstimator):
+class FittedWave(ComputedOnce, PrivateEstimator):
     """The released grid of a fitted ``WaveCluster``, and what can be computed from it without rows.
 
     The attributes are described in ``WaveCluster``.
@@ -111,21 +112,20 @@ class FittedWave(PrivateEstimator):
     level: int
     wavelet: str
     selector: Any
-    _intervals: tuple[NDArray[Any], Intervals] | None = None
+    _made_by_fit = "cell_labels_"
 
     @property
     def intervals_(self) -> Intervals:
         """Intervals of sizes and the total, simulated from the released grid: at no cost.
 
         Nine in ten hold how many rows lie in the cells of a group; NaN marks a group that refits
-        do not find again. Computed when first asked for, and kept. There are no centres.
+        do not find again. Read from the model's description (``shoal.describe``), or computed when
+        first read, and kept. There are no centres.
         """
-        check_is_fitted(self)
-        if self._intervals is None or self._intervals[0] is not self.cell_labels_:
-            from shoal.cluster.wave._intervals import wave_intervals
+        from shoal.cluster.wave._intervals import wave_intervals
 
-            self._intervals = self.cell_labels_, wave_intervals(self)
-        return self._intervals[1]
+        check_is_fitted(self)
+        return self._compute_once("intervals", lambda: wave_intervals(self))
 
     @property
     def is_private(self) -> bool:

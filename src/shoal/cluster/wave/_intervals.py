@@ -9,13 +9,13 @@ from numpy.typing import NDArray
 from scipy.stats import norm
 
 from shoal.arrays import Floats, Integers
+from shoal.cluster._simulate import unfitted
 from shoal.cluster.intervals.result import RATE, Intervals, total_interval
 from shoal.cluster.wave._noise import NoisyGrid
 from shoal.cluster.wave._segmentation import Clustering
 from shoal.cluster.wave._settings import Settings
 from shoal.cluster.wave._thresholds import label_above
 from shoal.cluster.wave.release_methods import ThresholdMethod
-from shoal.estimator import unfitted_copy
 from shoal.synopsis.weights import weights_of
 
 _REFITS = 6  # docs/decisions/intervals.md
@@ -78,7 +78,7 @@ def _refits(model: Any) -> list[_Refit]:
     was_cut = not (released < 0).any()
     rows = model.n_rows_ * model._transform.gain
     truth = weights_of(released.ravel(), rows, "norm-cut").reshape(released.shape)
-    as_counted = unfitted_copy(model).set_params(cells=model.grid_.shape)
+    as_counted = unfitted(model, cells=model.grid_.shape)
     settings, rng = Settings.of(as_counted, model.grid_.box), np.random.default_rng(_seed_of(model))
     return [_refit(model, settings, truth, was_cut, rng) for _ in range(_REFITS)]
 
