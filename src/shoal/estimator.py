@@ -354,6 +354,8 @@ def entity_and_limit(domain: Box | Schema | None) -> tuple[str | None, int | Non
 def promise_for_people(promise: Any, domain: Box | Schema | None) -> Any:
     """Extend a promise about one row to all rows that the domain lets a person have.
 
+    Bounds that were estimated with seeded noise make it a simulation: they are not public.
+
     Parameters
     ----------
     promise
@@ -375,7 +377,8 @@ def promise_for_people(promise: Any, domain: Box | Schema | None) -> Any:
             + setting("max_rows_per_person")
             + " in the schema that is the domain.",
         )
-    return replace(promise, rows=limit) if hasattr(promise, "rows") else promise
+    promise = replace(promise, rows=limit) if hasattr(promise, "rows") else promise
+    return promise.simulated(domain is not None and domain.simulation)
 
 
 def numeric_box(domain: Box | Schema | None) -> Box:
@@ -524,8 +527,10 @@ class Spending:
         epsilon = self.budget.epsilon * fraction
         # A share without delta is pure: it can pay for geometric noise.
         if delta and isinstance(self.budget, ApproxDP):
-            return replace(self, budget=ApproxDP(epsilon, self.budget.delta * delta))
-        return replace(self, budget=PureDP(epsilon))
+            share: Any = ApproxDP(epsilon, self.budget.delta * delta)
+        else:
+            share = PureDP(epsilon)
+        return replace(self, budget=share.simulated(self.budget.simulation))
 
     def release(self, mechanism: Mechanism[Any, Any], value: Any, *, of: str) -> Any:
         """Release a value with a mechanism's noise, paid by the page: see ``Page.release``.

@@ -123,6 +123,12 @@ def _domain_fields(fields: Mapping[str, Any]) -> Document:
             "The campaign names neither columns with public bounds nor categories.",
             "E.g. columns: [{name: age, low: 0, high: 110, unit: years}].",
         ) from None
+    if any(column.get("simulation", False) for column in fields["columns"]):
+        raise InvalidSetting(
+            "Bounds of the campaign were estimated from rows with seeded noise, so they are not "
+            "public.",
+            "State them from what a column means, or estimate them without a seed.",
+        )
     return {"columns": columns}
 
 

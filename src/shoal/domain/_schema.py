@@ -17,7 +17,9 @@ from shoal.domain.categories import Categories
 from shoal.errors import InvalidDomain, UnknownBounds, quantity
 
 _KEYS = ("version", "columns", "entity", "max_rows_per_person", "geo")
-_COLUMN_KEYS = ("low", "high", "values", "levels", "other", "missing", "weight", "label", "unit")
+_COLUMN_KEYS = (
+    "low", "high", "simulation", "values", "levels", "other", "missing", "weight", "label", "unit",
+)  # fmt: skip
 _GEO_KEYS = ("latitude", "longitude")
 
 
@@ -50,6 +52,9 @@ class Schema:
         What columns are called on pages, where that is not their name.
     units
         What the numbers of columns are counted in, for pages.
+    simulated
+        The numeric columns whose bounds were estimated from the rows with seeded noise
+        (``simulation: true`` in a file). What is made with the schema is a simulation then.
 
     Examples
     --------
@@ -72,6 +77,7 @@ class Schema:
     missing: dict[str, Literal["middle", "flag"]] = field(default_factory=dict)
     labels: dict[str, str] = field(default_factory=dict)
     units: dict[str, str] = field(default_factory=dict)
+    simulated: tuple[str, ...] = ()
 
     @classmethod
     def load(cls, path: str | Path) -> "Schema":
@@ -156,6 +162,7 @@ class Schema:
             },
             labels={n: c["label"] for n, c in columns.items() if "label" in c},
             units={n: c["unit"] for n, c in columns.items() if "unit" in c},
+            simulated=tuple(n for n, c in columns.items() if c.get("simulation", False)),
         )
 
     def with_texts(self, labels: Mapping[str, str], units: Mapping[str, str]) -> "Schema":
@@ -201,7 +208,13 @@ class Schema:
                 "Give a numeric column low and high, e.g. `age: {low: 0, high: 110}`.",
             )
         named = {name: self.bounds[name] for name in self.numbers}
-        return Box.geo(**named) if self.geo else Box(**named)
+        box = Box.geo(**named) if self.geo else Box(**named)
+        return box.simulated(self.simulation)
+
+    @property
+    def simulation(self) -> bool:
+        """Whether bounds were estimated with seeded noise: see ``Box.simulated``."""
+        return bool(self.simulated)
 
     @property
     def flagged(self) -> tuple[str, ...]:
@@ -237,7 +250,8 @@ class Schema:
         missing = {"missing": self.missing[name]} if name in self.missing else {}
         if name in self.bounds:
             low, high = self.bounds[name]
-            return {"low": low, "high": high, "weight": self.weights[name]} | missing
+            mark = {"simulation": True} if name in self.simulated else {}
+            return {"low": low, "high": high} | mark | {"weight": self.weights[name]} | missing
         listed = self.categories[name]
         if name in self.ordered:
             return {"levels": list(listed.values), "weight": self.weights[name]} | missing
@@ -332,6 +346,8 @@ def _column(where: str, column: Mapping[str, Any]) -> Iterator[str]:
             yield f"{where} has bounds and {listed[0]}; a column is numeric or a category, not both"
         yield from _category_problems(f"{where}.{listed[0]}", column[listed[0]])
         yield from _list_problems(where, column)
+        if "simulation" in column:
+            yield f"{where}.simulation belongs to a column with bounds"
         return
     if len(bounded) < 2:
         lacks = " and ".join(key for key in ("low", "high") if key not in bounded)
@@ -403,7 +419,7 @@ def _model() -> Any:
     """
     from typing import Annotated
 
-    from pydantic import BaseModel, ConfigDict, Field, StrictInt, StrictStr
+    from pydantic import BaseModel, ConfigDict, Field, StrictBool, StrictInt, StrictStr
 
     number = Annotated[float, Field(strict=True, allow_inf_nan=False)]
     name = Annotated[StrictStr, Field(min_length=1)]
@@ -415,6 +431,7 @@ def _model() -> Any:
     class Column(Strict):
         low: number = 0.0
         high: number = 1.0
+        simulation: StrictBool = False
         values: list[Any] = Field(default_factory=list)
         levels: list[Any] = Field(default_factory=list)
         other: Literal["refuse", "bucket"] = "refuse"

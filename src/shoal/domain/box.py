@@ -1,5 +1,6 @@
 """A public box: the bounds of each numeric column, stated without looking at the rows."""
 
+import copy
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -41,6 +42,7 @@ class Box:
     low: Floats
     high: Floats
     distance_unit: str
+    simulation: bool
     _km_per_unit: Floats | None
 
     def __init__(self, **bounds: tuple[float, float]) -> None:
@@ -126,7 +128,30 @@ class Box:
         object.__setattr__(self, "low", corner_low)
         object.__setattr__(self, "high", corner_high)
         object.__setattr__(self, "distance_unit", "1")
+        object.__setattr__(self, "simulation", False)
         object.__setattr__(self, "_km_per_unit", None)
+
+    def simulated(self, yes: bool = True) -> "Box":
+        """Return the same box, marked as estimated from the rows with seeded noise.
+
+        Whoever has the seed can take the noise off such bounds, so they are not public: whatever
+        is made with them is a simulation, even where its own noise is real.
+
+        Parameters
+        ----------
+        yes
+            False returns it as it is; a mark is never removed.
+
+        Examples
+        --------
+        >>> Box(age=(0, 128)).simulated().simulation
+        True
+        """
+        if self.simulation or not yes:
+            return self
+        box = copy.copy(self)
+        object.__setattr__(box, "simulation", True)
+        return box
 
     @property
     def d(self) -> int:
@@ -239,19 +264,23 @@ class Box:
                     f"Take both, {self.names[0]!r} and {self.names[1]!r}, in this order.",
                 )
             return self
-        return Box.of(names, self.low[at], self.high[at])
+        return Box.of(names, self.low[at], self.high[at]).simulated(self.simulation)
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain values for JSON."""
         bounds = zip(self.low.tolist(), self.high.tolist(), strict=True)
-        columns = {n: {"low": a, "high": b} for n, (a, b) in zip(self.names, bounds, strict=True)}
+        # Only where it is set: other files stay as they were.
+        mark = {"simulation": True} if self.simulation else {}
+        columns = {
+            n: {"low": a, "high": b} | mark for n, (a, b) in zip(self.names, bounds, strict=True)
+        }
         return {"columns": columns, "distance_unit": self.distance_unit}
 
     def _rows(self, X: ArrayLike) -> Floats:
         return as_matrix(X, self.d)
 
     def _key(self) -> tuple[Any, ...]:
-        return self.names, tuple(self.low), tuple(self.high), self.distance_unit
+        return self.names, tuple(self.low), tuple(self.high), self.distance_unit, self.simulation
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Box) and self._key() == other._key()
@@ -262,7 +291,8 @@ class Box:
     def __repr__(self) -> str:
         pairs = zip(self.names, self.low, self.high, strict=True)
         inside = ", ".join(f"{name}=({low:g}, {high:g})" for name, low, high in pairs)
-        return f"Box{'.geo' if self.distance_unit == 'km' else ''}({inside})"
+        mark = ".simulated()" if self.simulation else ""
+        return f"Box{'.geo' if self.distance_unit == 'km' else ''}({inside}){mark}"
 
 
 def as_matrix(X: ArrayLike, d: int | None = None) -> Floats:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from shoal.errors import quantity
 from shoal.estimator import entity_and_limit
-from shoal.pages.page import Line, bounds_text, promise_lines
+from shoal.pages.page import Line, bounds_origin, bounds_text, promise_lines
 from shoal.privacy import ApproxDP, Unprotected
 from shoal.privacy.exact import exact_text
 
@@ -42,7 +42,7 @@ def release_settings(
         "noise": f"on whole numbers, {source}",
     }
     if box is not None:
-        shared["bounds"] = f"public, fixed beforehand: {bounds_text(box)}"
+        shared["bounds"] = f"{bounds_origin(box)}: {bounds_text(box)}"
     return own | shared | ({"publisher": publisher} if publisher else {})
 
 
@@ -153,11 +153,12 @@ def _schema_code(model: Any) -> str:
 
 def _box_code(box: "Box") -> str:
     names, low, high = list(box.names), box.low.tolist(), box.high.tolist()
+    mark = ".simulated()" if box.simulation else ""
     if box.distance_unit != "km":
-        return f"shoal.Box.of({names!r},\n                   {low!r}, {high!r})"
+        return f"shoal.Box.of({names!r},\n                   {low!r}, {high!r}){mark}"
     ends = zip(names, low, high, strict=True)
     sides = ", ".join(f"{name!r}: ({first!r}, {last!r})" for name, first, last in ends)
-    return f"shoal.Box.geo(**{{{sides}}})"
+    return f"shoal.Box.geo(**{{{sides}}}){mark}"
 
 
 def learner_code(

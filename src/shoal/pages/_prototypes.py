@@ -32,7 +32,7 @@ from shoal.pages._groups import (
     times_text,
     title_columns,
 )
-from shoal.pages.page import Fact, Line, Page, Table
+from shoal.pages.page import Fact, Line, Page, Table, bounds_origin
 from shoal.privacy.exact import exact_text
 
 if TYPE_CHECKING:
@@ -80,7 +80,7 @@ def page(
         None,
         model.guarantee_,
         publisher,
-        bounds=f"public, fixed beforehand: the schema of {quantity(len(columns), 'column')}",
+        bounds=f"{bounds_origin(model.domain)}: the schema of {quantity(len(columns), 'column')}",
         title=title or f"{count_text(profiles.n_groups)} by {title_columns(columns)}",
         method="Private k-prototypes",
         evidence=EVIDENCE,

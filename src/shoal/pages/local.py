@@ -39,7 +39,7 @@ from shoal.pages._groups import (
 )
 from shoal.pages._kmeans import MAP_PARTS, column_pairs
 from shoal.pages._numeric_profiles import NumericProfiles
-from shoal.pages.page import Fact, Line, Page, Table, bounds_text
+from shoal.pages.page import Fact, Line, Page, Table, bounds_origin, bounds_text
 
 if TYPE_CHECKING:
     from shoal.cluster.local.evidence import Evidence
@@ -363,7 +363,7 @@ def _settings(groups: LocalGroups, title: str | None, publisher: str | None) -> 
         "title": title or f"{_heading(groups)} by {title_columns(groups.columns)}",
         "method": "Learnt from reports",
         "holder": "whoever made the reports; what learnt this read reports alone",
-        "bounds": f"public, fixed beforehand: {bounds_text(groups.box)}",
+        "bounds": f"{bounds_origin(groups.box)}: {bounds_text(groups.box)}",
         "noise": f"in every report, {source}; none was added here",
         "releases": NOTHING_SPENT,
         "evidence": EVIDENCE,

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
-    from shoal.domain import Box
+    from shoal.domain import Box, Schema
     from shoal.figures import Figure
     from shoal.pages._groups import Groups
     from shoal.privacy import Guarantee, Result
@@ -215,6 +215,13 @@ def name_list(names: Sequence[str], most: int = 3) -> str:
     if len(names) > most:
         return f"{', '.join(names[: most - 1])} and {len(names) - most + 1} more columns"
     return " and ".join(filter(None, [", ".join(names[:-1]), names[-1]]))
+
+
+def bounds_origin(domain: "Box | Schema") -> str:
+    """Return where bounds come from: chosen without the rows, or estimated with seeded noise."""
+    if domain.simulation:
+        return "estimated from the rows with noise from a seed, so not public"
+    return "public, fixed beforehand"
 
 
 def bounds_text(box: "Box") -> str:

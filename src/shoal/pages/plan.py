@@ -34,6 +34,10 @@ REPORTS = (
     "All of this is about a curator. For reports the band was tried in seven settings that were "
     "not used to build it, and held in five; in the others it was missed by a few hundredths."
 )
+SIMULATION = (
+    "Simulation. Its bounds, or the release that rows were drawn about, have noise from a seed, so "
+    "this tells of people's rows: keep it to yourself."
+)
 READING = (
     "Typical: half of the coordinates of all centres are off by less, in % of their column's "
     "range, against plain k-means of the same rows. Nine in ten: nine in ten coordinates are, in "
@@ -42,7 +46,7 @@ READING = (
 
 
 def page(plan: "Plan") -> VerdictPage:
-    """Build the page of a plan; it names nobody, and may be passed on."""
+    """Build the page of a plan; it names nobody, and may be passed on unless it is a simulation."""
     tables = [_table(plan, curve) for curve in plan.curves.values()]
     answers = [_answer(plan, curve) for curve in plan.curves.values()]
     limits = _limits(plan)
@@ -69,7 +73,8 @@ def _subject(plan: "Plan") -> str:
 
 
 def _source(plan: "Plan") -> str:
-    return NOT_OPENED if plan.flattery is None else FROM_RELEASE
+    source = NOT_OPENED if plan.flattery is None else FROM_RELEASE
+    return f"{SIMULATION} {source}" if plan.simulation else source
 
 
 def _limits(plan: "Plan") -> list[str]:
@@ -168,6 +173,7 @@ def _values(plan: "Plan") -> dict[str, Any]:
         "within": plan.within,
         "opened_a_table": False,
         "spent": 0,
+        "simulation": plan.simulation,
         "curves": {trust: _curve_values(curve) for trust, curve in plan.curves.items()},
         "skipped": dict(plan.skipped),
         "flattery": None if flattery is None else flattery._asdict(),

@@ -14,7 +14,7 @@ from shoal.pages._cluster_parts import (
 )
 from shoal.pages._groups import column_texts, replace_titles
 from shoal.pages.local import CLIENTS, NOTHING_SPENT
-from shoal.pages.page import Fact, Line, Page, Table, bounds_text, name_list
+from shoal.pages.page import Fact, Line, Page, Table, bounds_origin, bounds_text, name_list
 from shoal.pages.reports import coarse_note
 
 if TYPE_CHECKING:
@@ -180,7 +180,7 @@ def _settings(
         "title": title or f"{count_text(model.n_clusters_)} by {columns}",
         "method": "Learnt from rounds of reports",
         "holder": "whoever made the reports; what learnt this read reports alone",
-        "bounds": f"public, fixed beforehand: {_bounds(model)}",
+        "bounds": f"{bounds_origin(model.domain)}: {_bounds(model)}",
         "noise": f"in every report, {source}; none was added here",
         "releases": NOTHING_SPENT,
         "evidence": EVIDENCE,

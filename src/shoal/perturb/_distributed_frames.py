@@ -52,7 +52,11 @@ def _domain(columns: Names, shape: Shape) -> Box | Schema:
 
 def _schema(columns: dict[str, Any]) -> Schema:
     """Return the schema of columns of categories, numbers of codes, or ranges."""
-    ranges = {name: public for name, public in columns.items() if isinstance(public, tuple)}
+    ranges = {
+        name: public if isinstance(public, tuple) else (float(public.low[0]), float(public.high[0]))
+        for name, public in columns.items()
+        if isinstance(public, tuple | Box)
+    }
     listed = {
         name: public if isinstance(public, Categories) else Categories(range(public))
         for name, public in columns.items()

@@ -110,6 +110,11 @@ class Plan:
             **plain, box=box, curves=curves, flattery=None if given is None else Flattery(**given)
         )
 
+    @property
+    def simulation(self) -> bool:
+        """Whether bounds, or the release it is drawn about, have seeded noise: not public."""
+        return self.box.simulation
+
 
 def plan(
     n_clusters: int,

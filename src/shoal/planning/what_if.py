@@ -76,6 +76,7 @@ def what_if(
         trials, box.d, n, epsilons, trust, within, share, random_state, progress
     )
     limit = entity_and_limit(model.domain)[1] or 1
+    box = box.simulated(model.guarantee_.simulation)
     return Plan(len(centers), box, n, limit, None, within, curves, skipped, flattery=FLATTERY)
 
 

@@ -310,7 +310,8 @@ class Page:
             self._check_process()
             more = cost()
             spent = self._spent if more is None else _spent_after(self._spent, more, self.budget)
-            simulation = _is_seeded(rng)
+            # Real noise protects nobody either where a mechanism's bounds were not public.
+            simulation = _is_seeded(rng) or (more is not None and more.simulation)
             if self._written is None:
                 made = self.promise.simulated(simulation)
                 if not paid:
@@ -318,8 +319,8 @@ class Page:
                 self._written = made
             elif simulation and not self._written.simulation:
                 raise PageMisused(
-                    "This page was recorded with real noise; this generator is seeded.",
-                    "Use one Randomness for the whole page.",
+                    "This page was recorded with real noise; this release is a simulation.",
+                    "Use one Randomness for the whole page, and bounds that are public.",
                     reason="simulation",
                 )
             elif record is not None and self.run is not None:

@@ -53,6 +53,9 @@ class PrivateBounds(PrivateEstimator):
         The lowest and highest edge of the buckets that hold more rows than noise explains, for
         each column that has one; an end near 0 becomes 0. A few rows beyond them are taken for
         noise; later they are moved to the edge.
+    box_
+        The same as a box, marked if the noise was seeded: what is fitted with such a box is a
+        simulation too. None if no column has bounds.
     noisy_counts_
         The noisy counts of each column's buckets.
     edges_
@@ -116,6 +119,11 @@ class PrivateBounds(PrivateEstimator):
         self.noisy_counts_ = dict(zip(box.names, parts, strict=True))
         self.bounds_ = dict(self._occupied())
         return self
+
+    @property
+    def box_(self) -> Box | None:
+        """The released bounds as a box, marked if their noise was seeded."""
+        return Box(**self.bounds_).simulated(self.guarantee_.simulation) if self.bounds_ else None
 
     def _occupied(self) -> Any:
         """Yield each column's bounds: those of its first and last bucket above the threshold."""

@@ -94,8 +94,10 @@ def read_box(values: Mapping[str, Any]) -> Box:
     >>> read_box(Box(age=(0, 110)).to_dict())
     Box(age=(0, 110))
     """
-    bounds = {name: (column["low"], column["high"]) for name, column in values["columns"].items()}
-    return Box.geo(**bounds) if values["distance_unit"] == "km" else Box(**bounds)
+    columns = values["columns"]
+    bounds = {name: (column["low"], column["high"]) for name, column in columns.items()}
+    box = Box.geo(**bounds) if values["distance_unit"] == "km" else Box(**bounds)
+    return box.simulated(any(column.get("simulation", False) for column in columns.values()))
 
 
 def write_part(part: Any, path: Path) -> dict[str, str]:

@@ -4,7 +4,7 @@ import yaml
 from shoal.cli.drafts._codebook import CodebookEntry
 from shoal.cli.drafts._column_kinds import ColumnKind
 from shoal.cli.drafts._schema_draft import columns_to_estimate, draft_schema, next_command
-from shoal.domain import Schema
+from shoal.domain import Box, Schema
 
 NUMBER, SOME, TEXT = ColumnKind(9, 0, 9), ColumnKind(9, 2, 7), ColumnKind(9, odd={"other text"})
 
@@ -27,9 +27,8 @@ def test_a_comment_that_is_completed_is_a_column():
 
 def test_a_codebook_beats_a_name_and_a_release_fills_the_rest():
     book = {"age": CodebookEntry(15, 19), "town": CodebookEntry(values=("York", "yes"))}
-    draft = draft_schema(
-        ["age", "income", "town"], [NUMBER, NUMBER, TEXT], book, {"income": (0, 2.0**17)}, "0.1"
-    )
+    released = Box(income=(0, 2.0**17))
+    draft = draft_schema(["age", "income", "town"], [NUMBER, NUMBER, TEXT], book, released, "0.1")
     schema = Schema.of(yaml.safe_load(draft.text))
     assert schema.bounds == {"age": (15, 19), "income": (0, 131_072)}
     assert schema.categories["town"].values == ("York", "yes")

@@ -9,11 +9,15 @@ import re
 import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from shoal.cli.drafts._codebook import CodebookEntry
 from shoal.cli.drafts._column_kinds import ColumnKind
 from shoal.cli.drafts._typical_bounds import PERSON, is_personal, plain_name, typical_bounds
+
+if TYPE_CHECKING:
+    from shoal.domain import Box
+
 
 REVIEW = "# REVIEW:"
 _HEAD = """\
@@ -82,6 +86,11 @@ class ColumnDraft:
         """Whether it is stated with bounds."""
         return self.entry is not None and "low" in self.entry
 
+    @property
+    def is_simulated(self) -> bool:
+        """Whether its bounds were estimated with noise from a seed."""
+        return self.entry is not None and "simulation" in self.entry
+
     def line(self) -> str:
         """Return its line of the file."""
         name = _flow(self.name)
@@ -132,6 +141,11 @@ class SchemaDraft:
         return any(column.entry is not None and not column.is_numeric for column in self.columns)
 
     @property
+    def simulation(self) -> bool:
+        """Whether bounds were estimated with noise from a seed, so that they are not public."""
+        return any(column.is_simulated for column in self.columns)
+
+    @property
     def drops_rows(self) -> bool:
         """Whether a stated column has cells that are no numbers."""
         return any(column.is_numeric and not column.kind.is_complete for column in self.columns)
@@ -141,11 +155,15 @@ def draft_schema(
     names: Sequence[str],
     kinds: Sequence[ColumnKind],
     codebook: Mapping[str, CodebookEntry] | None = None,
-    released: Mapping[str, tuple[float, float]] | None = None,
+    released: "Box | None" = None,
     release_text: str = "",
 ) -> SchemaDraft:
     """Draft the domain file of a table.
 
+    Parameters
+    ----------
+    released
+        Bounds that were released with noise; marked if that noise was seeded.
     Examples
     --------
     >>> number = ColumnKind(rows=9, numbers=9)
@@ -155,7 +173,7 @@ def draft_schema(
     """
     entity = _entity(names, kinds)
     columns = tuple(
-        _column(name, kind, (codebook or {}).get(name), (released or {}).get(name), release_text)
+        _column(name, kind, (codebook or {}).get(name), _from_release(name, released, release_text))
         for name, kind in zip(names, kinds, strict=True)
         if name != entity
     )
@@ -202,10 +220,9 @@ def _column(
     name: str,
     kind: ColumnKind,
     known: CodebookEntry | None,
-    released: tuple[float, float] | None,
-    release_text: str,
+    released: "Stated | None",
 ) -> ColumnDraft:
-    stated = _from_codebook(kind, known) or _from_release(released, release_text)
+    stated = _from_codebook(kind, known) or released
     if stated is None and is_personal(name):
         return ColumnDraft(name, kind, None, "by its name it names people")
     stated = stated or _from_name(name, kind)
@@ -227,11 +244,15 @@ def _from_codebook(kind: ColumnKind, known: CodebookEntry | None) -> Stated | No
     return None
 
 
-def _from_release(released: tuple[float, float] | None, text: str) -> Stated | None:
-    if released is None:
+def _from_release(name: str, released: "Box | None", text: str) -> Stated | None:
+    if released is None or name not in released.names:
         return None
-    low, high = map(_short, released)
-    return {"low": low, "high": high}, f"RELEASED from the rows with noise: {text}"
+    column = released.select([name])
+    bounds = {"low": _short(column.low[0]), "high": _short(column.high[0])}
+    if not released.simulation:
+        return bounds, f"RELEASED from the rows with noise: {text}"
+    # The key makes whatever is fitted with the file a simulation; the comment is for people.
+    return bounds | {"simulation": True}, f"SIMULATED with noise from a seed, not public: {text}"
 
 
 def _from_name(name: str, kind: ColumnKind) -> Stated | None:

@@ -224,7 +224,7 @@ def _arguments(settings: Settings, kind: Any, domain: "Box | Schema") -> dict[st
     if isinstance(domain, Box):
         given["domain"] = domain
     elif settings.name is Name.mixed:
-        given["columns"] = {n: domain.bounds.get(n) or domain.categories[n] for n in domain.columns}
+        given["columns"] = {name: _public(domain, name) for name in domain.columns}
     else:
         (given["categories"],) = domain.categories.values()
     moves = settings.clip and settings.name is not Name.local_grid  # which moves rows, asked or not
@@ -243,6 +243,13 @@ def _arguments(settings: Settings, kind: Any, domain: "Box | Schema") -> dict[st
                 f"{settings.name} does not take --{name}.", "Leave it out.", setting=f"--{name}"
             )
     return given | {name: value for name, value in options.items() if value is not None}
+
+
+def _public(domain: "Schema", name: str) -> Any:
+    """Return what is public about a column, for ``Mixed``; bounds as a box if they are marked."""
+    if name in domain.simulated:
+        return domain.select([name]).box
+    return domain.bounds.get(name) or domain.categories[name]
 
 
 def _scale(text: str | None) -> Any:

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from shoal.cli.drafts._codebook import CodebookEntry
     from shoal.cli.drafts._column_kinds import ColumnKind
     from shoal.cli.drafts._schema_draft import SchemaDraft
+    from shoal.domain import Box
 
 
 def init(
@@ -110,9 +111,7 @@ class _Estimate:
     seed: int | None
     entries_before: int | None = None  # None until it begins
 
-    def bounds(
-        self, path: str, names: list[str], entity: str | None
-    ) -> dict[str, tuple[float, float]]:
+    def bounds(self, path: str, names: list[str], entity: str | None) -> "Box | None":
         """Release the bounds of columns; those with too few rows have none."""
         from shoal.domain import Schema
         from shoal.privacy import Ledger
@@ -128,7 +127,7 @@ class _Estimate:
             ledger=book,
             random_state=self.seed,
         )
-        return model.fit(path).bounds_
+        return model.fit(path).box_
 
     def is_spent(self) -> bool:
         """Return whether the release is in the ledger."""
@@ -230,6 +229,7 @@ def _report(
             "left_out": left_out,
             "entity": draft.entity,
             "ledger": ledger,
+            "simulation": draft.simulation,
             "next": command if is_usable else None,
         },
         *labelled_lines("Stated", [f"{name}: {why}" for name, why in stated.items()]),
@@ -238,12 +238,22 @@ def _report(
         *([Line("People", f"told apart by {draft.entity}")] if draft.entity else []),
         *([Line("Ledger", ledger, is_literal=True)] if ledger else []),
         Line("Domain", str(place), is_literal=True),
-        Line("Review", "Check every line marked REVIEW: no value of a row was used for it.")
-        if ledger is None
-        else Line("Review", "Check every line marked REVIEW; lines marked RELEASED were paid for."),
+        Line("Review", _review(draft, ledger)),
         *([_used(stated, place)] if is_usable and left_open else []),
         Line("Next", command, is_literal=True) if is_usable else Line("Next", fill),
     )
+
+
+def _review(draft: "SchemaDraft", ledger: str | None) -> str:
+    """Say what the marks of the lines mean."""
+    if ledger is None:
+        return "Check every line marked REVIEW: no value of a row was used for it."
+    if draft.simulation:
+        return (
+            "Lines marked SIMULATED were estimated with noise from a seed, so they are not public: "
+            "whatever is made with this file is a simulation. Estimate them without --seed."
+        )
+    return "Check every line marked REVIEW; lines marked RELEASED were paid for."
 
 
 def _used(stated: Mapping[str, str], place: Path) -> Line:

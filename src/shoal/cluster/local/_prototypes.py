@@ -124,7 +124,7 @@ class LocalPrototypes(ScoredPrototypes):
     @property
     def guarantee(self) -> LocalDP:
         """The promise of one report, which is all that anybody sends."""
-        return LocalDP(local_budget(self.epsilon))
+        return LocalDP(local_budget(self.epsilon)).simulated(self.domain.simulation)
 
     @property
     def _prototypes(self) -> Prototypes:  # type: ignore[override]

@@ -38,5 +38,5 @@ def synopsis_of(reports: Reports) -> UniformGrid:
     synopsis.cells_ = Cells(occupied, low, high, counts[occupied], weights[occupied])
     synopsis.n_cells_, synopsis.n_rows_, synopsis.view_ = grid.size, n, None
     synopsis.noise_variance_ = mechanism.deviation(n) ** 2
-    synopsis.guarantee_ = mechanism.guarantee
+    synopsis.guarantee_ = reports.guarantee
     return synopsis

@@ -17,7 +17,7 @@ from shoal.mechanisms.local.reports import Reports
 from shoal.privacy import LocalDP
 from shoal.privacy.exact import Number
 
-Column = tuple[float, float] | Categories | int
+Column = tuple[float, float] | Box | Categories | int
 OneColumn = Hybrid | RandomizedResponse | UnaryEncoding
 
 
@@ -37,8 +37,8 @@ class Mixed:
     epsilon
         The promise of one record, all its columns together; at most 20.
     columns
-        What is public about each: a pair ``(low, high)`` for numbers, ``Categories`` for
-        categories, or their number if the values are codes 0 .. k-1.
+        What is public about each: a pair ``(low, high)`` or a box of one column for numbers,
+        ``Categories`` for categories, or their number if the values are codes 0 .. k-1.
     shares
         Of epsilon, by name, chosen without the rows, summing to exactly 1; fractions may be text
         such as ``"1/3"``. ``None``: equal.
@@ -76,8 +76,9 @@ class Mixed:
     @property
     def guarantee(self) -> LocalDP:
         """The sum of the columns' guarantees."""
-        total = sum((m.guarantee.epsilon for m in self.mechanisms.values()), Fraction(0))  # [P2]
-        return LocalDP(total)
+        made = [mechanism.guarantee for mechanism in self.mechanisms.values()]
+        total = LocalDP(sum((each.epsilon for each in made), Fraction(0)))  # [P2]
+        return total.simulated(any(each.simulation for each in made))
 
     @property
     def mechanisms(self) -> dict[str, OneColumn]:
@@ -131,6 +132,8 @@ class Mixed:
         public = self.columns[name]
         if isinstance(public, tuple):
             return Hybrid(epsilon, Box(**{name: public}), self.clip)
+        if isinstance(public, Box):
+            return Hybrid(epsilon, public.select([name]), self.clip)
         if isinstance(public, list) and all(isinstance(each, int | float) for each in public):
             raise InvalidDomain(
                 f"It is not clear whether the list of numbers for {name!r} means bounds or "

@@ -51,6 +51,11 @@ def records_of(
     return rows
 
 
+def is_simulated(domain: Box | None) -> bool:
+    """Return whether there are bounds, and they were estimated with seeded noise."""
+    return domain is not None and domain.simulation
+
+
 def domain_required(domain: Box | None, by: str) -> Box:
     """Return the box, or raise ``UnknownBounds`` where there is none.
 

@@ -66,7 +66,8 @@ class Reports:
     def guarantee(self) -> Guarantee:
         """What the mechanism promises, and whether this was a simulation."""
         promised: Guarantee = self.mechanism.guarantee
-        return promised.simulated(self.simulation)
+        # A remap is free as long as its bounds are public.
+        return promised.simulated(self.simulation or _has_simulated_bounds(self.remap))
 
     def __post_init__(self) -> None:
         # A view: the caller's own array stays writable.
@@ -88,6 +89,10 @@ class Reports:
 
     def __array__(self, dtype: DTypeLike | None = None, copy: bool | None = None) -> NDArray[Any]:
         return np.array(self.values, dtype=dtype, copy=copy)
+
+
+def _has_simulated_bounds(remap: Remap | None) -> bool:
+    return bool(getattr(getattr(remap, "domain", None), "simulation", False))
 
 
 def as_reports(value: object) -> Reports:

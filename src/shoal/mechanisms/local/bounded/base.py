@@ -25,7 +25,7 @@ from shoal.errors import (
     setting,
     value_text,
 )
-from shoal.mechanisms.local.records import records_of
+from shoal.mechanisms.local.records import is_simulated, records_of
 from shoal.mechanisms.local.reports import Reports, as_raw_reports
 from shoal.privacy import LocalDP
 from shoal.privacy.exact import Number
@@ -81,7 +81,7 @@ class Bounded(ABC):
     @property
     def guarantee(self) -> LocalDP:
         """``LocalDP(epsilon)``: any two rows give every report with odds within e^epsilon."""
-        return LocalDP(self.exact_epsilon)
+        return LocalDP(self.exact_epsilon).simulated(is_simulated(self.domain))
 
     @property
     def exact_epsilon(self) -> Fraction:

@@ -122,7 +122,7 @@ class LocalGrid:
     @property
     def guarantee(self) -> LocalDP:
         """``LocalDP(epsilon)``: any two rows give every report with odds within e^epsilon."""
-        return LocalDP(self.exact_epsilon)
+        return LocalDP(self.exact_epsilon).simulated(self.domain.simulation)
 
     @property
     def exact_epsilon(self) -> Fraction:

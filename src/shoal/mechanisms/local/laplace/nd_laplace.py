@@ -21,7 +21,7 @@ from shoal.errors import (
 )
 from shoal.mechanisms.local.laplace._lattice import FARTHEST, WIDEST_BOX, Lattice, checked_step
 from shoal.mechanisms.local.laplace._noise_law import log_density, radius_quantile
-from shoal.mechanisms.local.records import domain_required, extremes, records_of
+from shoal.mechanisms.local.records import domain_required, extremes, is_simulated, records_of
 from shoal.mechanisms.local.reports import Reports
 from shoal.mechanisms.local.scaling import Scale, Scaling
 from shoal.privacy import Guarantee, LocalDP, MetricDP, Unprotected
@@ -262,7 +262,8 @@ class NDLaplace:
         # Without a known width the slack is stated for the widest table that is taken.
         slack = lattice_slack(epsilon * Fraction(self.step), self.d or _MOST_COLUMNS, self._reach())
         unit, scale = self.space.unit, self.space.named
-        return MetricDP(epsilon, "euclidean", slack=slack, unit=unit, scale=scale)
+        promise = MetricDP(epsilon, "euclidean", slack=slack, unit=unit, scale=scale)
+        return promise.simulated(is_simulated(self.domain))
 
     def _reach(self) -> float:
         """Return how many steps from the lattice's origin a record may lie."""
