@@ -80,6 +80,14 @@ Seed = Annotated[
 Title = Annotated[
     str | None, typer.Option(envvar="SHOAL_TITLE", help="Title of the page.", show_default=False)
 ]
+# Without a setting: a refusal is overruled each time anew.
+PublishAnyway = Annotated[
+    bool,
+    typer.Option(
+        "--publish-anyway",
+        help="Publish groups that cannot be distinguished from noise; whoever sees them is told.",
+    ),
+]
 Publisher = Annotated[
     str | None,
     typer.Option(

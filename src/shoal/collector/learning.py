@@ -228,6 +228,19 @@ def advance(
 # ---- the model
 
 
+def shows_groups(campaign: Campaign, store: Store, seed: int | None = None) -> bool:
+    """Return whether the reports of the first round show groups that noise alone would not.
+
+    Later rounds only move the centres that the first one found. See docs/decisions/groups-told.md.
+    """
+    from shoal.cluster import LocalClusterer
+
+    reports = _enough(reports_of(campaign, store))
+    model = LocalClusterer(campaign.document["n_clusters"], mechanism=reports.mechanism)
+    evidence = model.evidence(reports, random_state=seed)
+    return evidence is not None and evidence.told
+
+
 def center_errors(
     campaign: Campaign, store: Store, centers: Floats, rng: Randomness, runs: int = 10
 ) -> Floats:

@@ -27,6 +27,7 @@ from shoal.collector._aggregators import (
 from shoal.collector._counts import centers_of_counts, scatter_of_centers
 from shoal.collector.campaign import Campaign, box_of, sign_document
 from shoal.collector.storage import Store
+from shoal.domain import Grid
 from shoal.errors import InvalidSetting, TooFewRows
 from shoal.privacy import Ledger, PureDP
 from shoal.privacy.exact import exact_budget
@@ -182,6 +183,28 @@ def add_openings(campaign: Campaign, openings: Sequence[object]) -> OpenedCounts
         )
     deviation = count_deviation(campaign.document["epsilon"])
     return OpenedCounts(combine_openings(*map(words_of_share, sums)), first["people"], deviation)
+
+
+def are_distinct(campaign: Campaign, opened: OpenedCounts, centers: Floats) -> bool:
+    """Return whether any group has more people than noise alone would count about its centre.
+
+    At the level of central releases, 1 in 1,000 for all groups: docs/decisions/groups-told.md.
+    """
+    from shoal.cluster._noise_sum import NoiseSum
+    from shoal.cluster.totals import CHANCE
+
+    box, shape = box_of(campaign.document), campaign.document["rounds"][0]["question"]["cells"]
+    gaps = box.scale(Grid(box, tuple(shape)).centers())[:, None] - box.scale(centers)
+    labels = (gaps**2).sum(axis=2).argmin(axis=1)
+    counts = np.bincount(labels, opened.counts, len(centers))
+    half = float(exact_budget(campaign.document["epsilon"])) / 2
+    # Two noises in each cell: one of each aggregator.
+    noises = [
+        NoiseSum.geometric(half, 2.0 * cells) for cells in np.bincount(labels, None, len(centers))
+    ]
+    level = CHANCE / len(centers)
+    pairs = zip(counts, noises, strict=True)
+    return any(count > noise.reach(level) for count, noise in pairs if noise.variance)
 
 
 def centers_of_openings(

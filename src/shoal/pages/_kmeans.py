@@ -215,6 +215,7 @@ def page(
         curve=count_reason(description.curve, groups.k, model.n_clusters),
         values=_values(groups) | ({} if tried is None else {"what_if": what_if_values(tried)}),
         lines=_lines(groups, counted, table),
+        is_distinct=any(groups.certain),
     )
 
 

@@ -102,6 +102,7 @@ def page(
         limits=_limits(model, profiles),
         values=_values(model, profiles),
         lines=_lines(model, profiles, counted, table),
+        is_distinct=bool((profiles.intervals.sizes_low > 0).any()),
     )
 
 

@@ -193,6 +193,7 @@ def page(
         groups=_cards(groups, names) if groups.k else None,
         lines=_lines(groups, counted),
         values=_values(groups),
+        is_distinct=any(groups.certain),
     )
 
 

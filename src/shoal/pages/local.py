@@ -277,6 +277,7 @@ def page(
         curve=count_reason(describe(groups.model).curve, groups.k, groups.model.n_clusters),
         lines=_lines(groups, headline, centers),
         values=_values(groups),
+        is_distinct=not groups.may_be_noise,
     )
 
 

@@ -17,6 +17,13 @@ if TYPE_CHECKING:
     from shoal.report import Verdicts
 
 
+WITHHELD = "Noise alone would look like these groups, so they are not shown here."
+NOT_PUBLISHED = (
+    "Noise alone would look like these groups: the page for the public does not show them, and the "
+    "other files are for you alone. To publish them all the same: --publish-anyway."
+)
+
+
 class Fact(NamedTuple):
     """A large number on a page, with its name and a short explanation."""
 
@@ -132,6 +139,9 @@ class Page(Summary):
         Why this many groups: a figure over their number, and sentences; None if it was given.
     extra
         A section of its own; None for most pages.
+    is_distinct
+        Whether a group is distinguishable from noise. Otherwise a page for the public does not
+        show the groups, unless its publisher says so: docs/decisions/groups-told.md.
     """
 
     result: "Result"
@@ -145,15 +155,23 @@ class Page(Summary):
     budgets: Table | None = None
     curve: "CountReason | None" = None
     extra: Extra | None = None
+    is_distinct: bool = True
 
-    def to_result(self) -> "Result":
+    def to_result(self, *, publish_anyway: bool = False) -> "Result":
         """Return the result with the page's own text and figures, for ``report.findings``.
 
         Values of the result keep their marks; only what a builder wrote itself, from released
         numbers, is marked here.
+
+        Parameters
+        ----------
+        publish_anyway
+            Whether to show groups that are not distinguishable from noise.
         """
         from shoal.privacy import Public, Released
 
+        if not (self.is_distinct or publish_anyway):
+            return self._without_groups().to_result()
         shown = {
             "summary": self.summary,
             "facts": [fact._asdict() for fact in self.facts],
@@ -169,6 +187,19 @@ class Page(Summary):
             self.result,
             settings={**self.result.settings, **_marked(Public, self.settings)},
             released={**self.result.released, **_marked(Released, shown)},
+        )
+
+    def _without_groups(self) -> "Page":
+        """Return the page that says that there is nothing to show: the promise, and why."""
+        hidden: dict[str, Any] = dict.fromkeys(("figures", "tables"), ())
+        hidden |= dict.fromkeys(("groups", "budgets", "curve", "extra"))
+        return replace(
+            self,
+            result=replace(self.result, released={}),
+            summary=f"{self.summary} {WITHHELD}",
+            facts=self.facts[:1],
+            is_distinct=True,
+            **hidden,
         )
 
 

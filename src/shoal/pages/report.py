@@ -42,6 +42,7 @@ def report(
     ledger: Ledger | None = None,
     audience: str = "public",
     files: Iterable[Mapping[str, str]] = (),
+    publish_anyway: bool = False,
     overwrite: bool = False,
 ) -> Path:
     """Write the page of a fitted model, a summary, a plan or a result as one HTML file.
@@ -68,6 +69,9 @@ def report(
     files
         The name and checksum (``sha256``) of each file that is published with the page; of a
         folder they are known.
+    publish_anyway
+        Whether a public page shows groups that are not distinguishable from noise; without, it says
+        that there are none to show.
     Returns
     -------
     The path of the page.
@@ -95,7 +99,13 @@ def report(
         held = subject.get("audience") == "curator"
         _write(texts(subject, page), page, overwrite, private=held)
         return page
-    built = build_page(subject, title=title, publisher=publisher, names=names)
+    built = build_page(
+        subject,
+        title=title,
+        publisher=publisher,
+        names=names,
+        publish_anyway=publish_anyway or audience == "curator",
+    )
     if isinstance(built, Verdicts):
         _write({page: verdict_page(built)}, page, overwrite, private=not built.constructed)
         return page
@@ -111,6 +121,7 @@ def build_page(
     title: str | None = None,
     publisher: str | None = None,
     names: Sequence[str] | None = None,
+    publish_anyway: bool = False,
 ) -> Result | Verdicts:
     """Return all that the page of something says.
 
@@ -118,6 +129,8 @@ def build_page(
     ----------
     subject
         As of ``report``, but no folder.
+    publish_anyway
+        Whether to show groups that are not distinguishable from noise.
     """
     named = {"title": title, "publisher": publisher, "names": names}
     build = _builder_of(subject)
@@ -127,7 +140,9 @@ def build_page(
         return subject.verdicts
     if isinstance(subject, Verdicts | Result):
         return subject
-    if isinstance(subject, Page) or hasattr(subject, "to_result"):
+    if isinstance(subject, Page):
+        return subject.to_result(publish_anyway=publish_anyway)
+    if hasattr(subject, "to_result"):
         result: Result = subject.to_result()
         return result
     raise InvalidSetting(

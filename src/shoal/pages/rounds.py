@@ -72,6 +72,7 @@ def page(
         limits=_limits(model, protects),
         lines=_lines(model, headline, shown),
         values=_values(model, control),
+        is_distinct=bool(model.is_sure_.any()),
     )
 
 

@@ -7,6 +7,8 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import typer
+
 from shoal.cli._curator import (
     changed_row_texts,
     check_curator_page,
@@ -38,6 +40,7 @@ from shoal.cli._options import (
     Overwrite,
     PublicNumber,
     PublicRows,
+    PublishAnyway,
     Publisher,
     Quiet,
     Seed,
@@ -80,12 +83,12 @@ from shoal.cli.inputs._table import (
     show_row_count,
 )
 from shoal.errors import InvalidSetting
-from shoal.pages.page import Line
+from shoal.pages.page import NOT_PUBLISHED, Line
 
 if TYPE_CHECKING:
     from shoal.domain import Schema
     from shoal.engine import Rows
-    from shoal.privacy import Result
+    from shoal.pages.page import Page
 
 
 def cluster(
@@ -108,6 +111,7 @@ def cluster(
     init: PublicRows = None,
     title: Title = None,
     publisher: Publisher = None,
+    publish_anyway: PublishAnyway = False,
     names: Names = None,
     variant: Variant = None,
     cells: Cells = None,
@@ -129,7 +133,8 @@ def cluster(
     and `report.html`, a page that says what was found and what each person was promised. Everything
     in it may be published. Files larger than memory are read in pieces. How many rows were left out
     or moved to the edge of the bounds is for you only: it appears in your terminal and on the page
-    that --curator writes.
+    that --curator writes. If no group can be distinguished from noise, the page does not show any,
+    and the exit code is 1.
 
     **Examples**
 
@@ -162,7 +167,9 @@ def cluster(
     chosen, say = method_named(method), Output(json, quiet)
     if is_model_folder(table):
         _check_unused(k=groups, epsilon=epsilon, domain=domain, ledger=ledger, curator=curator)
-        return _write_named(Path(table), names, output, overwrite, title, publisher, say)
+        return _write_named(
+            Path(table), names, output, overwrite, title, publisher, publish_anyway, say
+        )
     engines = Engines(engine, master, numbers)
     budget = budget_of(epsilon, "release")
     _check_paths(table, domain, output, ledger, init, curator)
@@ -217,12 +224,14 @@ def cluster(
         progress.step("Writing the page")
         written = _write_described(model, folder)
         page = import_module(chosen.page).page(model, title=title, publisher=publisher)
-        made = _write_page(page.to_result(), folder, ledger, written)
+        made = _write_page(page, folder, ledger, written, publish_anyway)
         if curator_part is not None:
-            write_curator_page(curator_part, page.to_result(), holder_lines, ledger)
+            write_curator_page(
+                curator_part, page.to_result(publish_anyway=True), holder_lines, ledger
+            )
         outputs.publish()  # before the ledger forgets the run: else it would pay again
-    _tell(say, page, [output / name for name in made], ledger, payment.resumed)
-    print_for_curator(holder_lines, quiet=json or quiet)
+    files = [output / name for name in made]
+    _tell(say, page, files, ledger, payment.resumed, publish_anyway, holder_lines)
 
 
 def _write_described(model: Any, folder: Path) -> list[dict[str, str]]:
@@ -260,6 +269,7 @@ def _write_named(
     overwrite: bool,
     title: str | None,
     publisher: str | None,
+    publish_anyway: bool,
     say: Output,
 ) -> None:
     """Write released groups again under the publisher's titles; no row is read, nothing is paid."""
@@ -280,21 +290,35 @@ def _write_named(
         page = import_module(METHODS["prototypes"].page).page(
             model, title=title, publisher=publisher
         )
-        made = _write_page(page.to_result(), folder, None, written)
+        made = _write_page(page, folder, None, written, publish_anyway)
         outputs.publish()
-    _tell(say, page, [output / name for name in made], None, resumed=False)
+    _tell(say, page, [output / name for name in made], None, False, publish_anyway, [])
 
 
-def _tell(say: Output, page: Any, files: list[Path], ledger: Path | None, resumed: bool) -> None:
-    """Print what was found and where it lies."""
+def _tell(
+    say: Output,
+    page: Any,
+    files: list[Path],
+    ledger: Path | None,
+    resumed: bool,
+    publish_anyway: bool,
+    holder_lines: list[str],
+) -> None:
+    """Print what was found and where it lies; exit with 1 if the page may not show it."""
+    is_published = page.is_distinct or publish_anyway
     values = {
         "report": str(files[0]),
         "files": [str(file) for file in files],
         "ledger": ledger and str(ledger),
         **page.values,
         "resumed": resumed,
+        "published": is_published,
     }
-    say.result(values, *resumed_lines(resumed), *page.lines, *_place_lines(files, ledger))
+    held = [] if is_published else [Line("Withheld", NOT_PUBLISHED)]
+    say.result(values, *resumed_lines(resumed), *page.lines, *held, *_place_lines(files, ledger))
+    print_for_curator(holder_lines, quiet=say.json or say.quiet)
+    if not is_published:
+        raise typer.Exit(1)
 
 
 def _check_unused(**options: Any) -> None:
@@ -360,14 +384,20 @@ def _rows(source: Any, options: Options, progress: Progress) -> "Rows":
 
 
 def _write_page(
-    result: "Result", folder: Path, ledger: Path | None, files: list[dict[str, str]]
+    page: "Page",
+    folder: Path,
+    ledger: Path | None,
+    files: list[dict[str, str]],
+    publish_anyway: bool,
 ) -> list[str]:
     """Write the page beside the model's files; the names of all of them, the page first."""
     from shoal.privacy import Ledger
     from shoal.report import findings, write
 
     known = None if ledger is None else Ledger(ledger)
-    pages = write(findings(result, ledger=known, files=files), folder)
+    listed = files if page.is_distinct or publish_anyway else []
+    result = page.to_result(publish_anyway=publish_anyway)
+    pages = write(findings(result, ledger=known, files=listed), folder)
     return [path.name for path in pages] + [file["name"] for file in files]
 
 

@@ -15,6 +15,7 @@ from shoal.cli._options import (
     Json,
     Master,
     Overwrite,
+    PublishAnyway,
     Publisher,
     Quiet,
     Title,
@@ -25,7 +26,7 @@ from shoal.cli.inputs._engine import Engines
 from shoal.cli.inputs._round_reports import is_in_rounds, load_rounds
 from shoal.cli.inputs._table import show_row_count
 from shoal.errors import InvalidSetting, NotAReport, TooFewRows, value_text
-from shoal.pages.page import Line
+from shoal.pages.page import NOT_PUBLISHED, Line
 
 if TYPE_CHECKING:
     from shoal.cli.inputs._reports import LoadedReports
@@ -63,6 +64,7 @@ def learn(
     overwrite: Overwrite = False,
     title: Title = None,
     publisher: Publisher = None,
+    publish_anyway: PublishAnyway = False,
     engine: Engine = "local",
     master: Master = None,
     seed: Annotated[
@@ -83,7 +85,8 @@ def learn(
     density that was learnt, `model.json` for `shoal.load_model`, and `report.html`, a page that
     shows beside the groups what the same learner finds without data. Reports of `--mechanism
     rounds` say themselves how many groups they ask about; of them come `prototypes.csv`, model
-    and page.
+    and page. If noise alone would look like the groups, the page does not show them, and the exit
+    code is 1.
 
     **Examples**
 
@@ -102,10 +105,9 @@ def learn(
         _check_round_options(method, choose)
         with say.progress(3) as progress, FLAGS.shown():
             shown, files = _learn_rounds(
-                reports, groups, output, overwrite, title, publisher, seed, progress
+                reports, groups, output, overwrite, title, publisher, seed, progress, publish_anyway
             )
-        _print(say, shown, files, output)
-        return
+        return _print(say, shown, files, output, publish_anyway)
     n_clusters = _n_clusters(groups)
     rule = choose or "elbow"
     _check_method(method)
@@ -124,18 +126,26 @@ def learn(
             title=title,
             publisher=publisher,
         )
-        files = [output / name for name in write_groups(learnt.model, shown, part)]
-    _print(say, shown, files, output)
+        made = write_groups(learnt.model, shown, part, publish_anyway)
+        files = [output / name for name in made]
+    _print(say, shown, files, output, publish_anyway)
 
 
-def _print(say: Output, shown: "Page", files: list[Path], output: Path) -> None:
-    """Print what the page says, and where it is."""
+def _print(
+    say: Output, shown: "Page", files: list[Path], output: Path, publish_anyway: bool
+) -> None:
+    """Print what the page says, and where it is; exit with 1 if it may not show the groups."""
+    is_published = shown.is_distinct or publish_anyway
+    values = {"report": str(files[0]), "files": [str(file) for file in files], **shown.values}
     say.result(
-        {"report": str(files[0]), "files": [str(file) for file in files], **shown.values},
+        values | {"published": is_published},
         *shown.lines,
+        *([] if is_published else [Line("Withheld", NOT_PUBLISHED)]),
         Line("Page", str(files[0]), is_literal=True),
         Line("Next", f'shoal.load_model("{output}").predict(record) labels one, on its client.'),
     )
+    if not is_published:
+        raise typer.Exit(1)
 
 
 def _learn_rounds(
@@ -147,6 +157,7 @@ def _learn_rounds(
     publisher: str | None,
     seed: int | None,
     progress: Progress,
+    publish_anyway: bool,
 ) -> "tuple[Page, list[Path]]":
     """Write the folder of what rounds of reports say; return its page and its files."""
     from shoal.cluster import RoundsModel
@@ -170,7 +181,8 @@ def _learn_rounds(
             title=title,
             publisher=publisher,
         )
-        return shown, [output / name for name in write_groups(model, shown, part)]
+        made = write_groups(model, shown, part, publish_anyway)
+        return shown, [output / name for name in made]
 
 
 def _check_same_number(groups: str | None, asked: int) -> None:
@@ -265,14 +277,22 @@ def control_size(model: Any, loaded: "LoadedReports") -> int:
     return min(used, MOST_NUMBERS // loaded.box.d) if is_distributed else used
 
 
-def write_groups(model: Any, page: "Page", folder: Path) -> list[str]:
-    """Write a model and its page into a folder; return the names of the files."""
+def write_groups(model: Any, page: "Page", folder: Path, publish_anyway: bool) -> list[str]:
+    """Write a model and its page into a folder; return the names of the files.
+
+    Parameters
+    ----------
+    publish_anyway
+        Whether the page shows groups that are not distinguishable from noise.
+    """
     from shoal.cluster.model_folder import write_model
     from shoal.pages.report import page_findings
     from shoal.report import write
 
     files = write_model(model, folder)
-    pages = write(page_findings(page.to_result(), files=files), folder)
+    result = page.to_result(publish_anyway=publish_anyway)
+    listed = files if page.is_distinct or publish_anyway else []
+    pages = write(page_findings(result, files=listed), folder)
     return [page.name for page in pages] + [file["name"] for file in files]
 
 

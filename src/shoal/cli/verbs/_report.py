@@ -6,7 +6,7 @@ from typing import Annotated, Any
 import typer
 
 from shoal.cli._flags import Flags
-from shoal.cli._options import Json, Publisher, Quiet, Title
+from shoal.cli._options import Json, PublishAnyway, Publisher, Quiet, Title
 from shoal.cli._output import Output
 from shoal.cli.verbs._ledger import existing_ledger
 from shoal.errors import UnreadableModel
@@ -40,6 +40,7 @@ def report(
     ] = False,
     title: Title = None,
     publisher: Publisher = None,
+    publish_anyway: PublishAnyway = False,
     name: Annotated[
         list[str] | None,
         typer.Option(
@@ -63,7 +64,8 @@ def report(
     """Write the page of a model or a release: what was found, and what each person was promised.
 
     No row is read and nothing is spent. The page is one HTML file that loads nothing; its numbers
-    are written beside it as JSON.
+    are written beside it as JSON. Groups that cannot be distinguished from noise are not shown,
+    unless with --publish-anyway.
 
     **Examples**
 
@@ -92,6 +94,7 @@ def report(
             ledger=None if ledger is None else existing_ledger(ledger),
             overwrite=overwrite,
             files=files,
+            publish_anyway=publish_anyway,
         )
     say.result({"report": str(page)}, Line("Page", str(page), is_literal=True))
 

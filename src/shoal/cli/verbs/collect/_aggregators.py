@@ -5,17 +5,19 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from shoal.cli._options import Json, LedgerFile, Quiet
+from shoal.cli._options import Json, LedgerFile, PublishAnyway, Quiet
 from shoal.cli._output import Output
 from shoal.cli.verbs.collect._options import (
     DEFAULT_DB,
     DEFAULT_KEY,
+    HELD_MODEL,
     CampaignFile,
     Database,
     KeyFile,
     LearnerSeed,
     collect_app,
     open_campaign,
+    with_caution,
 )
 from shoal.errors import CannotWrite, InvalidSetting, quantity
 from shoal.pages.page import Line, Table
@@ -116,11 +118,15 @@ def combine(
     ] = None,
     key: KeyFile = DEFAULT_KEY,
     output: OutputFile = Path("model.json"),
+    publish_anyway: PublishAnyway = False,
     seed: LearnerSeed = None,
     json: Json = False,
     quiet: Quiet = False,
 ) -> None:
     """Add what both aggregators opened, learn groups from the counts, and sign the model.
+
+    If no group has more people than noise alone would count, it is printed, but nothing is signed
+    or served, and the exit code is 1.
 
     **Examples**
 
@@ -128,7 +134,7 @@ def combine(
     """
     from shoal.collector.campaign import Campaign, box_of, read_key, sign_document
     from shoal.collector.learning import model_document
-    from shoal.collector.openings import add_openings, centers_of_openings
+    from shoal.collector.openings import add_openings, are_distinct, centers_of_openings
     from shoal.randomness import Randomness
 
     loaded, private = Campaign.load(campaign), read_key(key)
@@ -142,27 +148,34 @@ def combine(
     centers, errors = centers_of_openings(loaded, opened, Randomness(seed))
     box = box_of(loaded.document)
     text = f"Counts of cells carry noise of deviation {opened.deviation:.3g}."
-    model = sign_document(
-        "model",
-        model_document(loaded, centers, (box.high - box.low) / 2, opened.people, text, errors),
-        private,
-    )
-    _write(output, model)
-    if db is not None:
-        _, store = open_campaign(campaign, db)
-        store.publish("model", 0, model)
-        store.close()
+    is_clear = are_distinct(loaded, opened, centers)
+    is_published = is_clear or publish_anyway
+    if is_published:
+        told = with_caution(text, is_clear)
+        units = (box.high - box.low) / 2
+        document = model_document(loaded, centers, units, opened.people, told, errors)
+        model = sign_document("model", document, private)
+        _write(output, model)
+        if db is not None:
+            _, store = open_campaign(campaign, db)
+            store.publish("model", 0, model)
+            store.close()
     rows = [
         [str(i + 1), *(f"{c:.4g} ± {2 * e:.2g}" for c, e in zip(*lines, strict=True))]
         for i, lines in enumerate(zip(centers, errors, strict=True))
     ]
     Output(json, quiet).result(
         {"centers": centers.tolist(), "errors": errors.tolist(), "people": opened.people,
-         "deviation": opened.deviation, "file": str(output)},
+         "deviation": opened.deviation, "file": str(output) if is_published else None,
+         "published": is_published},
         Table("Groups", ["Group", *loaded.names], rows),
         Line("People", f"{quantity(opened.people, 'person', 'people')} at both aggregators."),
-        Line("Model", str(output), is_literal=True),
+        Line("Model", str(output), is_literal=True)
+        if is_published
+        else Line("Withheld", HELD_MODEL),
     )  # fmt: skip
+    if not is_published:
+        raise typer.Exit(1)
 
 
 def _ask_both(campaign: "Campaign") -> list[Any]:

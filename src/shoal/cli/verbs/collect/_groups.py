@@ -5,18 +5,29 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from shoal.cli._options import Engine, Json, Master, Overwrite, Publisher, Quiet, Title
+from shoal.cli._options import (
+    Engine,
+    Json,
+    Master,
+    Overwrite,
+    PublishAnyway,
+    Publisher,
+    Quiet,
+    Title,
+)
 from shoal.cli._output import Output
 from shoal.cli.verbs.collect._options import (
     DEFAULT_DB,
     DEFAULT_KEY,
     FLAGS,
+    HELD_MODEL,
     CampaignFile,
     Database,
     KeyFile,
     LearnerSeed,
     collect_app,
     open_campaign,
+    with_caution,
 )
 from shoal.errors import InvalidSetting
 from shoal.pages.page import Line, Table
@@ -26,17 +37,27 @@ if TYPE_CHECKING:
     from shoal.collector.storage import Store
 
 
+HELD_ROUND = (
+    "Noise alone would look like the groups of the first round: the round stays open, and no "
+    "question was published. Collect more reports, or go on all the same: --publish-anyway."
+)
+
+
 @collect_app.command()
 def advance(
     campaign: CampaignFile,
     number: Annotated[int, typer.Argument(metavar="ROUND", min=0, help="The round to close.")],
     db: Database = DEFAULT_DB,
     key: KeyFile = DEFAULT_KEY,
+    publish_anyway: PublishAnyway = False,
     seed: LearnerSeed = None,
     json: Json = False,
     quiet: Quiet = False,
 ) -> None:
     """Close a round of a campaign in three, and publish the next question, or the model.
+
+    If the reports of the first round show no groups, nothing is closed or published, and the exit
+    code is 1: both would show devices what noise alone would look like.
 
     **Examples**
 
@@ -52,19 +73,25 @@ def advance(
             f"The campaign has {rounds} round{'s' if rounds > 1 else ''}.",
             "Learn from a campaign of one round with `shoal collect cluster`.",
         )
-    private = read_key(key)
+    private, say = read_key(key), Output(json, quiet)
+    is_clear = learning.shows_groups(loaded, store, seed)
+    if not (is_clear or publish_anyway):
+        store.close()
+        say.result({"round": number, "published": False}, Line("Withheld", HELD_ROUND))
+        raise typer.Exit(1)
     centers = learning.advance(loaded, store, number, private, seed)
     if number == rounds - 1:
         box = box_of(loaded.document)
         n = sum(sum(store.sums(i).values()) for i in range(rounds))
-        text = "What the learner finds without data was not tried."
+        text = with_caution("What the learner finds without data was not tried.", is_clear)
         model = learning.model_document(loaded, centers, (box.high - box.low) / 2, n, text)
         store.publish("model", 0, sign_document("model", model, private))
     store.close()
     heads = ["Group", *loaded.names]
     rows = [[str(i + 1), *(f"{c:.4g}" for c in center)] for i, center in enumerate(centers)]
-    Output(json, quiet).result(
-        {"round": number, "centers": centers.tolist()}, Table("Centres so far", heads, rows)
+    say.result(
+        {"round": number, "centers": centers.tolist(), "published": True},
+        Table("Centres so far", heads, rows),
     )
 
 
@@ -87,6 +114,7 @@ def cluster(
     ] = False,
     title: Title = None,
     publisher: Publisher = None,
+    publish_anyway: PublishAnyway = False,
     engine: Engine = "local",
     master: Master = None,
     seed: LearnerSeed = None,
@@ -97,7 +125,8 @@ def cluster(
 
     Writes the reports as `shoal learn` reads them, and beside them what it writes: centres,
     density, a model, a page. People's devices then label themselves. For a campaign that asks for
-    a category: the shares.
+    a category: the shares. If noise alone would look like the groups, the folder is written, but
+    nothing is signed or served, and the exit code is 1.
 
     **Examples**
 
@@ -125,18 +154,27 @@ def cluster(
         return
     private = read_key(key)
     if robust:
-        _publish_robust(loaded, store, private, say, seed)
-        store.close()
+        _publish_robust(loaded, store, private, say, seed, publish_anyway)
         return
     names = {"title": title or loaded.document["name"], "publisher": publisher}
     options = {"overwrite": overwrite, "engine": engine, "master": master, "seed": seed, **names}
-    groups, files = _learn(loaded, store, output, say, options)
+    groups, files = _learn(loaded, store, output, say, options | {"anyway": publish_anyway})
     control = f"Centres found without data fit {groups.ratio:.2f} times as badly."
+    is_clear = not groups.may_be_noise
+    if groups.may_be_noise is None:  # Spark counted the reports, and kept none to test with
+        is_clear = learning.shows_groups(loaded, store, seed)
     errors = learning.center_errors(loaded, store, groups.centers, Randomness(seed))
     model = learning.model_document(
-        loaded, groups.centers, groups.model.units_, groups.total, control, errors
+        loaded,
+        groups.centers,
+        groups.model.units_,
+        groups.total,
+        with_caution(control, is_clear),
+        errors,
     )
-    store.publish("model", 0, sign_document("model", model, private))
+    is_published = is_clear or publish_anyway
+    if is_published:
+        store.publish("model", 0, sign_document("model", model, private))
     store.close()
     heads = ["Group", *loaded.names, "About"]
     rows = [
@@ -145,12 +183,21 @@ def cluster(
     ]
     say.result(
         {"report": files[0], "files": files, "centers": groups.centers.tolist(),
-         "errors": errors.tolist(), "n_reports": groups.total, "control": groups.ratio},
+         "errors": errors.tolist(), "n_reports": groups.total, "control": groups.ratio,
+         "published": is_published},
         Table("Groups", heads, rows),
         Line("Control", control),
         Line("Page", files[0], is_literal=True),
-        Line("Published", "The model is served to clients from now on."),
+        _publication_line(is_published),
     )  # fmt: skip
+    if not is_published:
+        raise typer.Exit(1)
+
+
+def _publication_line(is_published: bool) -> Line:
+    if is_published:
+        return Line("Published", "The model is served to clients from now on.")
+    return Line("Withheld", HELD_MODEL)
 
 
 def _learn(
@@ -188,7 +235,7 @@ def _learn(
                 title=options["title"],
                 publisher=options["publisher"],
             )
-            names = learn.write_groups(groups.model, shown, part)
+            names = learn.write_groups(groups.model, shown, part, options["anyway"])
             for file in (table, table.with_name(f"{table.name}.json")):
                 (part / file.name).write_bytes(file.read_bytes())
                 names.append(file.name)
@@ -196,7 +243,12 @@ def _learn(
 
 
 def _publish_robust(
-    campaign: "Campaign", store: "Store", private: Any, say: Output, seed: int | None
+    campaign: "Campaign",
+    store: "Store",
+    private: Any,
+    say: Output,
+    seed: int | None,
+    publish_anyway: bool,
 ) -> None:
     """Learn from counts without what stands out, publish, and say what was cut."""
     from shoal.collector import learning
@@ -206,11 +258,23 @@ def _publish_robust(
     centers, cells, people = learning.capped_centers(campaign, store, Randomness(seed))
     box, n = box_of(campaign.document), sum(store.sums(0).values())
     cut = f"{cells} cells were cut, by about {people:.0f} people in all."
-    model = learning.model_document(campaign, centers, (box.high - box.low) / 2, n, cut)
-    store.publish("model", 0, sign_document("model", model, private))
+    is_clear = learning.shows_groups(campaign, store, seed)
+    told = with_caution(cut, is_clear)
+    model = learning.model_document(campaign, centers, (box.high - box.low) / 2, n, told)
+    is_published = is_clear or publish_anyway
+    if is_published:
+        store.publish("model", 0, sign_document("model", model, private))
+    store.close()
     rows = [[str(i + 1), *(f"{c:.4g}" for c in center)] for i, center in enumerate(centers)]
     values = {"centers": centers.tolist(), "n_reports": n, "cells_cut": cells, "people_cut": people}
-    say.result(values, Table("Groups", ["Group", *campaign.names], rows), Line("Cut", cut))
+    say.result(
+        values | {"published": is_published},
+        Table("Groups", ["Group", *campaign.names], rows),
+        Line("Cut", cut),
+        _publication_line(is_published),
+    )
+    if not is_published:
+        raise typer.Exit(1)
 
 
 def _show_shares(say: Output, shares: list[tuple[str, float, float]]) -> None:

@@ -14,6 +14,11 @@ if TYPE_CHECKING:
 
 FLAGS = Flags()
 
+HELD_MODEL = (
+    "Noise alone would look like these groups: nothing was signed or served. Collect more reports, "
+    "or publish them all the same: --publish-anyway."
+)
+
 collect_app = typer.Typer(
     no_args_is_help=True,
     rich_markup_mode="markdown",
@@ -51,3 +56,16 @@ def open_campaign(path: Path, db: str) -> tuple["Campaign", "Store"]:
     campaign = Campaign.load(path)
     store = open_store(db, campaign.id, campaign.envelope, has_tokens=campaign.has_tokens)
     return campaign, store
+
+
+def with_caution(control: str, is_clear: bool) -> str:
+    """Return what a model tells devices of its control; groups like noise say so first.
+
+    Parameters
+    ----------
+    control
+        What the learner finds without data, or how much noise there is.
+    """
+    from shoal.pages.local import MAY_BE_NOISE
+
+    return control if is_clear else f"{MAY_BE_NOISE} {control}"
