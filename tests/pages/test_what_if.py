@@ -26,6 +26,7 @@ def rows(n=600):
     return np.random.default_rng(0).normal([[30.0], [70.0]], 4, (2, n // 2)).reshape(-1, 1)
 
 
+@pytest.mark.heavy
 def test_the_budgets_lie_about_that_of_the_release():
     model = shoal.PrivateKMeans(2, epsilon=2, domain=BOX, random_state=1).fit(rows())
     plan = what_if_plan(model)
