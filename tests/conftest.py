@@ -30,19 +30,24 @@ BRIEF = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"  # Java machines that do not 
 _started: dict[str, object] = {}
 
 
-LONG_FOLDERS = tuple(
-    f"tests.{name}" for name in ("adversarial", "audit", "contracts", "papers", "statistical")
+LONG_FOLDERS = (
+    *(f"tests.{name}" for name in ("adversarial", "audit", "contracts", "papers", "statistical")),
+    # Examples that attack, simulate, or learn from reports.
+    *(f"src.shoal.{name}" for name in ("audit", "cluster.local", "planning")),
 )
 # Engines, and what takes seconds to set up.
 LONG_FIXTURES = {"browser", "cluster_url", "learnt", "spark", "standalone", "through_connect"}
 
 
 def pytest_addoption(parser):
-    """Add --quick, which `make quick` uses."""
+    """Add --quick, which `make quick` uses, and --heavy, which tools/heavy_tests.py does."""
     parser.addoption(
         "--quick",
         action="store_true",
-        help="a minute of tests: no Spark, no browser, no statistics, none of heavy_tests.txt",
+        help="a minute of tests: no Spark, no browser, no statistics, none that is marked heavy",
+    )
+    parser.addoption(
+        "--heavy", action="store_true", help="with --quick: those that are marked heavy, too"
     )
 
 
@@ -56,8 +61,8 @@ def pytest_collection_modifyitems(config, items):
     """Leave out what --quick has no time for."""
     if not config.getoption("--quick"):
         return
-    heavy = {*Path(__file__).with_name("heavy_tests.txt").read_text().split()}
-    left_out = [item for item in items if _is_long(item, heavy)]
+    marks = {"slow"} if config.getoption("--heavy") else {"slow", "heavy"}
+    left_out = [item for item in items if _is_long(item, marks)]
     items[:] = [item for item in items if item not in {*left_out}]
     config.hook.pytest_deselected(items=left_out)
 
@@ -66,14 +71,13 @@ def _module(path):
     return ".".join(path.with_suffix("").parts)
 
 
-def _is_long(item, heavy):
-    file, _, name = item.nodeid.partition("::")
-    module = _module(Path(file))
+def _is_long(item, marks):
+    module = _module(Path(item.nodeid.partition("::")[0]))
     return (
         "spark" in module
+        or module.startswith(LONG_FOLDERS)
         or bool(LONG_FIXTURES & {*getattr(item, "fixturenames", ())})
-        or item.get_closest_marker("slow") is not None
-        or f"{module}::{name.partition('[')[0]}" in heavy
+        or any(item.get_closest_marker(mark) is not None for mark in marks)
     )
 
 

@@ -55,6 +55,7 @@ def nested(levels):
     return "[" * levels + "]" * levels
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize("levels", [DEEPEST + 1, 900, 100_000])
 def test_what_nests_too_deeply_is_refused_by_name(levels, tmp_path):
     with pytest.raises(

@@ -50,6 +50,7 @@ def test_every_error_says_what_came_and_what_next_and_travels(name):
     assert error.exit_code in (2, 3, 4)
 
 
+@pytest.mark.heavy
 def test_every_error_is_raised_somewhere():
     code = "\n".join(p.read_text() for p in SOURCE.rglob("*.py") if p.name != "errors.py")
     bases = {base.__name__ for value in CLASSES.values() for base in value.__bases__}

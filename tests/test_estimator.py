@@ -47,6 +47,7 @@ def test_a_budget_that_is_none_is_refused(epsilon):
         UniformGrid(epsilon=epsilon, domain=BOX).fit(X)
 
 
+@pytest.mark.heavy
 def test_the_number_of_rows_is_noisy_unless_it_is_public():
     told = [
         UniformGrid(**{"epsilon": 1, "domain": BOX, "random_state": seed} | public).fit(X).n_rows_
@@ -72,6 +73,7 @@ def test_where_values_decide_whether_a_row_stays_their_number_is_not_public(term
     assert found != {300}
 
 
+@pytest.mark.heavy
 def test_a_person_with_many_rows_makes_their_number_private():
     table = pa.table({"x0": X[:, 0], "x1": X[:, 1], "who": np.arange(300) // 3})
     domain = Schema.of_box(BOX, entity="who", max_rows_per_person=2)
@@ -83,6 +85,7 @@ def test_a_person_with_many_rows_makes_their_number_private():
         assert len(sizes) > 1
 
 
+@pytest.mark.heavy
 def test_rows_limited_elsewhere_need_the_promise_that_covers_them():
     """With a limit, one row less of a person may let another row of theirs in."""
     table = pa.table({"x0": X[:, 0], "x1": X[:, 1], "who": np.arange(300) // 3})
@@ -109,6 +112,7 @@ def test_a_promise_is_said_once():
         UniformGrid(domain=BOX, privacy=ApproxDP(1, 1e-6)).fit(X)
 
 
+@pytest.mark.heavy
 def test_the_schema_fills_the_rows_of_the_promise_and_contradicts_no_other():
     table = pa.table({"x0": X[:, 0], "x1": X[:, 1], "who": np.arange(300) // 3})
     domain = Schema.of_box(BOX, entity="who", max_rows_per_person=2)
@@ -196,6 +200,7 @@ def test_distances_come_as_the_frame_that_is_asked_for():
     assert shown.index.tolist() == ["ada", "bob"]
 
 
+@pytest.mark.heavy
 def test_estimators_are_shown_in_notebooks_with_their_promise_and_no_warning():
     model = PrivateKMeans(2, epsilon=1, domain=Box.unit(2), random_state=1).fit(np.tile(X, (3, 1)))
     with warnings.catch_warnings():

@@ -31,6 +31,7 @@ def test_the_level_is_the_least_that_lets_so_few_empty_cells_through(cells, epsi
     assert level == 1 or through[1] > 50 * (1 - 1e-9)
 
 
+@pytest.mark.heavy
 def test_about_as_many_false_cells_come_through_as_allowed_and_never_over_four_a_row():
     for most_false, about in ((500, 500), (10**6, 1600)):
         spending = spending_of(Fraction(1, 20))

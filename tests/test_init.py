@@ -46,6 +46,7 @@ def test_a_star_import_brings_exactly_these():
     assert set(space) - {"__builtins__"} == set(shoal.__all__)
 
 
+@pytest.mark.heavy
 def test_packages_are_reached_without_an_import_of_their_own():
     names = "shoal.synopsis.Synopsis, shoal.domain.Grid, shoal.perturb.Memo"
     script = f"import shoal; print(*(each.__name__ for each in ({names})))"

@@ -106,11 +106,13 @@ def test_names_that_print_alike_are_one_name():
         noise.child("part", float("nan"))
 
 
+@pytest.mark.heavy
 def test_two_forks_of_a_seeded_stream_differ():
     noise = Randomness(7).noise
     assert _words_after_fork(noise) != _words_after_fork(noise)
 
 
+@pytest.mark.heavy
 def test_a_real_stream_is_keyed_anew_in_a_fork(monkeypatch):
     """Even if the process number came again."""
     monkeypatch.setattr("os.getpid", lambda: 1)
@@ -118,6 +120,7 @@ def test_a_real_stream_is_keyed_anew_in_a_fork(monkeypatch):
     assert _words_after_fork(noise) != _words_after_fork(noise)
 
 
+@pytest.mark.heavy
 def test_a_forked_process_goes_on_with_a_stream_of_its_own():
     noise = Randomness().noise
     with ProcessPoolExecutor(2, mp_context=get_context("fork")) as pool:
@@ -147,6 +150,7 @@ def test_the_stream_is_chacha20_of_its_key():
     assert words[0].to_bytes(8, "little").hex() == "76b8e0ada0f13d90"
 
 
+@pytest.mark.heavy
 def test_importing_the_package_is_light():
     code = (
         "import time; import shoal; spent = time.process_time(); import sys;"

@@ -1,6 +1,7 @@
 from dataclasses import replace
 
 import numpy as np
+import pytest
 
 from shoal.anonymize.advice import advise
 from shoal.anonymize.frequency_table import count_combinations
@@ -32,6 +33,7 @@ def blocked(rows=600):
     return {name: cells[:, i].astype(str).tolist() for i, name in enumerate("xyz")}
 
 
+@pytest.mark.heavy
 def test_advice_names_columns_that_say_nothing_and_what_loses_less():
     policy, problem, outcome = study(blocked())
     advice = advise(policy, problem, outcome)
@@ -40,6 +42,7 @@ def test_advice_names_columns_that_say_nothing_and_what_loses_less():
     assert {"recoding: local", "suppression: 0.05"} <= set(lines)
 
 
+@pytest.mark.heavy
 def test_what_is_advised_is_reached_by_the_line_that_is_given():
     policy, problem, outcome = study(blocked())
     advice = {each.line: each for each in advise(policy, problem, outcome)}
@@ -53,6 +56,7 @@ def test_what_is_advised_is_reached_by_the_line_that_is_given():
         assert reached < outcome.metrics.ncp
 
 
+@pytest.mark.heavy
 def test_a_huge_group_is_named_with_its_size():
     table = {"x": ["0"] * 900 + ["3"] * 300}
     policy, problem, outcome = study(table, k=5)
@@ -60,6 +64,7 @@ def test_a_huge_group_is_named_with_its_size():
     assert any("900 rows, 75 %" in text for text in texts)
 
 
+@pytest.mark.heavy
 def test_a_good_release_a_kept_cut_and_local_recoding_get_no_other_settings():
     fine = {"x": ["0", "3"] * 40}
     assert advise(*study(fine)) == []
@@ -68,6 +73,7 @@ def test_a_good_release_a_kept_cut_and_local_recoding_get_no_other_settings():
     assert [each for each in advise(*study(blocked(), recoding="local")) if each.line] == []
 
 
+@pytest.mark.heavy
 def test_large_tables_are_not_searched_again(monkeypatch):
     monkeypatch.setattr("shoal.anonymize.advice._MOST_CELLS", 1)
     assert [each for each in advise(*study(blocked())) if each.line] == []

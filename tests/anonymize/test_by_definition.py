@@ -131,6 +131,7 @@ def distance(kind, group, whole):
     return steps / max(len(occurring) - 1, 1)
 
 
+@pytest.mark.heavy
 @settings(deadline=None, max_examples=25, suppress_health_check=[HealthCheck.too_slow])
 @given(runs())
 def test_a_released_file_keeps_every_promise_and_counts_every_row(tmp_path_factory, drawn):
@@ -159,6 +160,7 @@ def test_a_released_file_keeps_every_promise_and_counts_every_row(tmp_path_facto
     assert done.produced.achieved.rows == len(rows)
 
 
+@pytest.mark.heavy
 @settings(deadline=None, max_examples=12, suppress_health_check=[HealthCheck.too_slow])
 @given(runs(), st.randoms(use_true_random=False))
 def test_shuffled_rows_give_the_same_release(tmp_path_factory, drawn, random):

@@ -72,6 +72,7 @@ def test_a_table_at_its_leaves_has_no_loss_and_one_at_the_root_all_of_it():
     assert measure_release(table, table.labels(Cut.top(2)), live).ncp == 1
 
 
+@pytest.mark.heavy
 @given(st.data(), st.integers(1, 4), st.sampled_from([3, 1000, 2**30]))
 def test_known_rows_are_found_and_others_are_not(data, columns, top):
     row = st.tuples(*[st.integers(0, top)] * columns)

@@ -50,6 +50,7 @@ def test_without_nulls_at_first_a_null_has_no_leaf():
     assert made.values == {}
 
 
+@pytest.mark.heavy
 def test_dates_are_ordered_by_time_and_numbers_by_size():
     rows = {"q": ["a", "b"], "s": ["2001-03-05", "1999-12-31"]}
     made = codec(rows, type="date", t={"kind": "ordered", "value": 0.5})

@@ -49,6 +49,7 @@ GROUNDS = {
 }
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize("kind", GROUNDS)
 @given(one=COUNTS, other=COUNTS)
 def test_the_distance_is_the_optimum_of_the_linear_programme(kind, one, other):

@@ -31,6 +31,7 @@ TABLE = {
 }
 
 
+@pytest.mark.heavy
 def test_every_setting_gives_what_a_run_of_it_gives(tmp_path):
     settings = settings_of([3, 8], [0, 0.05], ["global", "local"])
     trials = explore(POLICY, TABLE, settings, TrialFile(tmp_path / "t.json", POLICY, "table"))
@@ -44,6 +45,7 @@ def test_every_setting_gives_what_a_run_of_it_gives(tmp_path):
         assert trial.rows_left_out == found.metrics.suppressed
 
 
+@pytest.mark.heavy
 def test_what_was_tried_is_not_tried_again_after_a_stop(tmp_path, monkeypatch):
     path, settings = tmp_path / "t.json", settings_of([3, 8], [0.05], ["global"])
 

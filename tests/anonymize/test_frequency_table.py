@@ -32,6 +32,7 @@ def policy(attributes, **privacy):
 cells = st.tuples(st.sampled_from("abcd"), st.integers(-2, 20), st.sampled_from(["u", "v", None]))
 
 
+@pytest.mark.heavy
 @settings(deadline=None, max_examples=25)
 @given(st.lists(cells, min_size=1, max_size=40), st.integers(0, 10))
 def test_lines_are_the_distinct_combinations_with_their_rows(rows, seed):
@@ -84,6 +85,7 @@ def test_nulls_to_be_suppressed_are_counted_and_left_out():
     assert len(problem.n) == 2
 
 
+@pytest.mark.heavy
 def test_people_with_one_row_each_are_counted_as_rows():
     attributes = {"id": {"role": "identifier"}, "q": LETTER}
     table = {"id": [1, 2, 3], "q": ["a", "a", "b"]}
@@ -92,6 +94,7 @@ def test_people_with_one_row_each_are_counted_as_rows():
     assert problem.n.tolist() == [2, 1]
 
 
+@pytest.mark.heavy
 def test_people_with_several_rows_are_told_apart():
     attributes = {"id": {"role": "identifier"}, "q": LETTER}
     table = {"id": ["p", "p", "p", "r"], "q": ["a", "a", "b", "a"]}
@@ -119,6 +122,7 @@ def test_values_without_a_leaf_are_counted_in_all_columns_and_not_quoted():
     assert "x9" not in str(caught.value)
 
 
+@pytest.mark.heavy
 def test_sensitive_values_outside_the_declared_order_are_refused():
     wanted = policy({
         "q": LETTER,
@@ -147,6 +151,7 @@ def test_more_diversity_than_there_are_values_is_refused():
         count_combinations(wanted, {"q": ["a", "b"], "s": ["u", "v"]})
 
 
+@pytest.mark.heavy
 def test_max_level_is_where_the_search_begins():
     limited = {**LETTER, "max_level": 1}
     problem = count_combinations(
@@ -228,6 +233,7 @@ def test_distances_that_no_tree_can_have_are_refused(distances):
         count_combinations(with_distances(distances), {"c": ["DE", "FR"]})
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize("far", [0.0, 0.6])
 def test_the_loss_of_a_release_is_counted_by_stated_distances(far):
     rows = {"c": ["DE", "FR"] * 3 + ["US", "JP"] * 3, "d": (["x"] * 3 + ["y"] * 3) * 2}

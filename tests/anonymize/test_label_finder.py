@@ -22,6 +22,7 @@ def policy(**output):
     }
 
 
+@pytest.mark.heavy
 def test_new_rows_get_the_labels_of_the_finest_group_that_covers_them(tmp_path):
     rng = np.random.default_rng(1)
     rows = {name: (rng.beta(1, 2, 60) * 8).astype(int).astype(str).tolist() for name in "xyz"}

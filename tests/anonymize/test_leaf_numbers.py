@@ -41,6 +41,7 @@ def test_only_declared_intervals_that_merge_numbers_are_replaced():
     assert list(every) == ["a", "c"]
 
 
+@pytest.mark.heavy
 def test_a_table_is_counted_by_interval_and_its_lines_are_the_same():
     rng = np.random.default_rng(1)
     columns = {"x": rng.uniform(0, 100, 4_000), "y": rng.uniform(0, 100, 4_000)}
@@ -54,6 +55,7 @@ def test_a_table_is_counted_by_interval_and_its_lines_are_the_same():
     assert problem.n.tolist() == n.tolist()
 
 
+@pytest.mark.heavy
 def test_nulls_stay_nulls_and_what_is_no_number_is_still_refused():
     rules = Policy.of(
         {
@@ -69,6 +71,7 @@ def test_nulls_stay_nulls_and_what_is_no_number_is_still_refused():
         count_combinations(rules, {"x": ["1", "twelve", "95"]})
 
 
+@pytest.mark.heavy
 def test_people_are_counted_beside_intervals():
     rules = Policy.of(
         {

@@ -44,6 +44,7 @@ def test_uniqueness_in_the_table_counts_people_alone_in_their_class():
     assert not Uniqueness(0.29).holds([[1, 3], [7, 1]])
 
 
+@pytest.mark.heavy
 def test_uniqueness_in_the_population_is_never_above_that_of_the_table():
     sizes = [[1, 30], [2, 20], [3, 10]]
     inside, outside = Uniqueness(0.1), Uniqueness(0.1, "population", 2_000)

@@ -168,6 +168,7 @@ values = st.recursive(
 )
 
 
+@pytest.mark.heavy
 @given(st.dictionaries(paths, values, min_size=1, max_size=2))
 def test_whatever_is_written_is_a_policy_or_a_named_error(changes):
     content = copy.deepcopy(CONTENT)

@@ -28,12 +28,14 @@ def counted():
     return count_combinations(policy, {"x": list("1123")})
 
 
+@pytest.mark.heavy
 def test_people_under_each_label_are_counted_and_strangers_under_none(counted):
     lines = code_population(counted.codec, table_of({"x": ["1", "1", "2", "4", "9"]}))
     labels = np.arange(7, dtype=np.int32)[:, None]
     assert count_covered(counted.problem.trees, labels, lines).tolist() == [4, 3, 2, 1, 1, 0, 1]
 
 
+@pytest.mark.heavy
 def test_classes_of_the_population_alone_have_no_members(counted):
     lines = code_population(counted.codec, table_of({"x": ["4"] * 5}))
     problem = with_population(counted.problem, Models((KMap(3),), (), lines, 2))
@@ -44,6 +46,7 @@ def test_classes_of_the_population_alone_have_no_members(counted):
     assert hold.tolist() == [False, False]
 
 
+@pytest.mark.heavy
 def test_what_is_added_can_be_taken_away_again(counted):
     lines = code_population(counted.codec, table_of({"x": ["4"] * 5}))
     problem = with_population(counted.problem, Models((KMap(3),), (), lines, 2))

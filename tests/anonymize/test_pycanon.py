@@ -11,6 +11,7 @@ anonymity = pytest.importorskip("pycanon.anonymity", reason="pycanon is not inst
 TREE = {"*": {"x": ["a", "b"], "y": ["c", "d"]}}
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize("seed", range(6))
 @pytest.mark.parametrize("recoding", ["global", "local"])
 @pytest.mark.parametrize("kind", ["distinct", "entropy"])

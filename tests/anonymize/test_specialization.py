@@ -35,6 +35,7 @@ def model(recoding="global", **how):
     return TopDownSpecialization(**{**given, "search": settings, **how})
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize("recoding", ["global", "local"])
 def test_what_comes_out_is_shared_by_k(recoding):
     fitted = model(recoding=recoding)
@@ -44,6 +45,7 @@ def test_what_comes_out_is_shared_by_k(recoding):
     assert fitted.metrics_.suppressed == 300 - len(released)
 
 
+@pytest.mark.heavy
 def test_frames_come_back_as_the_kind_that_came(tmp_path):
     frame = people()
     assert isinstance(model().fit_transform(frame), pd.DataFrame)
@@ -55,12 +57,14 @@ def test_frames_come_back_as_the_kind_that_came(tmp_path):
     assert isinstance(model().fit_transform(duckdb.from_arrow(table)), pa.Table)
 
 
+@pytest.mark.heavy
 def test_the_index_stays_behind():
     frame = people().set_index(pd.Index([f"name {i}" for i in range(300)]))
     released = model().fit_transform(frame)
     assert list(released.index) == list(range(len(released)))
 
 
+@pytest.mark.heavy
 def test_new_rows_are_published_under_the_same_cut():
     fitted = model(suppression=0.3).fit(people())
     again = fitted.transform(people(seed=2))
@@ -71,6 +75,7 @@ def test_new_rows_are_published_under_the_same_cut():
         fitted.transform(people(10))
 
 
+@pytest.mark.heavy
 def test_fit_then_transform_is_fit_transform():
     fitted = model()
     both = fitted.fit_transform(people()).value_counts().sort_index()
@@ -78,6 +83,7 @@ def test_fit_then_transform_is_fit_transform():
     assert both.equals(after)
 
 
+@pytest.mark.heavy
 def test_local_recoding_has_no_cut_to_keep():
     fitted = model(recoding="local").fit(people())
     assert fitted.cut_ is None
@@ -87,12 +93,14 @@ def test_local_recoding_has_no_cut_to_keep():
         model().transform(people())
 
 
+@pytest.mark.heavy
 def test_nothing_fitted_has_a_row_per_person():
     fitted = model().fit(people())
     kept = {name for name in vars(fitted) if name.endswith("_")}
     assert kept == {"policy_", "cut_", "metrics_", "guarantee_"}
 
 
+@pytest.mark.heavy
 def test_it_is_cloned_and_seeded():
     first, second = model(random_state=3).fit(people()), clone(model(random_state=3)).fit(people())
     assert first.cut_ == second.cut_
@@ -114,6 +122,7 @@ def test_settings_of_a_group_are_set_one_by_one():
         model(search={"score": "ncp"}).fit(people())
 
 
+@pytest.mark.heavy
 def test_a_grid_of_settings_is_searched():
     grid = ParameterGrid({"search__score": ["sq", "ncp"], "output__intervals": ["label", "bounds"]})
     columns = [clone(model()).set_params(**one).fit_transform(people()).shape[1] for one in grid]
@@ -158,6 +167,7 @@ CONTENT = {
 }  # fmt: skip
 
 
+@pytest.mark.heavy
 def test_a_policy_says_it_all():
     policy = shoal.Policy.of(CONTENT)
     fitted = TopDownSpecialization(policy=policy).fit(people())
@@ -166,6 +176,7 @@ def test_a_policy_says_it_all():
         TopDownSpecialization(k=6, policy=policy).fit(people())
 
 
+@pytest.mark.heavy
 def test_a_policy_may_come_as_its_content_or_by_the_path_of_its_file(tmp_path, monkeypatch):
     content = {**CONTENT, "output": {"path": "out.csv"}}
     (tmp_path / "policy.yaml").write_text(json.dumps(content))
@@ -193,6 +204,7 @@ def test_what_is_missing_or_said_twice_is_told():
         model(k=1).fit(people())
 
 
+@pytest.mark.heavy
 def test_a_taxonomy_comes_through_as_it_is(tmp_path):
     tree = Taxonomy.nested("any", {"5-9": ["1", "2"], "x": {"y": ["a", "b"], "z": ["c", "d"]}})
     table = {"q": ["1", "2", "a", "b", "c", "d"] * 5}

@@ -36,6 +36,7 @@ def kinds(tmp_path):
     }
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize(
     "kind", ["arrow", "pandas", "categories", "polars", "parquet", "folder", "csv"]
 )
@@ -82,6 +83,7 @@ def test_a_files_name_is_never_taken_for_columns_or_a_pattern(tmp_path, name):
     assert Table(str(path)).query(COUNT, ["year"]).to_pydict() == {"c0": [1, 2], "n": [1, 2]}
 
 
+@pytest.mark.heavy
 @settings(deadline=None, max_examples=15)
 @given(st.lists(st.tuples(*[cell] * 25), min_size=1, max_size=20), st.integers(1, 7))
 def test_words_lead_back_to_the_rows(tmp_path_factory, rows, group):
@@ -98,6 +100,7 @@ def test_words_lead_back_to_the_rows(tmp_path_factory, rows, group):
     assert dict(zip(found, counted["n"].to_pylist(), strict=True)) == Counter(rows)
 
 
+@pytest.mark.heavy
 def test_texts_that_come_later_than_there_is_room_for_are_grouped_as_they_are(tmp_path):
     file = tmp_path / "t.parquet"
     texts = ["x"] * 10 + [f"{i}" for i in range(500)] * 2

@@ -38,6 +38,7 @@ def test_a_column_that_is_not_there_gets_the_nearest_spelling():
         count_combinations(policy({"gendre": QUASI}), {"gender": ["a", "b"]})
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize(
     ("values", "what"),
     [
@@ -75,6 +76,7 @@ def test_lists_in_a_file_are_refused_by_name(tmp_path):
     assert_lists_are_refused(tmp_path / "lists.parquet")
 
 
+@pytest.mark.heavy
 def test_on_spark_lists_are_refused_by_the_schema_alone(spark, monkeypatch):
     frame = spark.createDataFrame(LISTS)
     assert_lists_are_refused(frame)
@@ -93,6 +95,7 @@ def test_a_stream_that_flows_past_once_is_counted_still():
     assert count_combinations(policy({"q": QUASI}), stream).problem.N == 10
 
 
+@pytest.mark.heavy
 def test_whose_a_row_is_is_not_published_unless_forced():
     table = {"q": ["a", "b"] * 6, "who": ["u", "v", "w"] * 4}  # too few values to look unique
     with pytest.raises(LooksIdentifying, match="'who'"):
@@ -101,6 +104,7 @@ def test_whose_a_row_is_is_not_published_unless_forced():
     count_combinations(policy({"q": QUASI, "who": forced}, entity="who"), table)
 
 
+@pytest.mark.heavy
 def test_few_values_and_nulls_do_not_look_identifying():
     table = {"q": ["a", "b"] * 5, "o": ["x"] * 4 + ["y"] * 4 + ["", None]}
     found = count_combinations(policy({"q": QUASI, "o": {"role": "other"}}), table)
@@ -114,6 +118,7 @@ def test_a_key_is_asked_for_before_any_row_is_read(monkeypatch):
         count_combinations(policy({"q": QUASI, "id": TOKEN}), unreadable)
 
 
+@pytest.mark.heavy
 def test_a_pseudonym_on_several_rows_needs_people_to_be_counted():
     table = {"id": ["p", "p", "r"], "q": ["a", "a", "b"]}
     with pytest.raises(
@@ -123,6 +128,7 @@ def test_a_pseudonym_on_several_rows_needs_people_to_be_counted():
     assert count_combinations(policy({"id": TOKEN, "q": QUASI}, entity="id"), table).problem.N == 3
 
 
+@pytest.mark.heavy
 def test_a_pseudonym_on_rows_that_differ_links_them():
     table = {"id": ["p", "p", "r"], "q": ["a", "b", "b"]}
     with pytest.raises(InvalidPolicy, check=lambda error: error.reason == "linked rows"):
@@ -131,6 +137,7 @@ def test_a_pseudonym_on_rows_that_differ_links_them():
     assert count_combinations(policy(dropped, entity="id"), table).problem.entities is not None
 
 
+@pytest.mark.heavy
 def test_a_pseudonym_that_is_unique_needs_no_entity():
     table = {"id": ["p", "o", "r"], "q": ["a", "b", "b"]}
     assert count_combinations(policy({"id": TOKEN, "q": QUASI}), table).problem.N == 3
@@ -139,6 +146,7 @@ def test_a_pseudonym_that_is_unique_needs_no_entity():
 TWO_A_VALUE = {"q": ["a", "b"] * 30, "o": [f"v{i // 2}" for i in range(60)]}
 
 
+@pytest.mark.heavy
 def test_rows_whose_value_fewer_than_k_share_are_counted():
     asked = policy({"q": QUASI, "o": {"role": "other"}}, k=3)
     assert find_identifying_columns(asked, Table(TWO_A_VALUE)) == {"o": 1.0}
@@ -157,6 +165,7 @@ def test_people_are_counted_not_their_rows():
     assert find_identifying_columns(asked, Table(lone)) == {"o": 1.0}
 
 
+@pytest.mark.heavy
 def test_names_and_rare_values_are_looked_at_on_spark_alike(spark):
     lines = list(zip(*TWO_A_VALUE.values(), strict=True))
     frame = spark.createDataFrame(lines, "q string, o string")
@@ -189,6 +198,7 @@ print((resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) // 1024)
 """
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize("what", ["names", "columns"])
 def test_the_memory_of_a_check_does_not_grow_with_the_square_of_the_columns(what):
     run = [sys.executable, "-c", GROWTH, what]
@@ -196,6 +206,7 @@ def test_the_memory_of_a_check_does_not_grow_with_the_square_of_the_columns(what
     assert megabytes < 300  # 2,617 when all names were looked up in one query
 
 
+@pytest.mark.heavy
 def test_every_column_of_a_wide_table_is_looked_at():
     table = {f"question {i} of many": ["yes", "no"] for i in range(250)}
     check_names(Table(table), "t")

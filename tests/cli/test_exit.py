@@ -22,6 +22,7 @@ def shoal(*words, **streams):
     return subprocess.run([SHOAL, *words], check=False, **given)
 
 
+@pytest.mark.heavy
 @needs_full
 @pytest.mark.parametrize("words", [["version"], ["version", "--json"], ["--help"], ["demo", "-h"]])
 def test_a_full_disk_under_standard_output_is_named(words):
@@ -33,6 +34,7 @@ def test_a_full_disk_under_standard_output_is_named(words):
     assert "Exception ignored" not in done.stderr
 
 
+@pytest.mark.heavy
 @needs_full
 def test_a_full_disk_under_both_streams_still_has_its_exit_code(tmp_path):
     with open("/dev/full", "w") as full:
@@ -40,6 +42,7 @@ def test_a_full_disk_under_both_streams_still_has_its_exit_code(tmp_path):
             assert shoal(*words, "--json", stdout=full, stderr=full).returncode == code
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize("words", [["version"], ["version", "--json"], ["--help"]])
 def test_a_reader_that_went_away_ends_the_run_quietly(words):
     reader, writer = os.pipe()
@@ -75,6 +78,7 @@ def test_an_ending_is_told_in_words_and_as_json(capsys):
     assert json.loads(shown.out)["hint"] == "Do that."
 
 
+@pytest.mark.heavy
 def test_a_flag_that_became_a_verb_leads_there():
     done = shoal("cluster", "--local", "rows.csv")
     assert done.returncode == 2

@@ -59,12 +59,14 @@ def left(folder):
     return names - {"rows.csv", "rows.parquet", "parts.csv"}
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize("name", ["rows.csv", "rows.parquet", "parts.csv", "parts.csv/*.csv"])
 def test_a_file_a_folder_and_a_pattern_are_read_there(spark, far, name):
     counts = rows_of(read_table(spark, f"{far}/{name}"), BOX).count(Grid(BOX, 4))
     np.testing.assert_array_equal(counts, rows_of(ROWS, BOX).count(Grid(BOX, 4)))
 
 
+@pytest.mark.heavy
 def test_reports_are_written_there_whole_and_never_over_their_table(spark, far, tmp_path):
     (tmp_path / "visits.yaml").write_text(DOMAIN)
     words = ("perturb", f"{far}/rows.parquet", "--epsilon", 1, "--domain", tmp_path / "visits.yaml")
@@ -79,6 +81,7 @@ def test_reports_are_written_there_whole_and_never_over_their_table(spark, far, 
     assert left(tmp_path / "far") == {"noisy.parquet", "noisy.parquet.json"}
 
 
+@pytest.mark.heavy
 def test_a_release_with_all_its_files_is_written_there(far, tmp_path):
     text = POLICY.replace("TABLE", f"{far}/rows.parquet").replace("OUT", f"{far}/out.csv")
     (tmp_path / "policy.yaml").write_text(text)
@@ -94,6 +97,7 @@ def test_a_release_with_all_its_files_is_written_there(far, tmp_path):
     assert json.loads(checked.stdout)["kept"]
 
 
+@pytest.mark.heavy
 def test_a_stage_is_saved_and_loaded_there(spark, far, tmp_path):
     groups = spark_ml.PrivateKMeans(n_clusters=2, epsilon=1, domain=BOX, random_state=1)
     model = groups.fit(spark.read.parquet(f"{far}/rows.parquet"))

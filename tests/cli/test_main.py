@@ -28,12 +28,14 @@ def failing(monkeypatch, error):
     monkeypatch.setattr("shoal.cli.verbs._version._installed_version", fail)
 
 
+@pytest.mark.heavy
 def test_no_words_at_all_show_the_help(run):
     shown = run()
     assert shown.exit_code == 2
     assert "shoal demo" in shown.output
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize(
     "verb", [["demo"], ["perturb"], ["ledger", "show"], ["ledger", "limit"], ["version"]]
 )
@@ -104,6 +106,7 @@ def test_a_setting_from_the_environment_counts(run, monkeypatch):
     assert "shoal" in json.loads(run("version").stdout)
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize(
     ("words", "name"),
     [
@@ -129,6 +132,7 @@ def test_wrong_use_is_json_too_where_the_environment_asks(run, monkeypatch):
     assert json.loads(run("demo", "--epsilom", "1").stdout)["error"] == "NoSuchOption"
 
 
+@pytest.mark.heavy
 def test_output_that_is_no_terminal_has_no_control_characters(tmp_path):
     words = [SHOAL, "demo", "-o", tmp_path / "demo"]
     done = subprocess.run(words, capture_output=True, text=True, timeout=120, check=False)
@@ -138,6 +142,7 @@ def test_output_that_is_no_terminal_has_no_control_characters(tmp_path):
     assert not [c for c in done.stdout if not c.isprintable() and c != "\n"]
 
 
+@pytest.mark.heavy
 def test_help_and_version_start_quickly():
     code = "import sys; from shoal.cli._main import app; print(*sys.modules)"
     words = [sys.executable, "-c", code]
@@ -153,6 +158,7 @@ def test_the_version_can_be_asked_for_as_everywhere(run, word):
     assert re.fullmatch(r"shoal \d+\.\d+\.\d+\n", shown.stdout)
 
 
+@pytest.mark.heavy
 def test_shells_complete_verbs_and_options():
     words = os.environ | {
         "_SHOAL_COMPLETE": "complete_bash",

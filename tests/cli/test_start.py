@@ -43,6 +43,7 @@ def stopped(code, number, *words):
     return started.returncode, said
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize(
     ("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)], ids=["ctrl-c", "sigterm"]
 )
@@ -54,6 +55,7 @@ def test_a_run_that_is_stopped_leaves_nothing(tmp_path, number, code):
     assert os.listdir(tmp_path) == []
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize(
     ("number", "ending"),
     [(signal.SIGINT, (130, "Stopped before anything was started.\n")), (signal.SIGTERM, (143, ""))],

@@ -23,6 +23,7 @@ def test_it_never_sees_the_rows_and_charges_nobody():
     assert nothing.ledger is None
 
 
+@pytest.mark.heavy
 def test_a_seed_repeats_it():
     model = shoal.PrivateKMeans(3, epsilon=1, domain=BOX, random_state=1).fit(X)
     one, same, other = (without_data(model, random_state=seed) for seed in (5, 5, 6))
@@ -30,11 +31,13 @@ def test_a_seed_repeats_it():
     assert not np.array_equal(one.cluster_centers_, other.cluster_centers_)
 
 
+@pytest.mark.heavy
 def test_the_number_of_clusters_is_the_one_that_was_chosen():
     model = shoal.PrivateKMeans(range(2, 6), epsilon=2, domain=BOX, random_state=1).fit(X)
     assert without_data(model).n_clusters_ == model.n_clusters_
 
 
+@pytest.mark.heavy
 def test_a_model_from_a_folder_will_do(tmp_path):
     model = shoal.PrivateKMeans(3, epsilon=1, domain=BOX, random_state=1).fit(X)
     again = shoal.load_model(model.save(tmp_path / "model"))
@@ -43,6 +46,7 @@ def test_a_model_from_a_folder_will_do(tmp_path):
     )
 
 
+@pytest.mark.heavy
 def test_people_with_several_rows_are_people_of_their_own():
     rows = {"x": X[:, 0], "y": X[:, 1], "rider": np.arange(800) % 200}
     domain = shoal.Schema.of_box(BOX, entity="rider", max_rows_per_person=4)

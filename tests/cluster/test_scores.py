@@ -27,6 +27,7 @@ def test_plain_centres_on_all_rows_leave_nothing_to_compare():
     assert math.isnan(normalised_inertia(rows, PLAIN, CENTERS, BOX))
 
 
+@pytest.mark.heavy
 def test_a_spark_frame_scores_as_its_rows_do(spark):
     labels = np.argmin(ROWS @ -CENTERS.T, axis=1)
     species = np.where(ROWS[:, 0] > 5, "b", "a")

@@ -44,6 +44,7 @@ def net_similarity(rows, exemplars, preference):
     return -apart.sum() + preference * len(exemplars)
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize(("preference", "expected"), [(-20.0, 4), (-60.0, 3), (-900.0, 2)])
 def test_affinity_propagation_of_weights_is_best_for_as_many_rows(preference, expected):
     rng = np.random.default_rng(1)
@@ -108,6 +109,7 @@ def test_cells_above_the_limit_are_merged_where_they_weigh():
     np.testing.assert_allclose(one.points, [heavy @ centers / heavy.sum()])
 
 
+@pytest.mark.heavy
 def test_affinity_propagation_sees_at_most_a_thousand_cells():
     rng = np.random.default_rng(3)
     synopsis = cells_at(rng.uniform(0, 10, (3000, 2)), np.ones(3000))

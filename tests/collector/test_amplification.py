@@ -88,6 +88,7 @@ def test_the_bound_is_tight_where_there_is_nothing_to_reveal():
     assert bound <= 1.3 * exact_delta(laws, 6, 0.3)
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize(
     ("mechanism", "values"),
     [
@@ -111,6 +112,7 @@ def test_a_million_people_take_seconds_and_match_the_table():
     assert time.process_time() - begin < 5
 
 
+@pytest.mark.heavy
 def test_more_people_and_more_delta_never_hurt_and_columns_do():
     grid = LocalGrid(Box.unit(2), epsilon=2.0, cells=10)
     sides = ResidualSign(Box.unit(2), [[0.2, 0.2], [0.7, 0.7]], 0.2, epsilon=2.0)
@@ -121,6 +123,7 @@ def test_more_people_and_more_delta_never_hurt_and_columns_do():
     assert shuffled_epsilon(grid, 2) == 2.0  # nobody to hide among: the local promise
 
 
+@pytest.mark.heavy
 def test_the_promise_leaves_liars_out_and_large_epsilons_need_insistence():
     response = RandomizedResponse(1.0, 2)
     promise = shuffled(response, 1_000, liars=0.1)

@@ -156,6 +156,7 @@ def test_the_threshold_never_exceeds_the_promise_in_whole_numbers():
             assert kept * (k - 1) >= 2**64 - kept
 
 
+@pytest.mark.heavy
 def test_importing_the_client_is_quick_and_needs_no_numpy():
     code = (
         "import time; start = time.process_time(); import shoal.collector.client, sys;"
@@ -221,6 +222,7 @@ def _take_part(folder, results):
     results.put([body.hex() for body in server.bodies])
 
 
+@pytest.mark.heavy
 def test_two_processes_with_one_notebook_send_one_report(tmp_path):
     context = multiprocessing.get_context("fork")
     results = context.Queue()
@@ -314,6 +316,7 @@ def _changed(envelope, **parts):
     return {**envelope, **parts}
 
 
+@pytest.mark.heavy
 def test_an_envelope_of_another_kind_key_or_writing_is_refused():
     good = envelope_of("campaign", campaign_document())
     client.open_envelope(good, "campaign", PUBLIC_KEY)

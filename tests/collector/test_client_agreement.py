@@ -66,6 +66,7 @@ def _respond(epsilon, k, code, words):
     return int(code if keep else other + (other >= code))
 
 
+@pytest.mark.heavy
 def test_the_mechanisms_own_parts_give_the_vectors_reports():
     count = 0
     for vector in VECTORS:

@@ -45,6 +45,7 @@ def run_vectors(folder, twin):
     return json.loads(run.stdout) if run.returncode == 0 else None
 
 
+@pytest.mark.heavy
 def test_the_twin_passes_every_vector_in_node(folder):
     shipped, independent = run_vectors(folder, SOURCE.with_name("client.js").read_text())
     assert shipped["bad"] == []
@@ -53,6 +54,7 @@ def test_the_twin_passes_every_vector_in_node(folder):
     assert independent["count"] > 390
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize(
     ("right", "wrong"),
     [
@@ -100,6 +102,7 @@ def refusals(folder, content):
     return json.loads(run.stdout)
 
 
+@pytest.mark.heavy
 def test_the_twin_refuses_what_the_client_refuses(folder):
     good = campaign_document()
     documents = {name: {**good, **change} for name, change in CHANGES.items()}
@@ -189,6 +192,7 @@ def verdict(document):
     return "taken"
 
 
+@pytest.mark.heavy
 def test_client_and_twin_agree_on_mangled_campaigns(folder):
     draw, good = random.Random(5), campaign_document()
     sides = json.loads(FILES[0].read_text())["vectors"][-1]["question"]
@@ -232,6 +236,7 @@ console.log(JSON.stringify({ results, posted }));
 """
 
 
+@pytest.mark.heavy
 def test_the_twin_splits_a_record_into_two_shares_that_add_up_to_its_cell(folder):
     cells = {"mechanism": "cell_shares", "epsilon": "2", "columns": [["0", "1"]], "cells": [16]}
     both = [{"address": f"https://{name}.org/", "key": name * 64} for name in ("a", "b")]

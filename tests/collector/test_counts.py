@@ -1,6 +1,7 @@
 """Centres from counts, and the cut that keeps liars of one cell from moving them."""
 
 import numpy as np
+import pytest
 
 from shoal.collector._counts import cap_counts, centers_of_counts
 from shoal.domain import Box, Grid
@@ -26,10 +27,12 @@ def distance(found):
     return max(np.linalg.norm(found - middle, axis=1).min() for middle in MIDDLES)
 
 
+@pytest.mark.heavy
 def test_centres_come_from_noisy_counts():
     assert distance(centers(counts_of())) < 0.02
 
 
+@pytest.mark.heavy
 def test_liars_in_a_corner_are_cut_and_honest_counts_are_not():
     honest = counts_of()
     capped = cap_counts(honest, GRID.shape, 20.0)

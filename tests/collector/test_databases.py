@@ -17,6 +17,7 @@ def test_a_path_and_a_url_open_the_same_sqlite_file(tmp_path):
     assert path.exists()
 
 
+@pytest.mark.heavy
 def test_a_postgresql_url_opens_postgresql(postgres):
     store = open_store(postgres(), CAMPAIGN, {})
     assert isinstance(store, PostgresStore)

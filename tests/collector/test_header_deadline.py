@@ -50,6 +50,7 @@ def answer_of(connection):
     return content
 
 
+@pytest.mark.heavy
 def test_headers_that_never_end_are_cut_off_and_others_are_answered(monkeypatch, capfd):
     monkeypatch.setattr(header_deadline, "HEADER_SECONDS", 0.5)
     with serving(app_of()) as address:

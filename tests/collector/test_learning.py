@@ -56,6 +56,7 @@ def send_all(address, campaign, people, wire):
         assert client.http(address + "/v1/reports", body)[0] == 200
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize("n", [4_000, pytest.param(20_000, marks=pytest.mark.slow)])
 def test_groups_learnt_over_the_wire_are_as_good_as_in_one_process(tmp_path, n):
     from shoal.cluster import LocalClusterer
@@ -100,6 +101,7 @@ def _nearest(people, centers):
     return np.argmin(((people[:, None] - centers) ** 2).sum(axis=2), axis=1)
 
 
+@pytest.mark.heavy
 def test_three_rounds_are_closed_one_by_one_and_end_in_centres(tmp_path):
     n = 6_000
     people = people_of(n, seed=1)

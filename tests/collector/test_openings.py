@@ -94,6 +94,7 @@ class Wire:
         return client.http(url, body)
 
 
+@pytest.mark.heavy
 def test_people_take_part_at_two_servers_and_only_their_noisy_sum_comes_out(tmp_path):
     ports = [free_port() for _ in range(2)]
     addresses = [f"http://127.0.0.1:{port}" for port in ports]
@@ -178,6 +179,7 @@ def ask(address, path, body, kind):
         return error.code
 
 
+@pytest.mark.heavy
 def test_hostile_shares_are_refused_and_nothing_is_kept(tmp_path, capfd):
     campaign = campaign_of()
     store, other = stores_of(campaign, tmp_path)
@@ -195,6 +197,7 @@ def test_hostile_shares_are_refused_and_nothing_is_kept(tmp_path, capfd):
     other.close()
 
 
+@pytest.mark.heavy
 def test_a_person_who_does_not_allow_two_aggregators_sends_nothing(tmp_path):
     campaign, wire = campaign_of(), Wire()
     store, other = stores_of(campaign, tmp_path)
@@ -236,6 +239,7 @@ def test_an_opening_is_drawn_once_and_stays_the_same_bytes(tmp_path):
     assert late.problem == "closed"
 
 
+@pytest.mark.heavy
 def test_too_few_people_other_keys_and_other_lists_open_nothing(tmp_path):
     campaign = campaign_of()
     stores = stores_of(campaign, tmp_path)
@@ -253,6 +257,7 @@ def test_too_few_people_other_keys_and_other_lists_open_nothing(tmp_path):
     assert stores[0].documents().get(("opening", 0)) is None
 
 
+@pytest.mark.heavy
 def test_openings_of_other_people_or_in_the_wrong_order_are_not_added(tmp_path):
     campaign = campaign_of()
     results = []

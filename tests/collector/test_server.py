@@ -83,6 +83,7 @@ def keys(n):
     return [os.urandom(16) for _ in range(n)]
 
 
+@pytest.mark.heavy
 def test_reports_are_acknowledged_after_they_are_in_the_database(database):
     with site_of(database) as site:
         reports = [(key, i % 9) for i, key in enumerate(keys(200))]
@@ -92,6 +93,7 @@ def test_reports_are_acknowledged_after_they_are_in_the_database(database):
         assert sum(site.store.sums(0).values()) == 200
 
 
+@pytest.mark.heavy
 def test_a_person_takes_part_over_the_wire_and_again_is_counted_once(site, tmp_path):
     notebook = client.Notebook(tmp_path / "notebook.json")
     person = client.Client(site.address, site.campaign.key, notebook)
@@ -100,6 +102,7 @@ def test_a_person_takes_part_over_the_wire_and_again_is_counted_once(site, tmp_p
     assert site.store.count() == 1
 
 
+@pytest.mark.heavy
 def test_single_reports_that_come_together_share_a_transaction(site):
     statuses = []
 
@@ -116,6 +119,7 @@ def test_single_reports_that_come_together_share_a_transaction(site):
     assert site.store.part_count() < 40
 
 
+@pytest.mark.heavy
 def test_reports_as_json_count_too(site):
     (key,) = keys(1)
     line = [base64.b64encode(key).decode(), 5]
@@ -128,6 +132,7 @@ def test_reports_as_json_count_too(site):
     assert site.store.sums(0) == {5: 1}
 
 
+@pytest.mark.heavy
 def test_only_enrolled_keys_report_and_guessing_is_slowed_down(tmp_path):
     url = f"sqlite:///{tmp_path / 'a.sqlite'}"
     with site_of(url, enrolment="token") as site:
@@ -142,6 +147,7 @@ def test_only_enrolled_keys_report_and_guessing_is_slowed_down(tmp_path):
         assert site.store.sums(0) == {1: 1}
 
 
+@pytest.mark.heavy
 def test_too_many_requests_of_one_address_are_told_to_wait(tmp_path):
     with site_of(f"sqlite:///{tmp_path / 'a.sqlite'}", rate=1) as site:
         answers = [site.ask("/v1/campaign") for _ in range(30)]
@@ -150,6 +156,7 @@ def test_too_many_requests_of_one_address_are_told_to_wait(tmp_path):
         assert int(answers[-1][1]["Retry-After"]) >= 1
 
 
+@pytest.mark.heavy
 def test_a_full_queue_answers_429_and_loses_nothing(site, monkeypatch):
     monkeypatch.setattr(service, "MOST_WAITING", 50)
     status, headers, _ = site.post([(key, 1) for key in keys(51)])
@@ -159,6 +166,7 @@ def test_a_full_queue_answers_429_and_loses_nothing(site, monkeypatch):
     assert site.store.sums(0) == {1: 50}
 
 
+@pytest.mark.heavy
 def test_a_database_that_fails_answers_503_and_counts_nothing(site, monkeypatch):
     def fail(*_):
         raise Unavailable("full")
@@ -174,6 +182,7 @@ def test_a_database_that_fails_answers_503_and_counts_nothing(site, monkeypatch)
     assert site.post(reports)[2] == {"accepted": 3, "repeated": 0}
 
 
+@pytest.mark.heavy
 def test_a_full_disk_answers_503_and_counts_nothing(site):
     # The limit stands for a disk that is full: SQLite meets both in the same place.
     pages = site.store._connection.execute("PRAGMA page_count").fetchone()[0]
@@ -183,6 +192,7 @@ def test_a_full_disk_answers_503_and_counts_nothing(site):
     assert site.store.sums(0) == {}
 
 
+@pytest.mark.heavy
 def test_a_read_only_database_answers_503_and_counts_nothing(database):
     statement = {
         "sqlite": "PRAGMA query_only = ON",
@@ -197,6 +207,7 @@ def test_a_read_only_database_answers_503_and_counts_nothing(database):
         assert site.post(reports)[2] == {"accepted": 3, "repeated": 0}
 
 
+@pytest.mark.heavy
 def test_only_people_of_a_round_report_in_it_and_only_while_it_is_open(tmp_path):
     question = campaign_document()["rounds"][0]["question"]
     rounds = [{"share": 2**31, "question": question}, {"share": 2**31, "question": "later"}]
@@ -222,6 +233,7 @@ def test_only_people_of_a_round_report_in_it_and_only_while_it_is_open(tmp_path)
         assert site.post([(groups[0][0], 1)])[0] == 410  # closed
 
 
+@pytest.mark.heavy
 def test_a_campaign_that_is_over_answers_410_and_one_to_come_409(tmp_path):
     over = {"opens": "2020-01-01T00:00:00Z", "closes": "2020-01-02T00:00:00Z"}
     ahead = {"opens": "2998-01-01T00:00:00Z"}
@@ -231,6 +243,7 @@ def test_a_campaign_that_is_over_answers_410_and_one_to_come_409(tmp_path):
             assert site.store.count() == 0
 
 
+@pytest.mark.heavy
 def test_labels_are_taken_only_where_the_campaign_pays_for_them(tmp_path, site):
     assert site.post([(os.urandom(16), 1)], client.LABEL_ROUND)[0] == 409
     url = f"sqlite:///{tmp_path / 'labels.sqlite'}"
@@ -240,6 +253,7 @@ def test_labels_are_taken_only_where_the_campaign_pays_for_them(tmp_path, site):
         assert other.store.sums(client.LABEL_ROUND) == {1: 1}
 
 
+@pytest.mark.heavy
 def test_the_admin_needs_the_admin_token(site):
     path = "/v1/admin/close/0"
     assert site.ask(path, b"")[0] == 401
@@ -252,6 +266,7 @@ def test_the_admin_needs_the_admin_token(site):
     assert site.post([(os.urandom(16), 1)])[0] == 410
 
 
+@pytest.mark.heavy
 def test_versions_are_named_and_others_refused_with_the_list(site):
     status, _, content = site.ask("/.well-known/shoal")
     assert (status, content["versions"]) == (200, [1])
@@ -261,6 +276,7 @@ def test_versions_are_named_and_others_refused_with_the_list(site):
     assert site.ask("/v1/nothing")[0] == 404
 
 
+@pytest.mark.heavy
 def test_the_page_and_the_openapi_document_are_served(site):
     status, headers, page = site.ask("/")
     assert status == 200
@@ -346,6 +362,7 @@ def hostile_bodies(campaign):
     return ways
 
 
+@pytest.mark.heavy
 def test_hostile_bodies_are_refused_by_name_and_nothing_is_counted(site, capfd):
     for name, (body, kind, status) in hostile_bodies(site.campaign.id).items():
         answer, _, content = site.ask("/v1/reports", body, kind)
@@ -356,6 +373,7 @@ def test_hostile_bodies_are_refused_by_name_and_nothing_is_counted(site, capfd):
     assert "Traceback" not in capfd.readouterr().err
 
 
+@pytest.mark.heavy
 def test_a_compressed_a_slow_and_a_broken_body_are_refused(site, monkeypatch, capfd):
     body = client.batch_of(site.campaign.id, 0, [(os.urandom(16), 1)])
     assert site.ask("/v1/reports", body, headers={"Content-Encoding": "gzip"})[0] == 415
@@ -405,6 +423,7 @@ def fuzz(site, n, seed=1):
     return statuses
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize("n", [600, pytest.param(10_000, marks=pytest.mark.slow)])
 def test_mangled_requests_never_end_in_500_nor_are_counted(site, n, capfd):
     statuses = fuzz(site, n)

@@ -133,6 +133,7 @@ def check(folder, url, n, kills, workers):
     assert Counter(sums) == Counter(map(code_of, range(n)))
 
 
+@pytest.mark.heavy
 def test_acknowledged_reports_survive_kills_and_count_once(database, tmp_path):
     check(tmp_path, database, n=24_000, kills=2, workers=2)
 

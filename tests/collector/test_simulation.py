@@ -8,6 +8,7 @@ from shoal.mechanisms import RandomizedResponse
 from shoal.mechanisms.local.categories.local_hash import LocalHash
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize("oracle", [RandomizedResponse(1.0, 9), LocalHash(2.0, 60)])
 def test_estimates_from_simulated_sums_have_the_stated_error(oracle):
     rng = np.random.default_rng(1)

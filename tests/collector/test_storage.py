@@ -24,6 +24,7 @@ def people(n):
     return [os.urandom(16) for _ in range(n)]
 
 
+@pytest.mark.heavy
 def test_reports_are_added_up_and_repetitions_are_not(database):
     store, whos = store_of(database), people(100)
     codes = [i % 7 for i in range(100)]
@@ -41,6 +42,7 @@ def test_reports_are_added_up_and_repetitions_are_not(database):
     store.close()
 
 
+@pytest.mark.heavy
 def test_several_requests_share_a_transaction_and_each_is_whole(database):
     store, whos = store_of(database, has_tokens=True), people(6)
     store.enrol(whos[:4])
@@ -57,6 +59,7 @@ def test_several_requests_share_a_transaction_and_each_is_whole(database):
     store.close()
 
 
+@pytest.mark.heavy
 def test_a_person_who_comes_twice_at_once_counts_once(database):
     store, (one, other) = store_of(database), people(2)
     results = store.accept([Arrival(0, [one, one], [1, 2]), Arrival(0, [other, one], [3, 4])], 0)
@@ -65,6 +68,7 @@ def test_a_person_who_comes_twice_at_once_counts_once(database):
     store.close()
 
 
+@pytest.mark.heavy
 def test_who_is_revoked_cannot_report_and_who_reported_cannot_be_revoked(database):
     store, whos = store_of(database, has_tokens=True), people(3)
     store.enrol(whos[:2])
@@ -78,6 +82,7 @@ def test_who_is_revoked_cannot_report_and_who_reported_cannot_be_revoked(databas
     store.close()
 
 
+@pytest.mark.heavy
 def test_a_closed_round_takes_nothing_and_its_digest_stays(database):
     store = store_of(database)
     store.accept([Arrival(0, people(3), [5, 1, 1]), Arrival(1, people(1), [2])], 0)
@@ -104,6 +109,7 @@ def test_no_row_joins_a_person_to_a_report(tmp_path):
     raw.close()
 
 
+@pytest.mark.heavy
 def test_workers_on_one_database_count_everybody_once(database):
     whos = people(600)
     answers = []
@@ -129,6 +135,7 @@ def test_workers_on_one_database_count_everybody_once(database):
     store.close()
 
 
+@pytest.mark.heavy
 def test_a_database_of_another_campaign_or_of_a_newer_program_is_refused(database):
     store_of(database).close()
     with pytest.raises(InvalidSetting, match="another campaign"):
@@ -141,6 +148,7 @@ def test_a_database_of_another_campaign_or_of_a_newer_program_is_refused(databas
         store_of(database)
 
 
+@pytest.mark.heavy
 def test_documents_are_kept_and_replaced(database):
     store = store_of(database)
     store.publish("model", 0, {"payload": "a"})
@@ -150,6 +158,7 @@ def test_documents_are_kept_and_replaced(database):
     store.close()
 
 
+@pytest.mark.heavy
 def test_forgetting_people_leaves_sums_and_takes_no_more(database):
     store = store_of(database, has_tokens=True)
     whos = people(4)
@@ -162,6 +171,7 @@ def test_forgetting_people_leaves_sums_and_takes_no_more(database):
     store.close()
 
 
+@pytest.mark.heavy
 def test_a_database_of_the_first_version_is_brought_up_and_keeps_its_sums(database):
     store = store_of(database)
     store.accept([Arrival(0, people(2), [1, 1])], 0)
@@ -178,6 +188,7 @@ def test_a_database_of_the_first_version_is_brought_up_and_keeps_its_sums(databa
     store.close()
 
 
+@pytest.mark.heavy
 def test_shares_are_kept_once_by_person_and_go_when_they_are_opened(database, monkeypatch):
     monkeypatch.setattr(storage, "_READ_SHARES", 3)  # several reads
     store, whos = store_of(database), people(7)
@@ -209,6 +220,7 @@ def test_a_full_disk_is_unavailable_and_leaves_the_sums_as_they_were(tmp_path):
     store.close()
 
 
+@pytest.mark.heavy
 def test_a_database_that_became_read_only_is_unavailable(database):
     store = store_of(database)
     store.accept([Arrival(0, people(2), [1, 1])], 0)
@@ -226,6 +238,7 @@ def test_a_database_that_became_read_only_is_unavailable(database):
     store.close()
 
 
+@pytest.mark.heavy
 def test_a_lost_connection_is_unavailable_once_and_opened_anew(postgres):
     import psycopg
 
@@ -242,6 +255,7 @@ def test_a_lost_connection_is_unavailable_once_and_opened_anew(postgres):
     store.close()
 
 
+@pytest.mark.heavy
 def test_both_databases_digest_the_same_sums_alike(tmp_path, postgres):
     digests = set()
     for url in (f"sqlite:///{tmp_path / 'a.sqlite'}", postgres()):

@@ -120,6 +120,7 @@ def browser(site, tmp_path):
     tab.close()
 
 
+@pytest.mark.heavy
 def test_a_person_reports_once_and_labels_herself_in_a_tab(site, browser):
     _, store, _ = site
     browser.until("document.getElementById('send')?.disabled === false")
@@ -136,6 +137,7 @@ def test_a_person_reports_once_and_labels_herself_in_a_tab(site, browser):
     assert store.count() == 1
 
 
+@pytest.mark.heavy
 def test_the_twin_passes_every_vector_in_chromium(browser):
     browser.until("document.getElementById('send')?.disabled === false")
     code = (HERE / "vectors.mjs").read_text()
@@ -150,6 +152,7 @@ def test_the_twin_passes_every_vector_in_chromium(browser):
         assert result["count"] > 390
 
 
+@pytest.mark.heavy
 def test_the_page_escapes_what_the_operator_wrote(site):
     _, _, campaign = site
     page = render(campaign, None, 3)

@@ -10,65 +10,13 @@ import pytest
 
 import shoal
 from shoal import mechanisms
-from shoal.domain import Box, SparseCounts
+from shoal.domain import SparseCounts
 from shoal.errors import InvalidBudget, ShoalError
-from shoal.mechanisms import Choices, Intervals
-from shoal.privacy import ApproxDP, Ledger, PureDP
+from shoal.mechanisms.registry import REGISTRY
+from shoal.privacy import Ledger
 from shoal.randomness import Randomness
 
-PLANE = Box(x=(-1, 1), y=(-1, 1))
-ROWS = np.array([[0.5, -0.25], [1.0, 0.0], [-1.0, 1.0]])
-LINE = ROWS[:, :1]
-
-
-def one_row_down_the_left(splits):
-    """A tree in which the first node of every depth has a row."""
-    return (np.arange(splits.width) == 0).astype(np.int64)
-
-
-CASES = {
-    "Geometric": (lambda e: mechanisms.Geometric(PureDP(e)), np.arange(5)),
-    "Geometric, sparse": (
-        lambda e: mechanisms.Geometric(PureDP(e), at_least=2),
-        SparseCounts(np.array([1, 7]), np.array([3, 1]), 9),
-    ),
-    "Exponential": (lambda e: mechanisms.Exponential(PureDP(e)), Choices([1, 2, 3])),
-    "Exponential, lattice": (
-        lambda e: mechanisms.Exponential(PureDP(e)),
-        Intervals([0, 4, 9], [2, 1]),
-    ),
-    "Gaussian": (
-        lambda e: mechanisms.Gaussian(ApproxDP(e, 1e-6), 9),
-        np.arange(6).reshape(2, 3),
-    ),
-    "KNorm": (lambda e: mechanisms.KNorm(PureDP(e), 9), np.arange(6).reshape(2, 3)),
-    "ProductNorm": (
-        lambda e: mechanisms.ProductNorm(PureDP(e), (1, 2), (9, 1)),
-        np.arange(6).reshape(2, 3),
-    ),
-    "NDLaplace": (mechanisms.NDLaplace, ROWS),
-    "PlanarLaplace": (mechanisms.PlanarLaplace, ROWS),
-    "SphericalLaplace": (mechanisms.SphericalLaplace, np.zeros((2, 3))),
-    "Restrict": (lambda e: mechanisms.Restrict(mechanisms.NDLaplace(e), PLANE), ROWS),
-    "Piecewise": (mechanisms.Piecewise, ROWS),
-    "Duchi": (mechanisms.Duchi, ROWS),
-    "Hybrid": (mechanisms.Hybrid, ROWS),
-    "Harmony": (mechanisms.Harmony, ROWS),
-    "PrivUnit": (mechanisms.PrivUnit, ROWS),
-    "SquareWave": (lambda e: mechanisms.SquareWave(e, domain=Box(x=(-1, 1))), LINE),
-    "Staircase": (lambda e: mechanisms.Staircase(e, domain=Box(x=(-1, 1))), LINE),
-    "RandomizedResponse": (lambda e: mechanisms.RandomizedResponse(e, ["a", "b", "c"]), ["a", "c"]),
-    "UnaryEncoding": (lambda e: mechanisms.UnaryEncoding(e, ["a", "b", "c"]), ["a", "c"]),
-    "LocalGrid": (lambda e: mechanisms.LocalGrid(PLANE, epsilon=e, cells=4), ROWS),
-    "TreeSplits": (
-        lambda e: mechanisms.TreeSplits(PureDP(e)),
-        mechanisms.TreeCounts(one_row_down_the_left, max_depth=4),
-    ),
-    "Mixed": (
-        lambda e: mechanisms.Mixed(e, {"age": (0, 110), "sex": ["F", "M"]}),
-        {"age": [30, 40], "sex": ["F", "M"]},
-    ),
-}
+CASES = {name: example for entry in REGISTRY for name, example in entry.examples.items()}
 PUBLIC = {
     name
     for name in mechanisms.__all__
@@ -89,7 +37,7 @@ def flat(released: object) -> list[object]:
 
 
 def test_every_public_mechanism_is_held_to_this():
-    assert {name.split(",")[0] for name in CASES} == PUBLIC
+    assert {entry.name for entry in REGISTRY} == PUBLIC
 
 
 @every

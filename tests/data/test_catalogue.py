@@ -108,6 +108,7 @@ def test_columns_are_read_as_what_they_hold(made):
     assert load("made_hierarchy_x").column_names == ["level0", "level1", "level2"]
 
 
+@pytest.mark.heavy
 def test_every_real_file_has_the_rows_and_columns_it_should(load_real):
     assert {name: load_real(name).shape for name in SHAPES} == SHAPES
     assert set(dataset_names()) == {*BUNDLED, *SHAPES}

@@ -74,6 +74,7 @@ def test_what_is_asked_for_is_said_and_what_is_there_is_counted():
         assert word not in str(error)
 
 
+@pytest.mark.heavy
 def test_thousands_of_names_are_compared_in_a_moment():
     with pytest.raises(UnknownColumn):
         find_columns([f"column {i}" for i in range(3_000)], [f"other {i}" for i in range(3_000)])

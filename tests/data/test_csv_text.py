@@ -31,6 +31,7 @@ def test_what_a_reader_would_split_or_trim_has_quotes():
     assert '\n"",1\n,1\nplain,1\n' in text
 
 
+@pytest.mark.heavy
 @given(
     st.lists(st.tuples(st.none() | st.text(), st.none() | st.integers(-9, 9)), max_size=20),
     st.booleans(),

@@ -66,6 +66,7 @@ def test_what_is_no_number_is_refused_by_its_columns_name(kind):
     assert "'fine'" not in str(caught.value)
 
 
+@pytest.mark.heavy
 @given(st.lists(st.integers(-(2**63), 2**63 - 1) | st.none(), min_size=1))
 def test_whole_numbers_of_any_size_convert(values):
     block = encode_numbers(pa.record_batch({"a": pa.array(values, pa.int64())}), ["a"])
@@ -146,6 +147,7 @@ def test_kinds_that_cannot_tell_people_apart_are_refused_by_name(kind):
     assert "whole numbers or text" in caught.value.hint
 
 
+@pytest.mark.heavy
 @given(st.lists(CELLS, min_size=1), st.randoms())
 @example(["9007199254740993", "1e400", "1e-400", "-0", "+5", ".5", "5.", "1e99999999999"], None)
 def test_a_cell_is_read_as_it_would_be_alone(cells, random):
@@ -154,6 +156,7 @@ def test_a_cell_is_read_as_it_would_be_alone(cells, random):
     np.testing.assert_array_equal(together, alone)
 
 
+@pytest.mark.heavy
 @given(st.integers() | st.floats(allow_nan=False, allow_infinity=False))
 def test_numbers_become_the_nearest_double(number):
     assert floats_of(pa.array([f" {number!r}"]))[0] == float(number)

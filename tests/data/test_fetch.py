@@ -68,6 +68,7 @@ def refusal(name, reason, to, **asked):
     return f"{caught.value} {caught.value.hint}"
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize("name", ["plain", "points"])
 def test_a_fetched_file_is_the_one_that_loads(known, tmp_path, monkeypatch, name):
     path = fetch(name, tmp_path / "new" / "folder")
@@ -77,22 +78,26 @@ def test_a_fetched_file_is_the_one_that_loads(known, tmp_path, monkeypatch, name
     assert load(name).to_pydict() == {"x": [1, 3], "y": [2, 4]}
 
 
+@pytest.mark.heavy
 def test_the_data_folder_is_where_it_goes_by_itself(known, tmp_path, monkeypatch):
     monkeypatch.setenv("SHOAL_DATA", str(tmp_path))
     assert fetch("plain") == tmp_path / "plain.csv"
 
 
+@pytest.mark.heavy
 def test_without_a_folder_nothing_is_fetched(known):
     with pytest.raises(InvalidSetting, match="No folder"):
         fetch("plain")
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize("name", ["other", "cut"])
 def test_other_bytes_or_half_of_them_leave_nothing(known, tmp_path, name):
     refusal(name, "changed", tmp_path)
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.heavy
 def test_a_page_that_is_gone_is_named(known, tmp_path):
     said = refusal("gone", "refused", tmp_path)
     assert "404" in said
@@ -100,12 +105,14 @@ def test_a_page_that_is_gone_is_named(known, tmp_path):
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.heavy
 def test_a_file_that_is_right_is_not_fetched_again(known, tmp_path, server):
     path = fetch("plain", tmp_path)
     server.pages.clear()
     assert fetch("plain", tmp_path) == path
 
 
+@pytest.mark.heavy
 def test_a_file_of_other_content_is_replaced_only_when_told(known, tmp_path):
     (tmp_path / "plain.csv").write_text("mine")
     with pytest.raises(AlreadyExists):
@@ -116,12 +123,14 @@ def test_a_file_of_other_content_is_replaced_only_when_told(known, tmp_path):
     assert fetch("plain", tmp_path, overwrite=True).read_bytes() == CONTENT
 
 
+@pytest.mark.heavy
 def test_what_fails_half_way_leaves_the_file_that_was_there(known, tmp_path):
     (tmp_path / "cut.csv").write_text("mine")
     refusal("cut", "changed", tmp_path, overwrite=True)
     assert [file.read_text() for file in tmp_path.iterdir()] == ["mine"]
 
 
+@pytest.mark.heavy
 def test_nobody_listening_is_called_offline_with_a_next_step(known, tmp_path):
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
@@ -144,6 +153,7 @@ def test_without_any_network_the_error_says_so(tmp_path, monkeypatch):
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.heavy
 def test_a_folder_that_cannot_be_made_is_named(known, tmp_path):
     (tmp_path / "file").write_text("")
     with pytest.raises(CannotWrite, match="file"):

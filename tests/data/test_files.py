@@ -50,6 +50,7 @@ def test_a_header_alone_is_a_table_without_rows(end, tmp_path):
     assert list(source_of_path(tmp_path / "t.csv").batches(["a"])) == []
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize("place", [0, 200_000])
 def test_bytes_that_are_not_utf8_matter_in_the_columns_read_wherever_they_are(place, tmp_path):
     lines = [b"a,b\n", *[b"1,cafe\n"] * place, b"1,caf\xe9\n"]
@@ -125,6 +126,7 @@ UNEVEN = {
 }
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize("name", UNEVEN)
 def test_a_line_of_another_length_is_told_by_its_number_alone(name, tmp_path):
     content, expected = UNEVEN[name]
@@ -192,6 +194,7 @@ def test_a_file_may_be_written_again_between_passes(tmp_path):
 FIELDS = st.text(st.characters(codec="utf-8", exclude_characters="\r\x00"), max_size=6)
 
 
+@pytest.mark.heavy
 @given(st.binary(max_size=60) | st.lists(FIELDS, max_size=5).map(lambda f: ",".join(f).encode()))
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=150)
 def test_any_bytes_are_read_or_refused_by_name(tmp_path, content):
@@ -211,6 +214,7 @@ print(rows, pa.default_memory_pool().max_memory() // 2**20)
 """
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize("kind", ["parquet", "csv"])
 def test_memory_stays_flat_when_the_file_is_larger(kind, tmp_path):
     batch = pa.record_batch({c: np.random.default_rng(1).random(100_000).round(5) for c in "ab"})

@@ -73,6 +73,7 @@ def test_anything_beside_a_scan_is_no_scan(query):
     assert not is_file_scan(query)
 
 
+@pytest.mark.heavy
 def test_the_stored_rows_are_for_their_owner_and_go_with_the_source(file, monkeypatch, tmp_path):
     monkeypatch.setenv("TMPDIR", str(tmp_path))
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
@@ -95,6 +96,7 @@ def test_a_plan_that_fails_does_not_quote_rows(tmp_path):
     assert "plan failed" in str(refused.value)
 
 
+@pytest.mark.heavy
 def test_a_lazy_frame_fits_like_the_frame(file):
     def centers(X):
         model = PrivateKMeans(2, epsilon=1, domain=Box(x=(0, 1), y=(0, 1)), random_state=3)

@@ -51,6 +51,7 @@ def test_asking_for_no_column_is_refused():
         find_columns(["age"], [])
 
 
+@pytest.mark.heavy
 @given(st.lists(st.text(min_size=1), min_size=1, max_size=8, unique=True), st.randoms())
 def test_columns_are_found_in_any_order(names, rnd):
     asked = rnd.sample(names, len(names))

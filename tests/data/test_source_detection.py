@@ -212,12 +212,14 @@ ARRAYS = hnp.arrays(
 )
 
 
+@pytest.mark.heavy
 @given(ARRAYS, st.integers(1, 7))
 def test_any_array_of_numbers_comes_back_in_batches_of_any_size(array, size):
     source = source_of(array)
     np.testing.assert_array_equal(_read(source, source.names, size), array.astype(float))
 
 
+@pytest.mark.heavy
 @given(
     hnp.arrays(
         dtype=st.sampled_from(["O", "?", "c8", "U3", "M8[s]", "S2"]),

@@ -128,6 +128,7 @@ def test_a_disk_found_full_at_the_end_leaves_nothing(tmp_path, monkeypatch):
     assert _names(tmp_path) == []
 
 
+@pytest.mark.heavy
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="this system has no /dev/full")
 @pytest.mark.parametrize("name", ["t.csv", "t.csv.gz", "t.parquet"])
 def test_a_disk_found_full_while_writing_is_named(name, tmp_path, monkeypatch):

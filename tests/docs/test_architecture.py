@@ -55,6 +55,7 @@ def walk(tmp_path_factory):
     return cache(lambda name: [tuple(step) for step in walks.walk(works[name])])
 
 
+@pytest.mark.heavy
 @every_walk
 def test_the_steps_of_a_walk_are_those_of_a_run_in_order(heading, walk):
     """If not: ``python tools/walks.py NAME`` prints the walk as it is now."""
@@ -64,6 +65,7 @@ def test_the_steps_of_a_walk_are_those_of_a_run_in_order(heading, walk):
     assert subsequence_end(steps, walk(name)) is None
 
 
+@pytest.mark.heavy
 @every_walk
 def test_no_file_of_the_package_that_a_run_enters_is_missing(heading, walk):
     name, package = WALKS[heading]

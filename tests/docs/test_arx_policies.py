@@ -42,6 +42,7 @@ def release(tmp_path, number, rows):
         return done, list(csv.DictReader(file))
 
 
+@pytest.mark.heavy
 def test_the_first_example_keeps_k_and_the_column_that_loses_least(tmp_path):
     _, rows = release(tmp_path, 1, PEOPLE)
     assert Counter(map(tuple, (row.values() for row in rows))) == {
@@ -50,6 +51,7 @@ def test_the_first_example_keeps_k_and_the_column_that_loses_least(tmp_path):
     }
 
 
+@pytest.mark.heavy
 def test_the_eighth_example_keeps_k_and_t(tmp_path):
     done, rows = release(tmp_path, 8, PATIENTS)
     assert len(rows) == 9

@@ -81,6 +81,7 @@ CASES = [
 ]
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize("page", CASES, ids=page_name)
 def test_the_commands_of_a_page_run_as_printed(page, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
@@ -109,6 +110,7 @@ def test_what_is_excused_is_printed_somewhere():
             assert any(command.startswith(start) for command in printed), (name, start)
 
 
+@pytest.mark.heavy
 def test_what_init_prints_on_the_page_is_what_it_prints(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("COLUMNS", "80")

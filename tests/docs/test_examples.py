@@ -24,6 +24,7 @@ def printed_by(block: str, scope: dict[str, object]) -> list[str]:
     return out.getvalue().splitlines()
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize("page", [p for p in PAGES if "```python" in p.read_text()], ids=page_name)
 def test_the_examples_of_a_page_print_what_it_says(page, tmp_path, monkeypatch):
     """One after another, in a folder of their own; a block with a title is a file there."""

@@ -27,6 +27,7 @@ def test_there_are_three():
     assert [file.stem for file in FILES] == ["groups", "hand-over-a-table", "local-reports"]
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize("file", FILES, ids=lambda file: file.stem)
 def test_a_notebook_shows_what_it_computes(file):
     """If not: ``python tools/notebooks.py``."""

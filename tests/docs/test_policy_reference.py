@@ -25,6 +25,7 @@ def test_page_and_schema_are_as_the_tool_writes_them():
     assert policy_reference.SCHEMA.read_text(encoding="utf-8") == policy_reference.schema_text()
 
 
+@pytest.mark.heavy
 def test_every_key_is_explained():
     schema = policy_json_schema()
     for part in (schema, *schema["$defs"].values()):

@@ -83,3 +83,15 @@ def test_files_that_are_named_exist(name):
     assert real
     homes = (ROOT, ROOT / "src" / "shoal")
     assert [path for path in real if not any((home / path).exists() for home in homes)] == []
+
+
+def test_heavy_marks_follow_the_times_of_a_run():
+    marked = tool("heavy_tests").marked
+    plain = "import math\n\n\ndef test_a():\n    pass\n\n\ndef test_b():\n    pass\n"
+    heavy = marked(plain, {"test_a": 0.2, "test_b": 0.01})
+    assert heavy.startswith("import pytest\n")
+    assert "@pytest.mark.heavy\ndef test_a()" in heavy
+    assert heavy.count("heavy") == 1
+    assert marked(heavy, {"test_a": 0.2}) == heavy == marked(heavy, {})
+    assert "@pytest.mark.heavy\ndef test_b()" in marked(heavy, {"test_b": 0.2})
+    assert "heavy" not in marked(heavy, {"test_a": 0.01})

@@ -21,6 +21,7 @@ def test_names_keep_their_order():
     assert Box.of(["x", "y"], [0, 0], [1, 2]) == Box(x=(0, 1), y=(0, 2))
 
 
+@pytest.mark.heavy
 @given(rows)
 def test_clipped_rows_are_inside_and_inside_rows_stay(X):
     clipped = BOX.clip(X)
@@ -29,6 +30,7 @@ def test_clipped_rows_are_inside_and_inside_rows_stay(X):
     assert np.array_equal(clipped[inside], X[inside])
 
 
+@pytest.mark.heavy
 @given(rows)
 def test_clipping_moves_no_two_rows_apart(X):
     clipped = BOX.clip(X)
@@ -37,6 +39,7 @@ def test_clipping_moves_no_two_rows_apart(X):
     assert np.all(after <= before + 1e-6)
 
 
+@pytest.mark.heavy
 @given(rows, st.sampled_from([(0, 1), (-1, 1), (2, 5)]))
 def test_scaling_goes_there_and_back(X, cube):
     clipped = BOX.clip(X)

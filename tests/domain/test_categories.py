@@ -136,6 +136,7 @@ def test_equal_lists_are_equal_and_hash():
     assert len({Categories(["F"]), Categories(["F"]), Categories(["F"], other="bucket")}) == 2
 
 
+@pytest.mark.heavy
 @given(
     st.lists(st.text() | st.integers(), min_size=1, unique_by=lambda v: str(v).strip()), st.data()
 )

@@ -13,6 +13,7 @@ from shoal.errors import DimensionMismatch, InvalidDomain, NotFinite, TooLarge
 GRID = Grid(Box(x=(-1, 1), y=(0, 10)), (3, 7))
 
 
+@pytest.mark.heavy
 @given(arrays(float, st.tuples(st.integers(0, 30), st.just(2)), elements=st.floats(-20, 20)))
 def test_every_row_falls_into_the_cell_that_holds_it(X):
     keys = GRID.keys(X)
@@ -22,6 +23,7 @@ def test_every_row_falls_into_the_cell_that_holds_it(X):
     assert np.all((keys >= 0) & (keys < GRID.size))
 
 
+@pytest.mark.heavy
 @given(st.lists(st.integers(1, 6), min_size=1, max_size=4))
 def test_centres_are_numbered_by_their_own_keys(shape):
     grid = Grid(Box.unit(len(shape)), tuple(shape))

@@ -85,6 +85,7 @@ def test_an_empty_file_is_no_schema(tmp_path):
         Schema.load(tmp_path / "empty.yaml")
 
 
+@pytest.mark.heavy
 def test_importing_domain_imports_neither_pydantic_nor_yaml_nor_arrow():
     script = (
         "import sys, shoal.domain\n"
@@ -103,6 +104,7 @@ LISTED = st.lists(st.text(max_size=4), min_size=1, max_size=4, unique_by=str.str
 )
 
 
+@pytest.mark.heavy
 @given(st.dictionaries(NAMES, BOUNDED | LISTED, min_size=1, max_size=5))
 def test_any_good_schema_survives_the_round_trip(columns):
     schema = Schema.of({"version": 1, "columns": columns})
@@ -217,6 +219,7 @@ CONTENT = st.fixed_dictionaries(
 )
 
 
+@pytest.mark.heavy
 @given(CONTENT | JSON)
 def test_any_content_is_found_wanting_or_makes_a_schema(content):
     if not schema_problems(content):

@@ -155,6 +155,7 @@ def _named(tree, path="n"):
     return {f"{path}.{i}": _named(below, f"{path}.{i}") for i, below in enumerate(tree)}
 
 
+@pytest.mark.heavy
 @given(TREES)
 def test_any_tree_is_made_of_nested_intervals(tree):
     taxonomy = Taxonomy.nested("n", _named(tree))

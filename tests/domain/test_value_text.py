@@ -30,6 +30,7 @@ def test_spellings_of_a_whole_number_are_one_value(written):
     assert normalise_text(written) == SPELLINGS[written]
 
 
+@pytest.mark.heavy
 @given(st.lists(st.text() | st.from_regex(r"\s?-?[0-9]+\.?[0-9]*", fullmatch=True) | st.none()))
 def test_a_column_is_read_value_by_value(values):
     alone = [None if v is None else normalise_text(value_to_text(v)) for v in values]

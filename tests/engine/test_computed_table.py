@@ -110,6 +110,7 @@ def test_rows_of_an_array_come_back_as_an_array_with_a_line_each():
     assert rows_of(np.empty((0, 2)), BOX).map(doubled, ["a", "b"]).like_input().shape == (0, 2)
 
 
+@pytest.mark.heavy
 def test_all_lines_at_once_are_an_arrow_table_in_order_or_shuffled():
     mapped = rows_of(X, BOX).map(doubled, ["a", "b"])
     np.testing.assert_array_equal(mapped.frame()["a"].to_numpy(), X[:, 0] * 2)

@@ -13,6 +13,7 @@ def lines(batches, seed=1):
     return pa.Table.from_batches(shuffle_lines(batches, Randomness(seed).noise))
 
 
+@pytest.mark.heavy
 def test_every_order_is_as_likely():
     batches = [pa.record_batch({"x": [1]}), pa.record_batch({"x": [2, 3]})]
     noise = Randomness(1).noise

@@ -13,6 +13,7 @@ from shoal.engine._counting import CellKeys, SparseTotal
 blocks_of_keys = st.lists(st.lists(st.integers(0, 40), max_size=12), max_size=8)
 
 
+@pytest.mark.heavy
 @given(blocks_of_keys, st.integers(0, 20))
 def test_sparse_counts_are_those_of_all_keys_together(blocks, waiting):
     with pytest.MonkeyPatch.context() as patch:

@@ -59,6 +59,7 @@ def test_a_dropped_row_is_in_no_group():
     assert rows.sizes(["age"])["n"].to_pylist() == [2]
 
 
+@pytest.mark.heavy
 def test_refused_rows_come_out_of_the_query_as_named_errors():
     with pytest.raises(NotFinite, match="1 of 3"):
         rows_of({"age": [1.0, None, 1.0]}, Box(age=(0, 110))).sizes(["age"])

@@ -59,6 +59,7 @@ def test_an_entity_without_a_limit_limits_nothing_and_is_refused():
         rows_of({"age": [1], "visits": [1], "id": [1]}, BOX, entity="id")
 
 
+@pytest.mark.heavy
 def test_a_schemas_entity_without_a_limit_is_refused_too():
     content = {"version": 1, "columns": {"age": {"low": 0, "high": 110}}, "entity": "id"}
     schema = Schema.of(content)

@@ -84,6 +84,7 @@ def test_no_row_and_one_row_work_with_every_verb(n, tmp_path):
     assert sum(b.num_rows for b in rows.map(lambda b: b.numbers, ["a", "b"]).batches()) == n
 
 
+@pytest.mark.heavy
 def test_every_verb_meets_a_nan_on_the_last_row_before_it_returns_anything():
     bad, grid = np.vstack([X, [[0.5, np.nan]]]), Grid(BOX, 4)
     verbs = [
@@ -132,6 +133,7 @@ def test_an_array_is_not_changed_by_reading_it():
     assert outside.tolist() == [[5.0, -1.0]]
 
 
+@pytest.mark.heavy
 def test_what_the_first_pass_met_is_there_for_the_holder():
     ages = {"age": [31.0, float("nan"), 200.0, -5.0, 40.0], "who": ["a", "a", "b", "b", "b"]}
     rows = rows_of(ages, Box(age=(0, 110)), nonfinite="drop", entity="who", max_rows_per_person=1)

@@ -29,6 +29,7 @@ def scores(rows):
     return Counter(np.concatenate([[], *rows.each(lambda b: b.numbers[:, 0])]).tolist())
 
 
+@pytest.mark.heavy
 @settings(max_examples=10, deadline=None)
 @given(people, st.integers(1, 4), st.randoms())
 def test_places_in_the_table_do_not_matter(pairs, limit, random):
@@ -37,6 +38,7 @@ def test_places_in_the_table_do_not_matter(pairs, limit, random):
     assert scores(limited(pairs, limit)) == scores(limited(shuffled, limit, block_rows=3))
 
 
+@pytest.mark.heavy
 @settings(max_examples=10, deadline=None)
 @given(people, st.integers(1, 4))
 def test_a_person_who_leaves_changes_nobody_elses_rows(pairs, limit):
@@ -49,10 +51,12 @@ def test_a_person_who_leaves_changes_nobody_elses_rows(pairs, limit):
     assert own.total() == min(limit, len(gone))
 
 
+@pytest.mark.heavy
 def test_equal_rows_are_kept_as_often_as_they_repeat():
     assert scores(limited([(1, 5)] * 7, 3)) == {5.0: 3}
 
 
+@pytest.mark.heavy
 def test_which_rows_stay_depends_on_the_key_and_on_nothing_a_person_could_see():
     # 300 people, each keeping 2 of 6: every score 100 +- 8.2; 5 standard deviations, 1e-6 each.
     pairs = [(person, score) for person in range(300) for score in range(6)]
@@ -61,6 +65,7 @@ def test_which_rows_stay_depends_on_the_key_and_on_nothing_a_person_could_see():
     assert kept != scores(limited(pairs, 2, key="b"))
 
 
+@pytest.mark.heavy
 def test_all_verbs_and_passes_see_the_same_rows():
     rng = np.random.default_rng(2)
     pairs = list(
@@ -75,6 +80,7 @@ def test_all_verbs_and_passes_see_the_same_rows():
     assert sum(b.num_rows for b in rows.map(lambda b: b.numbers, ["s"]).batches()) == 120
 
 
+@pytest.mark.heavy
 def test_a_schema_carries_entity_limit_and_categories():
     schema = Schema.of(
         {
@@ -95,6 +101,7 @@ def test_categories_alone_are_limited_too():
     assert rows.size() == 2
 
 
+@pytest.mark.heavy
 def test_refused_rows_raise_before_anyone_is_counted():
     table = {"id": ["a", "b"], "score": [1.0, float("nan")]}
     with pytest.raises(NotFinite, match="1 of 2"):
@@ -104,12 +111,14 @@ def test_refused_rows_raise_before_anyone_is_counted():
         rows_of(table, BOX, entity="id", max_rows_per_person=1).size()
 
 
+@pytest.mark.heavy
 def test_rows_left_out_do_not_use_up_a_persons_share():
     table = {"id": ["a"] * 4, "score": [1.0, None, None, 2.0]}
     rows = rows_of(table, BOX, nonfinite="drop", entity="id", max_rows_per_person=2)
     assert rows.size() == 2
 
 
+@pytest.mark.heavy
 def test_the_rows_that_stay_are_removed_with_the_object(tmp_path, monkeypatch):
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
     rows = limited([(1, 5), (1, 6)], 1)
@@ -124,12 +133,14 @@ def test_the_rows_that_stay_are_removed_with_the_object(tmp_path, monkeypatch):
     assert list(tmp_path.glob("*/run-*")) == []
 
 
+@pytest.mark.heavy
 def test_no_rows_are_nobodys():
     table = pa.table({"id": pa.array([], pa.string()), "score": pa.array([], pa.float64())})
     rows = rows_of(table, BOX, entity="id", max_rows_per_person=2)
     assert rows.size() == 0
 
 
+@pytest.mark.heavy
 @given(st.lists(st.integers(0, 3), min_size=1, max_size=40), st.integers(1, 40))
 def test_places_run_on_across_batches(values, size):
     values = sorted(values)

@@ -14,6 +14,7 @@ def sample_of(rows, n, seed, cuts=()):
     return sample.rows(rows.shape[1])
 
 
+@pytest.mark.heavy
 @given(
     st.integers(0, 60),
     st.integers(0, 70),
@@ -28,6 +29,7 @@ def test_a_sample_has_distinct_rows_and_does_not_depend_on_blocks(size, n, cuts,
     np.testing.assert_array_equal(cut, sample_of(rows, n, seed))
 
 
+@pytest.mark.heavy
 def test_every_row_is_as_likely_as_every_other():
     # 4,000 samples of 3 out of 10: each row 1,200 +- 29; 5 standard deviations, false alarm 1e-5.
     rng, rows = np.random.default_rng(11), np.arange(10.0)[:, None]

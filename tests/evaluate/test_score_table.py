@@ -32,6 +32,7 @@ def scored():
     return lines(evaluate.score(fitted(X), X, control=nothing))
 
 
+@pytest.mark.heavy
 def test_a_model_gets_every_score(scored):
     assert list(scored) == [
         "ami", "ari", "nmi", "rand_index", "fowlkes_mallows", "mi", "normalised_mirkin",
@@ -46,6 +47,7 @@ def test_a_good_model_closes_the_gap_from_the_control_to_plain(scored):
         assert scored[name]["note"] is None or "high" in scored[name]["note"]
 
 
+@pytest.mark.heavy
 def test_the_plain_answer_is_the_best_by_its_own_measure(scored):
     assert scored["ami"]["plain"] == scored["normalised_inertia"]["plain"] == 1
     assert scored["centroid_index"]["plain"] == scored["aee"]["plain"] == 0
@@ -114,6 +116,7 @@ def test_an_answer_below_the_control_is_called_out():
     assert note["note"] == "no better than without data"
 
 
+@pytest.mark.heavy
 def test_an_answer_must_beat_the_best_control():
     true = np.repeat([0, 1], 50)
     good = np.where(np.arange(100) < 5, 1, true)
@@ -124,6 +127,7 @@ def test_an_answer_must_beat_the_best_control():
     assert lines(evaluate.score(good, against=true, control=[worse]))["ami"]["note"] is None
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize("labels", [np.zeros(2_000, int), np.full(2_000, -1)])
 def test_one_cluster_or_only_noise_has_no_shape(labels):
     scored = lines(evaluate.score(labels, X, against=np.repeat(range(5), 400)))
@@ -132,6 +136,7 @@ def test_one_cluster_or_only_noise_has_no_shape(labels):
     assert scored["ami"]["value"] == 0
 
 
+@pytest.mark.heavy
 def test_other_numbers_of_centres_are_told_both_ways():
     few = lines(evaluate.score(fitted(X, k=3), X, against=np.repeat(range(5), 400)))
     assert (few["missing_centers"]["value"], few["spurious_centers"]["value"]) == (2, 0)
@@ -139,6 +144,7 @@ def test_other_numbers_of_centres_are_told_both_ways():
     assert (many["missing_centers"]["value"], many["spurious_centers"]["value"]) == (0, 2)
 
 
+@pytest.mark.heavy
 def test_a_seed_repeats_the_table():
     model = fitted(X)
     assert evaluate.score(model, X).equals(evaluate.score(model, X))
@@ -146,6 +152,7 @@ def test_a_seed_repeats_the_table():
     assert not other.column("shuffled").equals(evaluate.score(model, X).column("shuffled"))
 
 
+@pytest.mark.heavy
 def test_shapes_found_without_centres_are_scored_by_labels():
     model = shoal.WaveCluster(domain=BOX, epsilon=2, random_state=1).fit(X)
     scored = lines(evaluate.score(model, X, against=np.repeat(range(5), 400)))
@@ -154,6 +161,7 @@ def test_shapes_found_without_centres_are_scored_by_labels():
     assert not math.isnan(scored["silhouette"]["value"])
 
 
+@pytest.mark.heavy
 def test_a_learner_from_reports_is_scored_in_its_units_beside_its_own_control():
     noise = shoal.mechanisms.PlanarLaplace(40.0, domain=BOX)
     reports = noise.release(X, shoal.Randomness(7).noise)

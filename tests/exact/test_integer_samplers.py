@@ -207,6 +207,7 @@ def fresh(step):
     return GeometricLaw(lambda: exp_minus(step), math.log2(step))
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize("step", ["2", "1/2", "1/50", "1/300"])
 def test_discrete_laplace_numbers_have_exactly_their_law(step):
     """Also zero mass, symmetry, tails, mean and log-ratios, as far as the table is drawn."""
@@ -228,6 +229,7 @@ def test_discrete_laplace_numbers_have_exactly_their_law(step):
     assert 0 <= beyond <= 2 * past
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize("step", ["2", "1/2", "1/50"])
 def test_log_ratios_hold_far_into_the_tail(step):
     """P[k]/P[k + 1] is e^step to 30 bits, also where P[k] is below 2**-60."""
@@ -239,6 +241,7 @@ def test_log_ratios_hold_far_into_the_tail(step):
             assert abs(two / one / ratio.low - 1) < Fraction(1, 2**30)
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize("step", ["2", "1/2", "1/300"])
 def test_geometric_numbers_have_exactly_their_law_and_mean(step):
     values, open_mass, past = law_of_code(fresh(Fraction(step)), 1)
@@ -251,6 +254,7 @@ def test_geometric_numbers_have_exactly_their_law_and_mean(step):
     assert abs(mean - (a / (ONE - a)).low) < past * max(values) * 4 + CLOSE
 
 
+@pytest.mark.heavy
 def test_the_law_does_not_depend_on_how_it_is_cut_into_tables():
     """A fast way and a slow one: low bits apart, or all in one table."""
     step = Fraction(1, 100)
@@ -262,6 +266,7 @@ def test_the_law_does_not_depend_on_how_it_is_cut_into_tables():
         assert abs(whole[k] - parts[k]) < 2 * CLOSE
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize(("step", "level"), [("1", 3), ("1/2", 9), ("2", 3)])
 def test_gaps_between_false_cells_have_exactly_their_law(step, level):
     law = skip_law.__wrapped__(Fraction(step), level)
@@ -275,6 +280,7 @@ def test_gaps_between_false_cells_have_exactly_their_law(step, level):
         mass = mass * (ONE - reach)
 
 
+@pytest.mark.heavy
 def test_thresholds_of_a_small_step_are_right_to_128_bits():
     """Step 1/100000: the first table of low bits has 4,095 thresholds, the next ones fewer."""
     step = Fraction(1, 100_000)
@@ -295,6 +301,7 @@ def test_thresholds_of_a_small_step_are_right_to_128_bits():
 # Coins.
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize("epsilon", ["1/10", "1", "8"])
 @pytest.mark.parametrize(
     ("chance", "true"),
@@ -464,6 +471,7 @@ def test_every_subset_comes_from_as_many_picks(d, k):
 # The split tests of a tree.
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize("epsilon", [64, 200, 640])
 def test_trees_have_exactly_their_law(epsilon, monkeypatch):
     """Depth 3, counts 0 to 2: the test's edge, and the mass of the noise beyond it."""
@@ -529,6 +537,7 @@ class Outcomes2:
 # The instrument itself.
 
 
+@pytest.mark.heavy
 def test_a_threshold_that_is_off_by_two_to_the_minus_ninety_is_caught():
     a = e_to_minus(Fraction(1))
     nudged = Coin(Fraction(1), lambda E: E / (E + 1) + Decimal(2) ** -90)
@@ -536,6 +545,7 @@ def test_a_threshold_that_is_off_by_two_to_the_minus_ninety_is_caught():
     assert not (ONE / (ONE + a)).holds(masses[0])
 
 
+@pytest.mark.heavy
 def test_a_guide_entry_that_is_wrong_is_caught():
     table = geometric_law.__wrapped__(Fraction(2))._two_sided_top
     table._guide[12] += 1

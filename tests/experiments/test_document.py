@@ -37,6 +37,7 @@ def _no_calls():
     CALLS.clear()
 
 
+@pytest.mark.heavy
 def test_a_run_leaves_tables_figures_and_the_page(tmp_path):
     outcome = reproduce(DOCUMENT, tmp_path, jobs=1)
     assert (outcome.ran, outcome.finished, outcome.cells) == (6, 6, 6)
@@ -58,6 +59,7 @@ def test_a_second_run_does_nothing_at_all(tmp_path):
     assert {path: path.stat().st_mtime_ns for path in tmp_path.rglob("*.*")} == before
 
 
+@pytest.mark.heavy
 def test_a_page_that_is_missing_is_written_without_running_a_cell(tmp_path):
     reproduce(DOCUMENT, tmp_path, jobs=1)
     (tmp_path / "report.html").unlink()
@@ -66,6 +68,7 @@ def test_a_page_that_is_missing_is_written_without_running_a_cell(tmp_path):
     assert CALLS == []
 
 
+@pytest.mark.heavy
 def test_parts_can_be_run_one_after_the_other(tmp_path):
     outcome = reproduce(DOCUMENT, tmp_path, only=["second"], jobs=1)
     assert (outcome.ran, outcome.finished) == (3, 3)

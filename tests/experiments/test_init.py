@@ -10,6 +10,7 @@ from shoal.experiments import DOCUMENTS, document_named
 PRIVATE = {"files", "errors", "experiments"}  # plumbing, which readers of results do not need
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize("name", DOCUMENTS)
 @pytest.mark.parametrize("quick", [True, False])
 def test_a_document_has_cells_each_of_its_own(name, quick):
@@ -33,6 +34,7 @@ def test_a_document_that_is_not_there_is_refused_by_name():
         document_named("thesis")
 
 
+@pytest.mark.heavy
 def test_experiments_import_public_names_only():
     """What others may import is what was measured."""
     folder = Path(shoal.experiments.__file__).parent

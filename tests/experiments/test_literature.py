@@ -1,3 +1,5 @@
+import pytest
+
 from shoal.audit import mechanisms
 from shoal.audit.twins import twins
 from shoal.experiments._literature import DOCUMENT, METHODS
@@ -14,6 +16,7 @@ def test_a_method_is_tested_or_says_why_not():
         assert bool(method.twin or method.case) != bool(method.why)
 
 
+@pytest.mark.heavy
 def test_a_broken_form_does_not_hold_and_a_correct_one_does():
     wanted = ("epsilon a bit claimed for a vector", "harmony d=2")
     cells = [cell for cell in DOCUMENT.cells(True) if cell.settings["name"] in wanted]

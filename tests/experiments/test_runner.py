@@ -22,6 +22,7 @@ def refuse(cell):
     raise AssertionError("a finished cell was run again")
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize("jobs", [1, 2])
 def test_every_cell_is_run_once_and_kept(tmp_path, jobs, monkeypatch):
     monkeypatch.syspath_prepend(os.path.dirname(__file__))
@@ -71,6 +72,7 @@ with CellFile(Path(sys.argv[1]), {"document": "test", "edition": 1, "quick": Tru
 """
 
 
+@pytest.mark.heavy
 def test_a_run_killed_at_once_goes_on_where_it_was(tmp_path):
     process = subprocess.Popen([sys.executable, "-c", KILLED, str(tmp_path)])
     path = tmp_path / "cells.jsonl"
@@ -117,6 +119,7 @@ def is_running(process):
         return file.read().rpartition(")")[2].split()[0] != "Z"
 
 
+@pytest.mark.heavy
 @pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
 def test_a_killed_run_leaves_no_process_behind(tmp_path):
     script = tmp_path / "script.py"

@@ -8,6 +8,7 @@ from shoal.errors import InvalidDomain, NotNumeric
 from shoal.figures._arrays import box_corners, check_counts
 
 
+@pytest.mark.heavy
 @given(arrays.arrays(float, (2, 2), elements=st.floats(width=64)))
 def test_counts_come_out_as_they_came_or_not_at_all(values):
     try:
@@ -19,6 +20,7 @@ def test_counts_come_out_as_they_came_or_not_at_all(values):
         assert np.array_equal(counts, values)
 
 
+@pytest.mark.heavy
 @given(st.lists(st.floats(), min_size=4, max_size=4))
 @example([-np.inf, np.inf, -np.inf, np.inf])
 def test_a_box_has_finite_ends_in_order_or_is_refused(ends):

@@ -34,6 +34,7 @@ def test_a_seventh_mark_repeats_the_first_shape_with_its_own_number():
     assert first.replace(">1<", ">7<") == seventh
 
 
+@pytest.mark.heavy
 @given(
     st.floats(-1e9, 1e9, allow_nan=False),
     st.floats(1e-6, 1e9, allow_nan=False),

@@ -1,3 +1,4 @@
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -57,6 +58,7 @@ def test_ticks_of_a_narrow_axis_can_be_told_apart():
     assert format_ticks([]) == []
 
 
+@pytest.mark.heavy
 @given(st.floats(-1e6, 1e6), st.floats(1e-6, 1e6), st.integers(2, 8))
 def test_no_two_ticks_read_alike(low, width, about):
     ticks = nice_ticks(low, low + width, about)

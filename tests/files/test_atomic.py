@@ -196,6 +196,7 @@ with file_set(folder / "table", overwrite=True) as files:
 """
 
 
+@pytest.mark.heavy
 @pytest.mark.skipif(os.name != "posix", reason="signals are POSIX's")
 def test_a_set_killed_at_any_step_is_the_old_one_or_the_new_one_to_the_next_process(tmp_path):
     outcomes = set()

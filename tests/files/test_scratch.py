@@ -30,6 +30,7 @@ def temporary(tmp_path, monkeypatch):
     return tmp_path
 
 
+@pytest.mark.heavy
 def test_what_a_killed_process_left_is_removed_by_the_next_and_not_before(temporary):
     with subprocess.Popen(
         [sys.executable, "-c", KILLED, str(temporary)], stdout=subprocess.PIPE
@@ -102,6 +103,7 @@ def test_a_nameless_file_can_be_read_again_and_has_no_content_on_disk_by_any_nam
     assert list(temporary.iterdir()) == []
 
 
+@pytest.mark.heavy
 def test_a_forked_child_leaves_the_folder_to_its_parent(temporary):
     with scratch() as folder:
         child = os.fork()
@@ -115,6 +117,7 @@ def test_a_forked_child_leaves_the_folder_to_its_parent(temporary):
         assert folder.exists()
 
 
+@pytest.mark.heavy
 def test_many_processes_share_the_place_and_leave_nothing(temporary):
     script = (
         "import sys, tempfile; tempfile.tempdir = sys.argv[1]\n"
@@ -129,6 +132,7 @@ def test_many_processes_share_the_place_and_leave_nothing(temporary):
     assert list(temporary.iterdir()) == []
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize("moment", ["is_still", "_sweep"])
 def test_work_that_is_dropped_while_the_place_is_held_does_not_wait_for_itself(
     temporary, monkeypatch, moment

@@ -54,6 +54,7 @@ def assert_same_groups(one, other):
     np.testing.assert_allclose(*places, atol=0.1)
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize(
     ("ending", "mechanism"),
     [
@@ -69,6 +70,7 @@ def test_it_reads_a_file_here_whatever_its_format(ending, mechanism):
     assert_same_groups(found, again)
 
 
+@pytest.mark.heavy
 def test_on_spark_it_reads_a_folder_that_spark_wrote(spark):
     reported("noisy.parquet", "planar-laplace", "--engine", "spark")
     found, again, code = learnt_again("noisy.parquet", "--engine", "spark")
@@ -76,6 +78,7 @@ def test_on_spark_it_reads_a_folder_that_spark_wrote(spark):
     assert "FrameReports" in code
 
 
+@pytest.mark.heavy
 def test_on_spark_it_reads_cells_that_are_text_by_their_whole_path(spark, folder):
     reported("grid.csv", "local-grid")
     uri = (folder / "grid.csv").as_uri()

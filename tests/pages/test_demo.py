@@ -20,6 +20,7 @@ def demo():
         return make_demo(students, example.domain, rng, PureDP(1))
 
 
+@pytest.mark.heavy
 def test_the_page_has_groups_map_budgets_and_attack(demo):
     kinds = [figure.kind for figure in page(demo).extra.figures]
     assert kinds == ["center_maps", "center_maps", "roc_curve"]
@@ -29,11 +30,13 @@ def test_the_page_has_groups_map_budgets_and_attack(demo):
     assert "10 → 24 in 100, this release" in html
 
 
+@pytest.mark.heavy
 def test_the_ceiling_is_rounded_up(demo):
     assert page(demo).values["attack"]["ceiling"] == pytest.approx(np.tanh(0.5))
     assert "the promise allows 47 in 100" in page(demo).lines[-1].text
 
 
+@pytest.mark.heavy
 def test_the_curve_over_the_number_of_groups_falls_to_the_one_shown(demo):
     curve = page(demo).curve.figure.data
     heights = dict(curve["points"])
@@ -41,6 +44,7 @@ def test_the_curve_over_the_number_of_groups_falls_to_the_one_shown(demo):
     assert heights[1] == 100 > heights[5] > heights[9] > 0
 
 
+@pytest.mark.heavy
 def test_the_map_shows_released_cells_beside_made_up_rows(demo):
     pair, budgets = page(demo).extra.figures[:2]
     plain, private = pair.data["panels"]

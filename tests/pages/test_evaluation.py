@@ -2,6 +2,7 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import numpy as np
+import pytest
 
 from shoal.evaluate import score
 from shoal.pages.evaluation import SCORE_NAMES, Evaluation, page
@@ -34,6 +35,7 @@ def test_a_model_without_centres_is_judged_by_its_labels():
     assert scored(TRUE).main["score"] == "ami"
 
 
+@pytest.mark.heavy
 def test_it_is_no_better_only_if_the_control_says_so():
     poor = np.arange(100) % 2
     nearly = np.where(np.arange(100) == 3, 1, TRUE)

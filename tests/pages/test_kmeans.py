@@ -32,11 +32,13 @@ def made(box=BOX, X=None, title=None, publisher=None, **settings):
     return page(fitted(box, X, **settings), title=title, publisher=publisher)
 
 
+@pytest.mark.heavy
 def test_the_page_has_words_for_everything_on_the_label():
     label = findings(made().to_result(), ledger=Ledger())["label"]
     assert not [field["name"] for field in label if field["value"] == "not stated"]
 
 
+@pytest.mark.heavy
 def test_the_page_shows_map_table_facts_and_what_noise_costs():
     shown = findings(made().to_result())
     assert shown["kind"] == "private k-means"
@@ -49,11 +51,13 @@ def test_the_page_shows_map_table_facts_and_what_noise_costs():
     assert "synopsis_" not in shown["result"]["values"]  # it would name a ledger's path
 
 
+@pytest.mark.heavy
 def test_the_page_is_plain_json():
     shown = findings(made().to_result(), ledger=Ledger())
     assert json.loads(json.dumps(shown)) == shown
 
 
+@pytest.mark.heavy
 def test_titles_and_names_from_outside_are_escaped():
     hostile = '</script><b onload="x">'
     box = Box.of([hostile, "=1+1"], [0, 0], [1, 1])
@@ -81,6 +85,7 @@ def test_that_no_group_can_be_told_is_said_first_on_terminal_page_and_in_json():
     assert len(few.values["groups"]) == 2  # paid for, and kept
 
 
+@pytest.mark.heavy
 def test_few_rows_for_the_noise_are_told_before_other_errors():
     wide = Box.of([f"c{i}" for i in range(60)], [0] * 60, [1] * 60)
     few = made(wide, X=rows(60, n=380))
@@ -89,6 +94,7 @@ def test_few_rows_for_the_noise_are_told_before_other_errors():
     assert WEAK not in findings(made().to_result())["errors"]
 
 
+@pytest.mark.heavy
 def test_many_columns_are_cut_where_they_are_listed_and_kept_where_they_are_counted():
     box = Box.of([f"c{i}" for i in range(20)], [0] * 20, [1] * 20)
     shown = made(box)
@@ -99,12 +105,14 @@ def test_many_columns_are_cut_where_they_are_listed_and_kept_where_they_are_coun
     assert "c19" not in render_text(*shown.lines)
 
 
+@pytest.mark.heavy
 def test_a_simulation_promises_nothing():
     shown = made()
     assert "Promised Nothing. With real noise:" in " ".join(render_text(*shown.lines).split())
     assert shown.values["simulation"] is True
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize(
     "settings",
     [

@@ -15,6 +15,7 @@ def fitted(d, n=3_000, k=3, box=None, **settings):
     return KMeansGroups(model.fit(X if box is None else box.unscale(X, -1, 1)))
 
 
+@pytest.mark.heavy
 def test_two_columns_make_one_map_of_the_released_cells():
     groups = fitted(2)
     (figure,) = maps(groups)
@@ -26,6 +27,7 @@ def test_two_columns_make_one_map_of_the_released_cells():
     assert len(figure.svg()) < 120_000
 
 
+@pytest.mark.heavy
 def test_more_columns_make_up_to_four_maps_those_that_differ_most_first():
     groups = fitted(4)
     figures = maps(groups)
@@ -35,6 +37,7 @@ def test_more_columns_make_up_to_four_maps_those_that_differ_most_first():
     assert figures[0].data["names"] == [f"C{i}" for i in best]
 
 
+@pytest.mark.heavy
 def test_cells_seen_through_a_view_are_drawn_where_they_stand_for():
     groups = fitted(8, n=6_000)
     assert groups.model.synopsis_.view_ is not None
@@ -42,16 +45,19 @@ def test_cells_seen_through_a_view_are_drawn_where_they_stand_for():
         assert np.array(figure.data["noisy_counts"]).sum() > 3_000
 
 
+@pytest.mark.heavy
 def test_without_cells_only_the_centres_are_drawn():
     (figure,) = maps(fitted(2, method="lloyd"))
     assert not np.any(figure.data["noisy_counts"])
     assert len(figure.data["centers"]) == 3
 
 
+@pytest.mark.heavy
 def test_one_column_makes_no_map():
     assert maps(fitted(1)) == []
 
 
+@pytest.mark.heavy
 def test_maps_of_places_have_the_longitude_across():
     city = Box.geo(lat=(40.4, 41.0), lon=(-74.3, -73.6))
     (figure,) = maps(fitted(2, box=city))

@@ -35,11 +35,13 @@ def placed():
     return groups(NDLaplace(3, domain=BOX), BOX)
 
 
+@pytest.mark.heavy
 def test_sizes_are_shares_of_the_density(placed):
     assert placed.sizes == pytest.approx([400, 400], abs=60)
     assert sum(placed.sizes) == 800
 
 
+@pytest.mark.heavy
 def test_centres_without_data_leave_much_more_inertia(placed):
     assert placed.ratio > 5
     assert placed.needed is None
@@ -51,6 +53,7 @@ def test_the_same_centres_agree_and_leave_the_same(placed):
     assert same.ratio == pytest.approx(1)
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize("certain", [True, False, None])
 def test_the_verdict_is_said_first_on_the_page_and_in_the_document(placed, certain):
     evidence = None if certain is None else Evidence(certain, {"spread evenly": 1.0}, 2.0, 1.5)
@@ -74,6 +77,7 @@ def test_maps_are_of_the_two_pairs_that_differ_most_found_and_without_data(place
     assert sum(map(sum, drawn[0].data["noisy_counts"])) == pytest.approx(800, rel=0.1)
 
 
+@pytest.mark.heavy
 def test_what_a_page_says_depends_on_how_it_was_learnt(placed):
     plain = groups(NDLaplace(3, domain=BOX), BOX, method="plain", total=5_000)
     made = shown(plain)
@@ -89,6 +93,7 @@ def test_a_choice_among_numbers_is_told(placed):
     assert "Each person was reported once." in limits
 
 
+@pytest.mark.heavy
 def test_a_grid_s_promise_is_the_reports_own():
     box = BOX.select(["x", "y"])
     result = shown(groups(LocalGrid(box, epsilon=4, cells=6), box, 400)).to_result()
@@ -96,6 +101,7 @@ def test_a_grid_s_promise_is_the_reports_own():
     assert "nothing was spent" in result.settings["releases"].value
 
 
+@pytest.mark.heavy
 def test_a_page_says_from_how_many_reports_was_learnt(placed, monkeypatch):
     there = replace(placed, total=9_000, protects="a row")
     assert "800 reports, drawn at random" in " ".join(shown(there).limits)
@@ -105,6 +111,7 @@ def test_a_page_says_from_how_many_reports_was_learnt(placed, monkeypatch):
     assert made.values["reports_used"] == 9_000
 
 
+@pytest.mark.heavy
 def test_a_control_of_fewer_reports_is_told(placed, monkeypatch):
     made = shown(placed)
     assert "as many as one machine holds" not in " ".join(made.limits)
@@ -117,6 +124,7 @@ def test_a_control_of_fewer_reports_is_told(placed, monkeypatch):
     assert made.values["without_data"]["reports"] == 800
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize(("d", "said"), [(3, False), (4, True), (8, True)])
 def test_a_grid_of_many_columns_is_said_to_be_coarse(d, said):
     box = Box.unit(d)

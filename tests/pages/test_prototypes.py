@@ -37,6 +37,7 @@ def made():
     return page(fitted(2000), title="Pupils", publisher="A school")
 
 
+@pytest.mark.heavy
 def test_there_is_a_card_for_each_group_largest_first(made):
     cards = made.groups.to_dict()["cards"]
     assert [card["number"] for card in cards] == [g["group"] for g in made.values["groups"]]

@@ -62,6 +62,7 @@ def model():
     return kmeans()
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize("kind", SUBJECTS)
 def test_whatever_is_fitted_has_a_page(tmp_path, kind):
     page = shoal.report(SUBJECTS[kind](), tmp_path / "page.html")
@@ -73,6 +74,7 @@ def test_whatever_is_fitted_has_a_page(tmp_path, kind):
     assert has_numbers == (kind != "plan")  # a plan is about no release
 
 
+@pytest.mark.heavy
 def test_the_numbers_beside_the_page_are_those_of_the_page(tmp_path, model):
     report(model, tmp_path / "page.html", title="Visitors", publisher="A museum")
     numbers = json.loads((tmp_path / "page.json").read_text())
@@ -80,6 +82,7 @@ def test_the_numbers_beside_the_page_are_those_of_the_page(tmp_path, model):
     assert "A museum" in (tmp_path / "page.html").read_text()
 
 
+@pytest.mark.heavy
 def test_a_page_that_is_there_is_not_replaced_unasked(tmp_path, model):
     page = tmp_path / "page.html"
     page.write_text("mine")
@@ -90,6 +93,7 @@ def test_a_page_that_is_there_is_not_replaced_unasked(tmp_path, model):
     assert report(model, page, overwrite=True).read_text() != "mine"
 
 
+@pytest.mark.heavy
 def test_numbers_that_are_there_stop_the_page_as_well(tmp_path, model):
     (tmp_path / "page.json").write_text("mine")
     with pytest.raises(AlreadyExists):
@@ -105,6 +109,7 @@ def test_a_page_is_an_html_file(tmp_path, model, path):
     assert "page.html" in raised.value.hint
 
 
+@pytest.mark.heavy
 def test_a_folder_that_is_not_there_is_named(tmp_path, model):
     with pytest.raises(CannotWrite, match="missing"):
         report(model, tmp_path / "missing" / "page.html")
@@ -123,6 +128,7 @@ def test_a_model_that_promises_nothing_has_no_public_page(tmp_path):
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.heavy
 def test_the_model_s_own_ledger_says_what_was_promised_in_all(tmp_path):
     ledger = Ledger()
     kmeans(ledger=ledger)
@@ -131,6 +137,7 @@ def test_the_model_s_own_ledger_says_what_was_promised_in_all(tmp_path):
     assert (account["here"], account["total"]) == ("1", "2")
 
 
+@pytest.mark.heavy
 def test_reports_that_were_learnt_from_show_no_budget_spent_here(tmp_path):
     report(learnt(), tmp_path / "page.html")
     assert json.loads((tmp_path / "page.json").read_text())["ledger"]["bar"] == []
@@ -144,6 +151,7 @@ def test_reports_without_a_public_box_have_no_page():
         build_page(model)
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize("kind", ["k-means", "prototypes", "waves", "reports", "summary"])
 def test_a_saved_model_has_the_page_of_its_folder(tmp_path, kind):
     SUBJECTS[kind]().save(tmp_path / "model")
@@ -188,6 +196,7 @@ def test_a_protected_value_among_the_released_is_refused(tmp_path):
         report(result, tmp_path / "page.html")
 
 
+@pytest.mark.heavy
 def test_the_package_of_reports_is_called_like_a_function(tmp_path, model):
     import shoal.report
 

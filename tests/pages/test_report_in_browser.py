@@ -149,21 +149,25 @@ def answers(request, tmp_path_factory, pages):
     return opened(tmp_path_factory.mktemp(request.param), pages, SCREENS, scheme)
 
 
+@pytest.mark.heavy
 def test_no_page_is_wider_than_its_screen_or_asks_for_anything(answers):
     assert [name for name, each in answers.items() if each["scroll"] > each["inner"]] == []
     assert {each["requests"] for each in answers.values()} == {0}
 
 
+@pytest.mark.heavy
 def test_nothing_is_too_small_or_too_pale_to_read(answers):
     assert {name: each["small"] for name, each in answers.items() if each["small"]} == {}
     assert {name: each["pale"] for name, each in answers.items() if each["pale"]} == {}
 
 
+@pytest.mark.heavy
 def test_screen_readers_find_their_way(answers):
     """Headings without gaps, names of pictures, heads of tables, landmarks, links that lead."""
     assert {name: each["faults"] for name, each in answers.items() if each["faults"]} == {}
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize("kind", GROUPED)
 @pytest.mark.parametrize("width", [1280, 390])
 def test_groups_and_promise_are_on_the_first_screen(answers, kind, width):
@@ -173,21 +177,25 @@ def test_groups_and_promise_are_on_the_first_screen(answers, kind, width):
     assert page["strip"]["text"].count(" in 100") == 2
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize("kind", GROUPED)
 def test_a_desk_shows_two_whole_cards_on_the_first_screen(answers, kind):
     assert sum(bottom <= SCREENS[1280] for bottom in answers[f"{kind} 1280"]["cards"]) >= 2
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize("width", SCREENS)
 def test_words_in_pictures_keep_apart(answers, width):
     clash = {n: e["clash"] for n, e in answers.items() if n.endswith(str(width)) and e["clash"]}
     assert clash == {}
 
 
+@pytest.mark.heavy
 def test_tables_that_go_on_beyond_the_edge_can_be_scrolled(answers):
     assert {name: each["stuck"] for name, each in answers.items() if each["stuck"]} == {}
 
 
+@pytest.mark.heavy
 @pytest.mark.skipif(AXE is None, reason="AXE_CORE names no copy of axe.min.js")
 @pytest.mark.parametrize("scheme", [0, 1])
 def test_axe_finds_no_serious_issue(tmp_path, pages, scheme):

@@ -20,6 +20,7 @@ def model():
     return model_of(3)
 
 
+@pytest.mark.heavy
 def test_a_page_shows_groups_beside_those_without_data(model):
     shown = page(model, table="here/reports.csv", publisher="A school")
     assert [table.title for table in shown.tables] == [
@@ -32,11 +33,13 @@ def test_a_page_shows_groups_beside_those_without_data(model):
     assert shown.settings["publisher"] == "A school"
 
 
+@pytest.mark.heavy
 def test_whose_a_report_is_stands_on_the_page(model):
     assert any("counts each time" in text for text in page(model).limits)
     assert "Each person was reported once." in page(model, protects="a person").limits
 
 
+@pytest.mark.heavy
 def test_groups_that_may_be_noise_are_marked():
     weak = model_of(3, epsilon=0.05)
     shown = page(weak)
@@ -51,6 +54,7 @@ def test_many_columns_are_said_to_be_coarse(columns):
     assert said == (columns == 7)
 
 
+@pytest.mark.heavy
 def test_the_page_of_a_model_is_written(model, tmp_path):
     path = shoal.report(model, tmp_path / "page.html", names=["early", "late"])
     assert "early" in path.read_text()

@@ -23,6 +23,7 @@ def measured():
     return check_summary(policy, achieved, achieved.broken(policy))
 
 
+@pytest.mark.heavy
 def test_a_script_reads_what_was_asked_and_what_was_reached(measured):
     values = json.loads(json.dumps(measured.values))
     assert values["k"] == {"asked": 2, "reached": 1}
@@ -31,6 +32,7 @@ def test_a_script_reads_what_was_asked_and_what_was_reached(measured):
     assert values["counted"] == "rows"
 
 
+@pytest.mark.heavy
 def test_words_name_what_is_broken_and_that_rows_were_counted(measured):
     words = " ".join(render_text(*measured.lines).split())
     assert "Broken" in words

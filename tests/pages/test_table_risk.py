@@ -1,5 +1,7 @@
 """What a page says about risk, in the words of WP216 and of SUDA."""
 
+import pytest
+
 from shoal.anonymize.policy import Policy
 from shoal.anonymize.risk.recount import AchievedPrivacy
 from shoal.anonymize.risk.special_uniques import SpecialCombination, SpecialUniques
@@ -43,6 +45,7 @@ def test_pseudonyms_are_told_to_link():
     assert "Pseudonyms link" in answers({"id": key})["Linkability"]
 
 
+@pytest.mark.heavy
 def test_unique_people_are_estimated_if_the_population_is_known():
     assert unique_lines([[1, 5], [2, 5]], None) == []
     (line,) = unique_lines([[1, 5], [2, 5]], 1_000)

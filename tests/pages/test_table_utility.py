@@ -1,6 +1,7 @@
 """What is said of a release's use, for the holder."""
 
 import numpy as np
+import pytest
 
 from shoal.anonymize import run_policy
 from shoal.anonymize.utility import ClassificationReport, ModelScore
@@ -20,6 +21,7 @@ def run(tmp_path, values):
     return run_policy(content, rows, overwrite=True)
 
 
+@pytest.mark.heavy
 def test_columns_are_drawn_before_and_after_in_few_bars(tmp_path):
     values = np.random.default_rng(1).integers(0, 20, 90).astype(str).tolist()
     figures = change_figures(run(tmp_path, values))
@@ -28,6 +30,7 @@ def test_columns_are_drawn_before_and_after_in_few_bars(tmp_path):
     assert all(abs(sum(figure.data["after"]) - 1) < 1e-4 for figure in figures)
 
 
+@pytest.mark.heavy
 def test_columns_that_go_together_are_listed(tmp_path):
     values = np.random.default_rng(1).integers(0, 20, 90).astype(str).tolist()
     ((columns, before, _),) = association_table(run(tmp_path, values)).rows

@@ -99,6 +99,7 @@ def test_json_has_the_box_and_the_noise_of_each_group():
     assert json.loads(json.dumps(shown)) == shown
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize(
     "settings",
     [

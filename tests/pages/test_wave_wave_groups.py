@@ -53,6 +53,7 @@ def test_boxes_are_told_to_the_width_of_a_cell():
         assert all(len(end.partition(".")[2]) <= 1 for end in visits.split(" to "))
 
 
+@pytest.mark.heavy
 @pytest.mark.filterwarnings("ignore::shoal.errors.NoGroupsTold")
 @pytest.mark.parametrize(("rows", "unit"), [(None, "rows"), (3, "rows"), (1, "people")])
 def test_people_are_counted_only_where_each_is_known_and_has_one_row(rows, unit):

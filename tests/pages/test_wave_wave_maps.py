@@ -21,6 +21,7 @@ def test_two_columns_are_one_map_of_the_cells_themselves_and_its_tree():
     assert "largest" not in figure.title
 
 
+@pytest.mark.heavy
 def test_more_columns_are_shown_in_pairs_and_the_tree_once():
     model = fitted(Box.unit(3))
     figures = maps(WaveGroups(model))

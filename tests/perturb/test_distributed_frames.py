@@ -33,6 +33,7 @@ def drawn(frame, remap):
     return np.column_stack(told.toArrow().columns), len(perturb.ledger_.entries())
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize(
     "remap", [clamp(BOX), TOWNS, bayes_remap("em"), CHAIN], ids=["clamp", "prior", "em", "chain"]
 )
@@ -44,6 +45,7 @@ def test_a_remap_moves_a_frames_reports_as_it_moves_those_of_an_array(frame, rem
     assert np.abs(moved - plain).max() > 0.1
 
 
+@pytest.mark.heavy
 def test_in_many_columns_reports_are_the_places_to_learn_from(spark):
     box = Box.unit(5)
     table = pa.table(np.random.default_rng(2).random((5, 200)).tolist(), names=list(box.names))
@@ -62,6 +64,7 @@ def test_people_who_were_remembered_here_are_not_forgotten_there(frame):
     assert perturb.ledger_.totals() == []
 
 
+@pytest.mark.heavy
 def test_a_frame_without_rows_has_no_reports_to_learn_from(spark):
     none = spark.createDataFrame([], "x double, y double")
     assert Perturb(LAPLACE, remap=bayes_remap("em")).fit(none).transform(none).count() == 0

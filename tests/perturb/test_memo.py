@@ -76,6 +76,7 @@ def test_a_failure_inside_keeps_nothing_in_the_file(tmp_path):
     assert kept(memo, ada) == {}
 
 
+@pytest.mark.heavy
 def test_two_writers_take_turns(memo):
     (ada,) = memo.hashed(["ada"])
     drawn = []

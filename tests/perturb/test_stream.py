@@ -58,6 +58,7 @@ def sorted_rows(n=1_000):
     return np.column_stack([np.linspace(0, 9, n)] * 2)
 
 
+@pytest.mark.heavy
 def test_the_order_of_a_sorted_table_does_not_come_out():
     reports = table_of(released(Streamed(SHARP), in_blocks(sorted_rows(), 64)))
     ranks = np.argsort(np.argsort(reports["x"].to_numpy()))
@@ -65,6 +66,7 @@ def test_the_order_of_a_sorted_table_does_not_come_out():
     assert np.allclose(np.sort(reports["x"]), sorted_rows()[:, 0], atol=0.1)
 
 
+@pytest.mark.heavy
 def test_written_reports_are_shuffled_too_and_a_seed_repeats_the_order(tmp_path):
     def written(name):
         drawn = released(Streamed(SHARP), in_blocks(sorted_rows(), 64))
@@ -76,12 +78,14 @@ def test_written_reports_are_shuffled_too_and_a_seed_repeats_the_order(tmp_path)
     assert written("b.csv") == first
 
 
+@pytest.mark.heavy
 def test_kept_order_is_the_rows_own():
     kept = Streamed(SHARP, keep_order=True)
     reports = table_of(released(kept, in_blocks(sorted_rows(), 64)))
     assert np.allclose(reports["x"], sorted_rows()[:, 0], atol=0.1)
 
 
+@pytest.mark.heavy
 def test_a_stream_of_noise_serves_many_releases_and_never_twice_the_same():
     noise = Randomness(7).noise
     both = [table_of(IN_ORDER.release(in_blocks(ROWS, 64), noise))["x"] for _ in range(2)]
@@ -126,6 +130,7 @@ def test_rows_that_flow_past_once_are_refused_before_anything_is_written():
     assert ledger.totals() == []
 
 
+@pytest.mark.heavy
 def test_a_remap_follows_every_block():
     reports = table_of(released(Streamed(LAPLACE, snap(BOX, 4)), in_blocks(ROWS, 64)))
     assert set(reports["x"].to_pylist()) == {0.0, 3.0, 6.0, 9.0}

@@ -70,6 +70,7 @@ NOT_APPLICABLE = {
 }
 
 
+@pytest.mark.heavy
 @parametrize_with_checks(
     [Perturb(NDLaplace(1.0)), Perturb(NDLaplace(1.0), memo="fresh")],
     expected_failed_checks=lambda _: EXPECTED_TO_FAIL,
@@ -556,6 +557,7 @@ VALUES = st.one_of(
 )
 
 
+@pytest.mark.heavy
 @settings(max_examples=60, deadline=None)
 @given(st.lists(st.lists(VALUES, min_size=0, max_size=3), min_size=0, max_size=4))
 def test_any_rows_are_reported_or_refused_by_name(rows):

@@ -17,6 +17,7 @@ def test_shoal_plan_is_the_function():
     assert shoal.plan is plan
 
 
+@pytest.mark.heavy
 def test_errors_fall_with_the_budget(found):
     poor, rich = found.curves["central"].bands
     assert rich.low < poor.low
@@ -24,11 +25,13 @@ def test_errors_fall_with_the_budget(found):
     assert list(rich.by_shape) == ["clear", "near", "touching", "no gaps"]
 
 
+@pytest.mark.heavy
 def test_a_plan_can_be_repeated(found):
     again = plan(3, domain=BOX, n_expected=2_000, epsilons=[0.1, 2], trust="central")
     assert again == found
 
 
+@pytest.mark.heavy
 def test_more_people_need_less_budget():
     few, many = (
         plan(2, domain=BOX, n_expected=n, epsilons=[0.05, 0.5], trust="central", groups="clear")
@@ -37,12 +40,14 @@ def test_more_people_need_less_budget():
     assert many.curves["central"].bands[0].high < few.curves["central"].bands[0].high
 
 
+@pytest.mark.heavy
 def test_what_is_known_of_the_groups_narrows_the_band(found):
     clear = plan(3, domain=BOX, n_expected=2_000, epsilons=[2], trust="central", groups="clear")
     assert clear.curves["central"].bands[0].high < found.curves["central"].bands[1].high
     assert list(clear.curves["central"].bands[0].by_shape) == ["clear", "near"]
 
 
+@pytest.mark.heavy
 def test_people_with_many_rows_cost_accuracy():
     schema = Schema.of_box(Box.unit(1), entity="name", max_rows_per_person=50)
     settings = {"n_expected": 500, "epsilons": [0.5], "trust": "central", "groups": "clear"}
@@ -52,12 +57,14 @@ def test_people_with_many_rows_cost_accuracy():
     assert many.curves["central"].bands[0].high > one.curves["central"].bands[0].high
 
 
+@pytest.mark.heavy
 def test_reports_are_planned_in_few_columns_only():
     wide = plan(2, domain=Box.unit(5), n_expected=100, epsilons=[1], groups="clear")
     assert list(wide.curves) == ["central"]
     assert "up to 4 columns" in wide.skipped["local"]
 
 
+@pytest.mark.heavy
 def test_progress_ends_at_one():
     calls = []
     plan(2, domain=Box.unit(1), n_expected=200, epsilons=[1], groups="clear",

@@ -23,16 +23,19 @@ def test_plain_centres_are_those_of_the_groups(trial):
     assert center_errors(trial.plain_centers, trial.start).max() < 0.02
 
 
+@pytest.mark.heavy
 def test_more_budget_means_less_error(trial):
     poor, rich = (np.mean(central_errors(trial, epsilon, 1)) for epsilon in (0.01, 5.0))
     assert rich < poor / 4
 
 
+@pytest.mark.heavy
 def test_a_table_that_stands_for_more_people_has_less_noise(trial):
     many = Trial(trial.rows, 200_000, trial.start)
     assert np.mean(central_errors(many, 0.02, 1)) < np.mean(central_errors(trial, 0.02, 1)) / 4
 
 
+@pytest.mark.heavy
 def test_reports_are_rougher_than_a_curator(trial):
     local = np.mean(local_errors(trial, 1.0, 1))
     assert local > np.mean(central_errors(trial, 1.0, 1))

@@ -18,6 +18,7 @@ def model():
     return shoal.PrivateKMeans(3, epsilon=1, domain=BOX, random_state=1).fit(rows)
 
 
+@pytest.mark.heavy
 def test_a_model_is_enough_for_a_plan(model):
     found = what_if(model, epsilons=[0.1, 5])
     poor, rich = found.curves["central"].bands
@@ -28,6 +29,7 @@ def test_a_model_is_enough_for_a_plan(model):
     assert found.flattery == FLATTERY
 
 
+@pytest.mark.heavy
 def test_the_same_release_gives_the_same_plan_after_saving(model, tmp_path):
     model.save(tmp_path / "model")
     loaded = shoal.load_model(tmp_path / "model")
@@ -35,6 +37,7 @@ def test_the_same_release_gives_the_same_plan_after_saving(model, tmp_path):
     assert first.curves == second.curves
 
 
+@pytest.mark.heavy
 def test_nothing_is_spent(model, tmp_path):
     ledger = shoal.Ledger(tmp_path / "a.ledger", limit=shoal.PureDP(3))
     rows = np.tile([[20.0, 4.0], [80.0, 16.0]], (200, 1))
@@ -51,6 +54,7 @@ def test_a_model_without_cells_is_as_wide_as_its_noise_tells():
     assert found.curves["central"].bands[0].high < 0.3
 
 
+@pytest.mark.heavy
 def test_rows_of_a_person_share_the_budget(model):
     people = shoal.Schema.of_box(BOX, entity="who", max_rows_per_person=4)
     columns = dict(zip(BOX.names, np.tile([[20.0, 4.0], [80.0, 16.0]], (400, 1)).T, strict=True))

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 from shoal.privacy.exact import exact, exact_text, whole_number
 
 
+@pytest.mark.heavy
 @given(st.fractions())
 def test_what_is_written_plainly_reads_back_the_same(value):
     assert Fraction(exact_text(value)) == value

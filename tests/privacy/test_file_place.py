@@ -115,6 +115,7 @@ def _spend_in_new_files(folder: Path, files: int) -> int:
     return files
 
 
+@pytest.mark.heavy
 def test_many_who_make_one_file_at_once_are_not_refused(tmp_path):
     """Each file has two names for a moment, which the others may see."""
     with get_context("fork").Pool(4) as pool:
@@ -156,6 +157,7 @@ def test_a_reader_through_a_link_sees_what_is_in_the_log_beside_the_file(tmp_pat
     reader.close()
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize(("look", "kept"), [(place_of, True), (Path.read_bytes, False)])
 def test_looking_at_a_file_drops_no_lock_of_this_process(path, look, kept):
     """Closing a descriptor that can read does: then another process takes the log away."""

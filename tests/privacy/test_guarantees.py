@@ -43,6 +43,7 @@ def test_decimal_budgets_add_exactly():
     assert sum([PureDP(0.1)] * 9, PureDP(0.1)).epsilon == 1
 
 
+@pytest.mark.heavy
 @given(st.integers(1, 50), st.integers(1, 1000))
 def test_shares_sum_to_the_whole(parts, thousandths):
     whole = PureDP(Fraction(thousandths, 1000))
@@ -205,6 +206,7 @@ def test_metric_privacy_on_a_box_is_local_privacy_of_its_diameter():
     assert MetricDP(1, "chebyshev", slack=1).as_local(Box(x=(0, 3), y=(0, 4))) == LocalDP(5)
 
 
+@pytest.mark.heavy
 @given(st.lists(st.floats(1e-3, 1e3), min_size=1, max_size=6))
 def test_a_diameter_is_never_rounded_down(sides):
     box = Box.of([f"x{i}" for i in range(len(sides))], [0.0] * len(sides), sides)

@@ -188,6 +188,7 @@ def hold(path, ready, go_on):
         os.kill(os.getpid(), signal.SIGKILL)
 
 
+@pytest.mark.heavy
 def test_a_run_that_a_living_process_works_on_is_not_taken_from_it(path):
     Ledger(path)
     spawn = multiprocessing.get_context("spawn")
@@ -215,6 +216,7 @@ def test_parts_of_disjoint_rows_are_refused_in_a_run(path):
             pass
 
 
+@pytest.mark.heavy
 def test_a_run_that_paid_all_the_limit_allows_goes_on(path):
     Ledger(path, limit=PureDP(1))
     one = (Geometric(HALF), COUNTS, "a")
@@ -240,6 +242,7 @@ def test_each_page_of_a_run_is_paid_for(path):
     assert len(Ledger(path).entries()) == 3
 
 
+@pytest.mark.heavy
 def test_reports_without_a_draft_of_the_run_are_not_drawn_again_unpaid(path):
     box = Box(age=(0, 110))
     reports = Streamed(NDLaplace("0.1", domain=box))

@@ -84,12 +84,14 @@ def test_a_copy_writes_to_the_same_ledger(ledger, again):
     assert ledger.totals() == [PureDP(2)]
 
 
+@pytest.mark.heavy
 def test_fits_in_other_processes_are_recorded(ledger):
     fits = [delayed(Estimator(0.25, ledger).fit)() for _ in range(4)]
     Parallel(n_jobs=2)(fits)
     assert ledger.totals() == [PureDP(1)]
 
 
+@pytest.mark.heavy
 def test_a_forked_child_records_in_the_parents_ledger(ledger):
     process = get_context("fork").Process(target=spend, args=(ledger, 1))
     process.start()
@@ -108,6 +110,7 @@ def test_a_private_ledger_that_travels_is_for_its_owner_only(tmp_path, monkeypat
     assert ledger.totals() == [PureDP(1)]
 
 
+@pytest.mark.heavy
 def test_a_temporary_ledger_is_removed_when_its_owner_ends(tmp_path):
     code = "import pickle, shoal; ledger = shoal.Ledger(); pickle.dumps(ledger); print(ledger.path)"
     env = {**os.environ, "TMPDIR": str(tmp_path)}
@@ -319,6 +322,7 @@ def test_a_ledger_that_vanished_is_not_made_anew(tmp_path):
     assert not (tmp_path / "ledger.sqlite").exists()
 
 
+@pytest.mark.heavy
 def test_a_ledger_held_by_another_process_is_waited_for_then_refused(tmp_path, monkeypatch):
     monkeypatch.setattr(sqlite_file, "TIMEOUT_SECONDS", 0.2)
     ledger = Ledger(tmp_path / "ledger.sqlite")
@@ -378,6 +382,7 @@ def _spend_often(path: Path, times: int) -> int:
     return done
 
 
+@pytest.mark.heavy
 def test_eight_processes_never_exceed_a_limit_and_lose_nothing(tmp_path):
     path = tmp_path / "ledger.sqlite"
     ledger = Ledger(path, limit=PureDP(1))
@@ -400,6 +405,7 @@ while True:
 """
 
 
+@pytest.mark.heavy
 def test_a_killed_process_leaves_a_readable_ledger_that_never_under_counts(tmp_path):
     path = tmp_path / "ledger.sqlite"
     released = 0
@@ -419,6 +425,7 @@ def test_a_killed_process_leaves_a_readable_ledger_that_never_under_counts(tmp_p
         assert Ledger(path).totals() == [PureDP("0.001") * written]
 
 
+@pytest.mark.heavy
 def test_forks_beside_a_busy_thread_lose_nothing_and_hang_nobody(ledger):
     """SQLite must not be in the middle of a call when the process forks."""
     done, stop = set(), threading.Event()
@@ -456,6 +463,7 @@ def _ends_well(child: int) -> bool:
     return False
 
 
+@pytest.mark.heavy
 def test_a_private_ledger_moves_to_one_file_and_loses_nothing_on_the_way():
     for _ in range(10):
         ledger = Ledger()
@@ -467,6 +475,7 @@ def test_a_private_ledger_moves_to_one_file_and_loses_nothing_on_the_way():
         assert ledger.totals() == [PureDP(10)]
 
 
+@pytest.mark.heavy
 def test_a_private_ledger_that_cannot_be_shared_refuses_in_the_fork(tmp_path, monkeypatch):
     """Python forks even if a hook before it fails: the child must not count for itself."""
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path / "nowhere"))
@@ -509,6 +518,7 @@ def _settled(path: Path, epsilon: int) -> bool:
     return True
 
 
+@pytest.mark.heavy
 def test_two_limits_given_at_once_are_not_both_taken(tmp_path):
     with get_context("fork").Pool(4) as pool:
         for i in range(15):

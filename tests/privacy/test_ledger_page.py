@@ -284,6 +284,7 @@ def test_a_page_is_not_copied(again):
         again(Ledger().open(PureDP(1), by="test"))
 
 
+@pytest.mark.heavy
 def test_a_page_is_not_used_in_another_process():
     page = Ledger().open(PureDP(1), by="test")
     page.release(Spy(page.budget * Fraction(1, 2)), 0, noise(), of="half")

@@ -118,6 +118,7 @@ def a_table_page(words):
     return render(findings(Result("test", KAnonymity(5), {"title": Public(words)}, released)))
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize("words", ["Married-civ-spouse", "w" * 200])
 @pytest.mark.parametrize("width", [1280, 390])
 def test_words_in_the_pictures_of_a_table_do_not_collide(tmp_path, width, words):
@@ -127,6 +128,7 @@ def test_words_in_the_pictures_of_a_table_do_not_collide(tmp_path, width, words)
     assert small == "0"
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize(
     ("width", "words"),
     [(1280, "Minutes a session"), (390, "Minutes a session"), (320, "w" * 10_000)],
@@ -140,6 +142,7 @@ def test_nothing_is_wider_than_the_screen_or_too_small_to_read(tmp_path, width, 
     assert requests == "0"
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize(
     ("most", "low", "high"),
     [
@@ -162,16 +165,19 @@ def test_words_in_a_map_keep_apart_and_its_table_is_whole(tmp_path, most, low, h
     assert probed(tmp_path, page, width=width)[:2] == ["", "0"]
 
 
+@pytest.mark.heavy
 def test_the_page_follows_a_dark_screen(tmp_path):
     dark = probed(tmp_path, a_page(), "--blink-settings=preferredColorScheme=0")[-1]
     light = probed(tmp_path, a_page(), "--blink-settings=preferredColorScheme=1")[-1]
     assert (dark, light) == ("rgb(16, 25, 31)", "rgb(246, 248, 248)")
 
 
+@pytest.mark.heavy
 def test_the_console_stays_silent(tmp_path):
     assert "CONSOLE" not in chromium(tmp_path, a_page()).stderr
 
 
+@pytest.mark.heavy
 def test_a_script_that_slipped_in_would_not_run(tmp_path):
     page = a_page().replace("</body>", "<script>document.title = 'ran'</script></body>")
     run = chromium(tmp_path, page)
@@ -201,6 +207,7 @@ def a_page_of_maps(how_many):
     return render(findings(Result("private k-means", PureDP(1), {}, released)))
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize("width", [1280, 1000, 390, 320])
 @pytest.mark.parametrize("how_many", [1, 3])
 def test_maps_beside_each_other_can_be_read_and_fit(tmp_path, how_many, width):
@@ -211,6 +218,7 @@ def test_maps_beside_each_other_can_be_read_and_fit(tmp_path, how_many, width):
     assert badly == "" or width < 390
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize("width", [1280, 390])
 def test_words_in_the_pictures_of_a_table_keep_apart(tmp_path, width):
     sizes = [[1, 900], [4, 70], [12, 30], [99, 8], [4_321, 2], [98_765, 1]]
@@ -257,6 +265,7 @@ def a_document():
     return reproduction_page(Reproduction(**done))
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize("width", [1280, 390])
 def test_the_page_of_a_document_fits_the_screen_and_can_be_read(tmp_path, width):
     badly, _, scroll, inner, small, requests, _ = probed(tmp_path, a_document(), width=width)

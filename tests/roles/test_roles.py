@@ -17,6 +17,7 @@ def script(role):
     return (first_hours.FOLDER / role).read_text(encoding="utf-8")
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize("role", [r for r in first_hours.ROLES if r != "spark.cells"])
 def test_a_first_hour_runs_as_it_is_typed(role, tmp_path):
     played = first_hours.play(role, tmp_path)

@@ -6,33 +6,18 @@ most 1e-5: at most 200 outputs are looked at, at 5.5 standard errors (4e-8) each
 """
 
 import math
-from collections import Counter
 from fractions import Fraction
 
 import numpy as np
 import pytest
 
 from shoal.domain import SparseCounts
-from shoal.mechanisms import Exponential, Gaussian, Geometric, KNorm, ProductNorm, TreeSplits
+from shoal.mechanisms import Exponential, Gaussian, Geometric, KNorm, TreeSplits
 from shoal.mechanisms.central.exponential import Choices, Intervals
 from shoal.mechanisms.central.tree_splits import TreeCounts
 from shoal.privacy import ApproxDP, PureDP
-from shoal.randomness import Randomness
 
 ERRORS = 5.5
-OFTEN = 150  # an output seen less often on either value has too large an error
-
-
-def often_drawn(draw, value, other, n):
-    """Outputs seen often on both values, with the logarithm of the ratio and its error."""
-    first, second = (
-        Counter(draw(v, n, Randomness(seed).noise)) for seed, v in enumerate((value, other))
-    )
-    shared = [o for o in first if min(first[o], second[o]) >= OFTEN]
-    assert 2 <= len(shared) <= 200
-    return {
-        o: (math.log(first[o] / second[o]), math.sqrt(1 / first[o] + 1 / second[o])) for o in shared
-    }
 
 
 def one_by_one(mechanism, key):
@@ -47,7 +32,7 @@ def many_vectors(mechanism):
 
 
 @pytest.mark.parametrize(("step", "move"), [("1", 1), ("1/3", 2), ("2", 1)])
-def test_geometric_noise(step, move):
+def test_geometric_noise(often_drawn, step, move):
     noise = Geometric(PureDP(Fraction(step)))
 
     def draw(value, n, rng):
@@ -57,7 +42,7 @@ def test_geometric_noise(step, move):
         assert abs(seen - noise.log_ratio(output, 5, 5 + move)) < ERRORS * error
 
 
-def test_sparse_geometric_noise_and_the_cells_it_leaves_out():
+def test_sparse_geometric_noise_and_the_cells_it_leaves_out(often_drawn):
     noise = Geometric(PureDP(1), at_least=2)
     value, other = SparseCounts([0, 2], [2, 1], 3), SparseCounts([0], [1], 3)
 
@@ -78,13 +63,13 @@ def test_sparse_geometric_noise_and_the_cells_it_leaves_out():
         (Intervals([0, 2, 4, 8], [3, 5, 4]), Intervals([0, 3, 8], [4, 5])),
     ],
 )
-def test_the_exponential_mechanism(value, other):
+def test_the_exponential_mechanism(often_drawn, value, other):
     pick = Exponential(PureDP(1))
     for output, (seen, error) in often_drawn(one_by_one(pick, int), value, other, 6_000).items():
         assert abs(seen - pick.log_ratio(output, value, other)) < ERRORS * error
 
 
-def test_split_tests_of_a_tree():
+def test_split_tests_of_a_tree(often_drawn):
     """The whole tree is the output: rows at 0.1, and one more at 0.9 or not."""
 
     def counts(rows):
@@ -110,7 +95,7 @@ def test_split_tests_of_a_tree():
 
 
 @pytest.mark.parametrize("m", [1, 2])
-def test_k_norm_noise_on_so_coarse_a_lattice_that_rounding_shows(m):
+def test_k_norm_noise_on_so_coarse_a_lattice_that_rounding_shows(often_drawn, m):
     """The figure is never below the true one, and above it by at most the cube's diagonal."""
     noise, value, other = KNorm(PureDP(1), 3), np.zeros(m, int), np.full(m, 2)
     slack = 2 * math.sqrt(m) / 3
@@ -119,25 +104,14 @@ def test_k_norm_noise_on_so_coarse_a_lattice_that_rounding_shows(m):
         assert stated - slack - ERRORS * error < seen < stated + ERRORS * error
 
 
-def test_block_noise():
-    noise, value, other = (
-        ProductNorm(PureDP(1), (1, 2), (3, 2)),
-        np.zeros(3, int),
-        np.array([3, 1, 1]),
-    )
-    for output, (seen, error) in often_drawn(many_vectors(noise), value, other, 100_000).items():
-        stated = noise.log_ratio(np.array(output), value, other)
-        assert stated - 2 - ERRORS * error < seen < stated + ERRORS * error
-
-
-def test_gaussian_noise():
+def test_gaussian_noise(often_drawn):
     """Sigma is 13 here: what rounding changes is below a tenth of the error."""
     noise, value, other = Gaussian(ApproxDP(1, 1e-6), 3), np.array([0]), np.array([8])
     for output, (seen, error) in often_drawn(many_vectors(noise), value, other, 100_000).items():
         assert abs(seen - noise.log_ratio(np.array(output), value, other)) < ERRORS * error
 
 
-def test_a_law_of_half_the_noise_is_caught():
+def test_a_law_of_half_the_noise_is_caught(often_drawn):
     """The instrument sees a slip of a factor of two."""
     noise, twice = Geometric(PureDP("0.5")), Geometric(PureDP(1))
 

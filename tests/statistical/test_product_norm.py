@@ -68,3 +68,19 @@ def test_within_a_block_every_coordinate_has_the_same_share():
 def test_vectors_have_nothing_to_do_with_each_other():
     norm = lengths((1, 2, 5))[0].max(axis=1)
     assert abs(np.corrcoef(norm[1:], norm[:-1])[0, 1]) < 6 / math.sqrt(MANY)
+
+
+def test_the_law_it_states_is_what_it_draws(often_drawn):
+    """At most 200 outputs are looked at, at 5.5 standard errors (4e-8) each."""
+    noise, value, other = (
+        ProductNorm(PureDP(1), (1, 2), (3, 2)),
+        np.zeros(3, int),
+        np.array([3, 1, 1]),
+    )
+
+    def draw(vector, n, rng):
+        return map(tuple, noise.release(np.tile(vector, (n, 1)), rng).tolist())
+
+    for output, (seen, error) in often_drawn(draw, value, other, 100_000).items():
+        stated = noise.log_ratio(np.array(output), value, other)
+        assert stated - 2 - 5.5 * error < seen < stated + 5.5 * error

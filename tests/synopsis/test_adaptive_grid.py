@@ -63,6 +63,7 @@ def test_the_printed_method_keeps_every_positive_count_as_drawn():
     assert cells.noisy_count.min() == 1
 
 
+@pytest.mark.heavy
 @given(st.lists(st.integers(1, 40), min_size=1, max_size=20), st.integers(1, 6),
        st.integers(20, 10_000))  # fmt: skip
 def test_lowering_the_largest_again_and_again(parts, d, most):
@@ -123,6 +124,7 @@ def test_cells_are_finer_where_rows_are():
     assert sides[near].max() < sides[far].min() / 2
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize("consistency", [True, False])
 def test_sparse_parts_go_beyond_memory_while_coarse_cells_stay_few(consistency):
     X = np.repeat(rng.random((3, 6)), 100_000, axis=0)

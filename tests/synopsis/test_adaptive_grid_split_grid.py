@@ -16,6 +16,7 @@ def splits(d, cells, most=4):
     return SplitGrid(grid, rng.integers(1, most + 1, grid.size))
 
 
+@pytest.mark.heavy
 @settings(max_examples=30, deadline=None)
 @given(st.integers(1, 5), st.integers(1, 4))
 def test_every_cell_holds_its_own_centre_and_no_other(d, cells):

@@ -16,6 +16,7 @@ def test_all_cells_add_up_to_the_rows_within_their_noise(kind):
     assert abs(total - 3_000) < 6 * np.sqrt(2 * noises) / step
 
 
+@pytest.mark.heavy
 def test_regions_of_settled_cells_carry_the_noise_that_is_said():
     """300 releases of an empty table: the variance of a region's sum within 5 deviations."""
     sums, noises = [], []

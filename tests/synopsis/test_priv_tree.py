@@ -56,6 +56,7 @@ def halves_of(box, depth):
     return [first, second]
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize("d", [1, 2, 6, 12])
 def test_weight_lies_where_rows_are(d):
     tree = PrivTree(epsilon=1, domain=Box.unit(d), random_state=1).fit(blob(20_000, d))
@@ -76,6 +77,7 @@ def test_rows_all_in_one_place_are_followed_to_the_smallest_cell():
     np.testing.assert_allclose((tree.cells_.high - tree.cells_.low)[heaviest], 1 / 1024)
 
 
+@pytest.mark.heavy
 def test_a_tree_stops_before_it_has_more_leaves_than_allowed():
     X = rng.random((200_000, 2))
     tree = PrivTree(epsilon=50, domain=Box.unit(2), max_cells=500, random_state=1).fit(X)

@@ -36,6 +36,7 @@ def test_with_too_few_rows_nothing_is_estimated():
     assert fitted([1.0, 2.0, 3.0], epsilon=0.01).bounds_ == {}
 
 
+@pytest.mark.heavy
 def test_empty_tables_are_taken_for_occupied_in_about_one_fit_of_twenty():
     seen = sum(bool(fitted(np.empty(0), seed=seed).bounds_) for seed in range(300))
     assert seen <= 25  # 15 on average at most; more than 25 happens in 1 of 150 such tests
@@ -59,6 +60,7 @@ def test_the_ledger_is_charged_once_with_the_whole_promise():
     assert ledger.entries().num_rows == 1
 
 
+@pytest.mark.heavy
 def test_a_schema_makes_it_a_promise_to_people():
     people = Schema.of_box(widest_box(["x"]), entity="who", max_rows_per_person=4)
     model = PrivateBounds(epsilon=1, domain=people, random_state=1)
@@ -67,6 +69,7 @@ def test_a_schema_makes_it_a_promise_to_people():
     assert model.bounds_["x"] == (4, 8)
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize("name", [name for name in families if name.startswith("PrivateBounds")])
 def test_a_replay_on_a_neighbour_loses_what_is_promised_and_no_more(name):
     seen = replay_family(families[name], 3, random_state=3)

@@ -24,6 +24,7 @@ def test_the_whole_box_holds_all_rows():
     assert found.missing is None
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize("kind", [AdaptiveGrid, UniformGrid, PrivTree])
 def test_nine_in_ten_intervals_hold(kind):
     """60 ranges of 3 releases: ranges of a release share noise, so the limits are wide."""

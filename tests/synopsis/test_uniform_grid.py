@@ -56,6 +56,7 @@ def test_weight_lies_where_rows_are(negative):
     assert weights[near].sum() > 0.95 * weights.sum()
 
 
+@pytest.mark.heavy
 def test_a_sparse_grid_sees_what_no_dense_one_could_hold():
     X = np.repeat(rng.random((20, 8)), 300, axis=0)
     grid = UniformGrid(epsilon=1, domain=Box.unit(8), cells=200, sparse=True, random_state=1)
@@ -77,6 +78,7 @@ def test_a_sparse_and_a_dense_grid_agree_where_the_cut_is_above_the_level():
     assert dense.weight.sum() == pytest.approx(sparse.weight.sum(), rel=0.01)
 
 
+@pytest.mark.heavy
 def test_a_computed_sparse_grid_is_lowered_to_what_keys_have_room_for():
     grid = UniformGrid(epsilon=1000, domain=Box.unit(1), n_public=10**60, sparse=True)
     assert grid.set_params(random_state=1).fit(blob(9, 1)).n_cells_ <= 2**62
@@ -110,6 +112,7 @@ def test_hand_given_cells_beyond_the_limits_raise_before_a_row_is_read():
         assert reads == []
 
 
+@pytest.mark.heavy
 @given(st.integers(1, 2**62), st.integers(1, 300))
 def test_one_more_cell_an_axis_would_be_too_many(most, d):
     parts = most_an_axis(most, d)

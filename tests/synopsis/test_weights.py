@@ -21,6 +21,7 @@ def test_all_that_is_positive_is_kept_where_it_is_not_enough():
     assert weights_of([4, -1, 2], 100).tolist() == [4, 0, 2]
 
 
+@pytest.mark.heavy
 @given(counts, st.integers(1, 500))
 def test_a_smaller_cut_would_not_reach_the_number_of_rows(noisy, n_rows):
     weights = weights_of(noisy, n_rows)
@@ -31,6 +32,7 @@ def test_a_smaller_cut_would_not_reach_the_number_of_rows(noisy, n_rows):
         np.testing.assert_array_equal(weights, np.maximum(noisy, 0))
 
 
+@pytest.mark.heavy
 @given(counts.filter(len), st.integers(1, 500))
 def test_taking_the_same_off_every_count_leaves_the_number_of_rows(noisy, n_rows):
     weights = weights_of(noisy, n_rows, "norm-sub")

@@ -9,18 +9,9 @@ from typing import Any
 import numpy as np
 
 from shoal.errors import InvalidSetting
-from shoal.mechanisms import (
-    Gaussian,
-    Geometric,
-    KNorm,
-    LocalGrid,
-    Mixed,
-    NDLaplace,
-    ProductNorm,
-    Restrict,
-)
 from shoal.mechanisms.local.bounded.base import Bounded
 from shoal.mechanisms.local.categories.base import Categorical
+from shoal.mechanisms.registry import REGISTRY
 
 Call = Callable[[Any, Any], Any]
 Draw = Callable[[Any, int, np.random.Generator], Any]
@@ -118,10 +109,11 @@ def _check_count(outputs: Any, n: int) -> Any:
 
 
 def _takes_copies(mechanism: Any, x: Any) -> bool:
-    if isinstance(mechanism, Geometric | KNorm | ProductNorm | Gaussian):
-        return isinstance(x, int | np.integer | np.ndarray | list)
-    records = Bounded | Categorical | NDLaplace | Restrict | LocalGrid | Mixed
-    return isinstance(mechanism, records)
+    for entry in REGISTRY:
+        if isinstance(mechanism, entry.kind):
+            is_value = isinstance(x, int | np.integer | np.ndarray | list)
+            return entry.takes_copies and (is_value or not entry.is_central)
+    return isinstance(mechanism, Bounded | Categorical)
 
 
 def repeat_record(x: Any, n: int) -> Any:

@@ -8,7 +8,7 @@ every other file with its checksum. To be kept this way, a fitted estimator prov
     _restore(document, tables)    a class method: the model again, ready to predict
     _saved_description()          what ``shoal.describe`` computed, in a file of its own, or None
 
-and a place in ``MODELS``: only those classes are ever made from a folder.
+and a place in the registry: only those classes are ever made from a folder.
 """
 
 from importlib import import_module
@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from shoal.cluster._computed_once import DESCRIPTION
+from shoal.cluster.registry import REGISTRY
 from shoal.data import atomic_folder
 from shoal.documents import parse_json
 from shoal.domain import Box, Schema
@@ -26,10 +27,7 @@ from shoal.synopsis.folder import digest_of, read_part, write_part
 
 SCHEMA = "shoal.model/1"
 MODEL = "model.json"
-MODELS = dict.fromkeys(
-    ("LocalClusterer", "PrivateKMeans", "PrivateKPrototypes", "RoundsModel", "WaveCluster"),
-    "shoal.cluster",
-)
+MODELS = {entry.name: entry.package for entry in REGISTRY if entry.is_model}
 PAGES = {f"report{mark}.{kind}" for mark in ("", "-simulation") for kind in ("html", "json")}
 # What reading a damaged document may raise.
 _DAMAGED = (KeyError, TypeError, ValueError, AttributeError, IndexError, OverflowError)
@@ -244,6 +242,6 @@ def _document(folder: Path) -> dict[str, Any]:
     if not known:
         raise UnreadableModel(
             f"{folder / MODEL} does not describe a model that this version knows.",
-            f"Its format must be {SCHEMA}, and its class one of {', '.join(MODELS)}.",
+            f"Its format must be {SCHEMA}, and its class one of {', '.join(sorted(MODELS))}.",
         )
     return dict(document)

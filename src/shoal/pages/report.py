@@ -9,6 +9,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
+from shoal.cluster.registry import REGISTRY
 from shoal.documents import parse_json
 from shoal.errors import InvalidSetting, UnreadableModel, setting
 from shoal.files import file_set, named_failure
@@ -20,14 +21,9 @@ from shoal.report.render import texts
 from shoal.report.verdicts import Verdicts, verdict_page
 
 # The module that builds the page of each class; a class of the user's own has the page of its base.
-BUILDERS = {
-    "LocalClusterer": "shoal.pages.local",
+BUILDERS = {entry.name: entry.page for entry in REGISTRY if entry.page is not None} | {
     "Plan": "shoal.pages.plan",
-    "PrivateKMeans": "shoal.pages._kmeans",
-    "PrivateKPrototypes": "shoal.pages._prototypes",
-    "RoundsModel": "shoal.pages.rounds",
     "Synopsis": "shoal.pages._synopsis",
-    "WaveCluster": "shoal.pages._wave",
 }
 LEARNT = "clusters of reports"  # the kind of result that spends nothing of its own
 

@@ -23,8 +23,8 @@ from shoal.perturb.settings import parameters_of
 from shoal.privacy import Ledger
 from shoal.privacy import guarantee_of as privacy_of
 from shoal.privacy.exact import exact_budget, exact_text
-from shoal.synopsis import AdaptiveGrid, PrivTree, Synopsis, UniformGrid
-from shoal.synopsis.folder import read_box, read_part, write_part
+from shoal.synopsis import Synopsis
+from shoal.synopsis.folder import read_box, read_part, synopsis_kinds, write_part
 
 _CUT, _SCHEMA = "cut.json", "shoal.cut/1"
 _REMAPS: dict[str, Callable[..., Any]] = {"BayesRemap": bayes_remap, "Clamp": clamp, "Snap": snap}
@@ -150,8 +150,8 @@ def _method_to_json(method: Any) -> Any:
 def _method_from_json(document: Any) -> Any:
     if not isinstance(document, dict) or "class" not in document:
         return options_from_json(document)
-    kind = {"AdaptiveGrid": AdaptiveGrid, "PrivTree": PrivTree, "UniformGrid": UniformGrid}
-    return kind[document["class"]](**{name: of for name, of in document.items() if name != "class"})
+    settings = {name: of for name, of in document.items() if name != "class"}
+    return synopsis_kinds()[document["class"]](**settings)
 
 
 def _domain_from_json(document: dict[str, Any]) -> Box | Schema:

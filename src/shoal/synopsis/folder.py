@@ -19,7 +19,6 @@ from shoal.errors import AlreadyExists, UnreadableModel
 
 SCHEMA = "shoal.synopsis/1"
 CELLS, DOCUMENT = "cells.parquet", "synopsis.json"
-KINDS = ("AdaptiveGrid", "PrivTree", "UniformGrid")
 VERSIONS = ("shoal", "numpy", "randomgen", "pyarrow")
 _BAD_DOCUMENT_ERRORS = (KeyError, TypeError, ValueError, AttributeError, IndexError, OverflowError)
 _OTHER_FOLDER = "Name the folder that `save` wrote."
@@ -71,7 +70,7 @@ def load_synopsis(folder: str | Path) -> Any:
 def synopsis_of(parts: Mapping[str, Any]) -> Any:
     """Rebuild a synopsis from its ``parts``."""
     document = parts[DOCUMENT]
-    kind = getattr(import_module("shoal.synopsis"), _kind_of(document))
+    kind = _kind_of(document)
     try:
         return kind._restore(document, parts[CELLS])
     except _BAD_DOCUMENT_ERRORS as error:
@@ -146,13 +145,25 @@ def _document(folder: Path) -> dict[str, Any]:
     return dict(document)
 
 
-def _kind_of(document: Any) -> str:
-    if document["schema"] != SCHEMA or document["class"] not in KINDS:
+def synopsis_kinds() -> dict[str, Any]:
+    """Return the exported synopses by name: only those classes are ever made from a folder."""
+    package = import_module("shoal.synopsis")
+    exported = {name: getattr(package, name) for name in package.__all__ if name != "Synopsis"}
+    return {
+        name: kind
+        for name, kind in exported.items()
+        if isinstance(kind, type) and issubclass(kind, package.Synopsis)
+    }
+
+
+def _kind_of(document: Any) -> Any:
+    kinds = synopsis_kinds()
+    if document["schema"] != SCHEMA or document["class"] not in kinds:
         raise UnreadableModel(
             "This version does not know this kind of synopsis.",
-            f"Its format must be {SCHEMA}, and its class one of {', '.join(KINDS)}.",
+            f"Its format must be {SCHEMA}, and its class one of {', '.join(kinds)}.",
         )
-    return str(document["class"])
+    return kinds[document["class"]]
 
 
 def _check_replaceable(place: Path) -> None:

@@ -59,6 +59,7 @@ def test_parent_and_leaves_may_be_named(tmp_path):
     assert named.taxonomy == hierarchy_from_tree({"*": [{"x": ["a", "b"]}, "c"]}).taxonomy
 
 
+@pytest.mark.heavy
 @given(st.lists(words, min_size=2, max_size=6, unique=True))
 def test_what_is_written_as_arx_reads_back(tmp_path_factory, leaves):
     rows = [[leaf, f"{i % 2}:half", "<root>"] for i, leaf in enumerate(leaves)]
@@ -69,6 +70,7 @@ def test_what_is_written_as_arx_reads_back(tmp_path_factory, leaves):
     assert (again.levels == tree.levels).all()
 
 
+@pytest.mark.heavy
 @given(st.text(max_size=60))
 def test_any_text_reads_or_is_refused_by_name(tmp_path_factory, content):
     path = tmp_path_factory.mktemp("h") / "any"

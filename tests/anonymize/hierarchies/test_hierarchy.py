@@ -34,6 +34,7 @@ def label_columns(draw):
     return columns
 
 
+@pytest.mark.heavy
 @given(label_columns())
 def test_a_tree_grown_from_levels_is_the_one_grown_from_paths(columns):
     tree, levels, order = grow_taxonomy(columns)
@@ -44,6 +45,7 @@ def test_a_tree_grown_from_levels_is_the_one_grown_from_paths(columns):
     assert levels.shape == (len(columns), len(order))
 
 
+@pytest.mark.heavy
 @given(label_columns())
 def test_a_level_places_leaves_together_that_share_its_label(columns):
     tree, levels, order = grow_taxonomy(columns)

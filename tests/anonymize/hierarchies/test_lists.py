@@ -82,6 +82,7 @@ def test_a_column_of_dates_needs_no_spelling():
     assert built.leaf_of(days).tolist() == [0]
 
 
+@pytest.mark.heavy
 def test_a_release_under_an_ordered_list_has_its_labels(tmp_path):
     rules = {
         "version": 1,

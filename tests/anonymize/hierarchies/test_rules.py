@@ -38,6 +38,7 @@ def test_single_integers_at_the_ends_hold_what_lies_beyond():
     assert tree.leaf_of(pa.array([-7, 0, 1, 2, 3, 99])).tolist() == [0, 0, 1, 2, 3, 3]
 
 
+@pytest.mark.heavy
 @given(st.integers(-50, 50), st.integers(1, 200), st.integers(1, 9), st.booleans())
 def test_every_number_lies_in_its_leaf(low, width, min_width, whole):
     tree = build_halves((low, low + width), whole=whole, min_width=min_width)
@@ -49,6 +50,7 @@ def test_every_number_lies_in_its_leaf(low, width, min_width, whole):
     assert (np.diff(codes) >= 0).all()
 
 
+@pytest.mark.heavy
 @given(st.integers(1, 300), st.integers(1, 20))
 def test_halving_at_midpoints_gives_nearly_equal_parts_no_narrower_than_asked(width, min_width):
     tree = build_halves((0, width), whole=True, min_width=min_width)
@@ -106,6 +108,7 @@ def test_medians_of_numbers_are_nobodys_own():
     assert [node.label for node in tree.taxonomy.children("*")] == ["<50", ">=50"]
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize(
     ("domain", "whole", "min_width", "step"),
     [
@@ -134,6 +137,7 @@ def test_learnt_splits_are_multiples_of_a_public_step(domain, whole, min_width, 
 PEOPLE = st.lists(st.tuples(st.integers(-5, 60), st.integers(0, 9)), min_size=1, max_size=60)
 
 
+@pytest.mark.heavy
 @given(PEOPLE, st.integers(1, 6), st.integers(1, 7), st.booleans())
 def test_every_learnt_interval_holds_k_people(rows, k, min_width, by_person):
     values, owners = np.array(rows).T
@@ -145,6 +149,7 @@ def test_every_learnt_interval_holds_k_people(rows, k, min_width, by_person):
         assert (len(set(owners[inside])) if by_person else inside.sum()) >= k
 
 
+@pytest.mark.heavy
 @given(PEOPLE, st.integers(1, 4), st.randoms(use_true_random=False))
 def test_where_in_a_cell_a_number_lies_moves_no_split(rows, k, random):
     values = 7 * np.array(rows)[:, 0]
@@ -178,6 +183,7 @@ def test_intervals_and_the_gaps_between_them_cover_the_domain():
     assert label_intervals([0.0, 1.0, 0.5], whole=False) == ["<0.5", ">=0.5"]
 
 
+@pytest.mark.heavy
 @given(st.lists(days, min_size=1, max_size=30), st.sets(st.sampled_from(list(PERIODS)), min_size=1))
 def test_days_share_a_leaf_if_they_share_the_finest_period(values, chosen):
     levels = [name for name in PERIODS if name in chosen]
@@ -235,6 +241,7 @@ def test_what_is_longer_than_the_first_level_is_cut_at_once():
     ]  # fmt: skip
 
 
+@pytest.mark.heavy
 @given(codes, st.sets(st.integers(1, 6), min_size=1, max_size=3))
 def test_every_value_has_a_leaf_and_its_labels_are_its_own_beginnings(values, keep):
     tree = build_prefixes(pa.array(values), sorted(keep, reverse=True))

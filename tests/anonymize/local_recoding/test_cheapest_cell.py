@@ -65,6 +65,7 @@ def test_bisecting_large_tables_publishes_full_cells_too(monkeypatch):
     assert found.people[classes < 0].sum() < 3
 
 
+@pytest.mark.heavy
 def test_more_paths_find_cheaper_classes():
     found = units(rows=600, d=5, k=5)
     few, many = (Grouping(found, search(found, paths=n)).loss for n in (1, 60))

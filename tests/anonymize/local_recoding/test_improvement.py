@@ -46,6 +46,7 @@ def test_no_exchange_breaks_diversity():
     assert found.people().min() >= 2
 
 
+@pytest.mark.heavy
 def test_the_loss_only_falls_and_k_people_remain():
     losses = []
     for seed in range(20):

@@ -181,6 +181,7 @@ def recoded(problem, how="auto", seed=1):
         return None
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize("how", HOWS)
 @SLOWLY
 @given(problem=tables(people=False))
@@ -189,6 +190,7 @@ def test_every_class_has_k_rows_whatever_the_table(how, problem):
     assert outcome is None or assert_promise(problem, outcome) is None
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize("how", HOWS)
 @SLOWLY
 @given(problem=tables(people=True))
@@ -197,6 +199,7 @@ def test_k_l_and_t_hold_with_people_of_several_rows(how, problem):
     assert outcome is None or assert_promise(problem, outcome) is None
 
 
+@pytest.mark.heavy
 @SLOWLY
 @given(problem=tables(people=True, below=True))
 def test_nothing_is_published_above_the_most_general_labels_allowed(problem):
@@ -204,6 +207,7 @@ def test_nothing_is_published_above_the_most_general_labels_allowed(problem):
     assert outcome is None or assert_promise(problem, outcome) is None
 
 
+@pytest.mark.heavy
 @SLOWLY
 @given(problem=tables(people=True), order=st.randoms(use_true_random=False))
 def test_shuffled_lines_get_the_same_labels(problem, order):
@@ -225,6 +229,7 @@ def shuffled(problem, order):
     return replace(problem, codes=codes, n=n, sensitive=sensitive, entities=people)
 
 
+@pytest.mark.heavy
 @SLOWLY
 @given(problem=tables(people=True))
 def test_lines_with_equal_qids_get_equal_labels(problem):
@@ -309,6 +314,7 @@ def test_an_improvement_that_breaks_a_class_reaches_no_table(monkeypatch):
         recode(ages(300, 5), np.random.default_rng(1))
 
 
+@pytest.mark.heavy
 def test_made_adults_lose_no_more_than_was_measured_and_less_than_globally(made_adult):
     problem = made_adult(k=10)
     outcome = recode(problem, np.random.default_rng(1))
@@ -317,6 +323,7 @@ def test_made_adults_lose_no_more_than_was_measured_and_less_than_globally(made_
     assert outcome.metrics.suppressed == 0
 
 
+@pytest.mark.heavy
 def test_adult_loses_no_more_than_the_figure_to_reach(adult):
     outcome = recode(adult(k=10), np.random.default_rng(1))
     assert outcome.metrics.ncp <= 0.081

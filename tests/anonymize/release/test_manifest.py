@@ -105,6 +105,7 @@ def test_nulls_are_listed_whether_there_are_any_or_not(tmp_path, nulls, nodes, w
     assert mapping(tmp_path, nodes, nulls)[4:] == wanted
 
 
+@pytest.mark.heavy
 def test_the_mapping_is_the_same_with_nulls_and_without(tmp_path):
     without = mapping(tmp_path, ["x", "y"])
     with_null = mapping(tmp_path, ["x", "y", "<null>"], rows=("a", "c", None))
@@ -116,6 +117,7 @@ def test_of_a_learnt_hierarchy_only_what_is_published_is_listed(tmp_path):
     assert mapping(tmp_path, ["11"], rows=("11", "21"), **prefix) == [("11", "11")]
 
 
+@pytest.mark.heavy
 def test_where_nothing_was_published_the_cut_is_as_general_as_it_can_be():
     assert cut(["a"]) == ["a", "b", "y"]
     assert cut(["x", "c"]) == ["x", "c", "d"]
@@ -123,12 +125,14 @@ def test_where_nothing_was_published_the_cut_is_as_general_as_it_can_be():
     assert cut(["*", "x"]) == ["x", "y"]  # rows of nothing but * are beside the cut
 
 
+@pytest.mark.heavy
 def test_no_label_of_the_cut_is_above_the_most_general_level_allowed():
     limited = {"hierarchy": {"tree": TREE}, "max_level": 0}
     assert cut(["a"], **limited) == ["a", "b", "c", "d"]
     assert cut(["a"], **{**limited, "max_level": 1}) == ["a", "b", "y"]
 
 
+@pytest.mark.heavy
 def test_the_cut_does_not_tell_whether_the_table_has_nulls():
     for published in (["a"], ["x"], ["c", "d"]):
         assert cut(published) == cut(published, rows=("a", "c", None))
@@ -140,6 +144,7 @@ def test_nulls_in_the_release_are_no_part_of_the_cut_but_the_root_is_opened():
     assert cut(["<null>"], rows=("a", "c", None)) == ["x", "y"]
 
 
+@pytest.mark.heavy
 def test_of_learnt_intervals_the_published_ones_are_listed_and_the_gaps_between_them():
     medians = {"type": "int", "domain": [0, 9], "hierarchy": {"kind": "binary", "split": "median"}}
     rows = (1, 1, 3, 3, 5, 5, 7, 7)

@@ -70,6 +70,7 @@ def kept_in(folder, name="out.people.curator"):
     return read_register(folder / name)
 
 
+@pytest.mark.heavy
 def test_newcomers_are_released_and_held_against_ever_after(tmp_path):
     released(tmp_path, names(0, 40))
     second = released(tmp_path, names(40, 80), "two.csv", "out.manifest.json")
@@ -86,6 +87,7 @@ def test_newcomers_are_released_and_held_against_ever_after(tmp_path):
     assert kept_in(tmp_path).releases == 3
 
 
+@pytest.mark.heavy
 def test_how_many_were_released_before_is_for_the_holder_and_in_no_message(tmp_path):
     released(tmp_path, names(0, 40))
     with pytest.raises(ReleasedBefore) as refused:
@@ -95,6 +97,7 @@ def test_how_many_were_released_before_is_for_the_holder_and_in_no_message(tmp_p
     assert "person" not in str(refused.value)
 
 
+@pytest.mark.heavy
 def test_people_who_were_left_out_are_held_against_the_next_release_too(tmp_path):
     lonely = visits(names(0, 40)).slice(0, 40)
     lonely = lonely.set_column(1, "q", pa.array(["a"] * 38 + ["c"] * 2))
@@ -105,6 +108,7 @@ def test_people_who_were_left_out_are_held_against_the_next_release_too(tmp_path
         released(tmp_path, [*names(100, 139), "person-39"], "two.csv", "out.manifest.json")
 
 
+@pytest.mark.heavy
 def test_the_register_is_its_owners_alone_and_names_nobody(tmp_path):
     released(tmp_path, names(0, 40))
     released(tmp_path, names(40, 80), "two.csv", "out.manifest.json")
@@ -116,6 +120,7 @@ def test_the_register_is_its_owners_alone_and_names_nobody(tmp_path):
     assert prints == sorted(prints)
 
 
+@pytest.mark.heavy
 def test_a_manifest_tells_which_register_and_nothing_that_is_in_it(tmp_path):
     done = released(tmp_path, names(0, 40))
     register = kept_in(tmp_path)
@@ -152,6 +157,7 @@ def test_zeros_in_front_make_another_person():
     assert register.with_people(pa.array(["007"])).releases == 2
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize("ending", ["csv", "parquet"])
 def test_files_of_other_kinds_hold_the_same_people(tmp_path, ending):
     from shoal.data import write_table
@@ -168,12 +174,14 @@ def test_files_of_other_kinds_hold_the_same_people(tmp_path, ending):
         )
 
 
+@pytest.mark.heavy
 def test_several_rows_of_a_person_are_one_person(tmp_path):
     twice = [f"person-{i // 2}" for i in range(80)]
     released(tmp_path, twice)
     assert len(kept_in(tmp_path).fingerprints) == 40
 
 
+@pytest.mark.heavy
 def test_a_register_that_is_missing_is_asked_for(tmp_path):
     released(tmp_path, names(0, 40))
     (tmp_path / "out.people.curator").rename(tmp_path / "elsewhere")
@@ -186,6 +194,7 @@ def test_a_register_that_is_missing_is_asked_for(tmp_path):
     assert kept_in(tmp_path, "elsewhere").releases == 2
 
 
+@pytest.mark.heavy
 def test_a_register_is_found_beside_a_manifest_in_another_folder(tmp_path):
     (tmp_path / "january").mkdir()
     (tmp_path / "february").mkdir()
@@ -216,6 +225,7 @@ def foreign(file):
     file.write_text("id,q\n1,a\n")
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize("damage", [flipped, shortened, with_one_less, foreign])
 def test_a_damaged_register_is_refused(tmp_path, damage):
     released(tmp_path, names(0, 40))
@@ -225,6 +235,7 @@ def test_a_damaged_register_is_refused(tmp_path, damage):
     assert not (tmp_path / "two.csv").exists()
 
 
+@pytest.mark.heavy
 def test_a_register_that_others_can_read_is_refused(tmp_path):
     released(tmp_path, names(0, 40))
     (tmp_path / "out.people.curator").chmod(0o640)
@@ -232,6 +243,7 @@ def test_a_register_that_others_can_read_is_refused(tmp_path):
         released(tmp_path, names(40, 80), "two.csv", "out.manifest.json")
 
 
+@pytest.mark.heavy
 def test_the_register_of_another_release_is_refused(tmp_path):
     released(tmp_path, names(0, 40))
     released(tmp_path, names(0, 40), "other.csv")
@@ -240,6 +252,7 @@ def test_the_register_of_another_release_is_refused(tmp_path):
         released(tmp_path, names(40, 80), "two.csv", "out.manifest.json")
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize("entity", [None, "mail"])
 def test_people_told_apart_by_another_column_are_not_compared(tmp_path, entity):
     first = released(tmp_path, names(0, 40))
@@ -251,6 +264,7 @@ def test_people_told_apart_by_another_column_are_not_compared(tmp_path, entity):
         pass
 
 
+@pytest.mark.heavy
 def test_without_an_entity_a_statement_is_asked_for_and_told(tmp_path):
     first = released(tmp_path, names(0, 40), entity=None)
     assert first.manifest["people"] == {"basis": "first", "register": None, "id": None}
@@ -263,6 +277,7 @@ def test_without_an_entity_a_statement_is_asked_for_and_told(tmp_path):
     assert second.manifest["people"]["basis"] == "stated"
 
 
+@pytest.mark.heavy
 def test_a_release_from_before_people_were_kept_asks_for_the_statement(tmp_path):
     released(tmp_path, names(0, 40))
     manifest = json.loads((tmp_path / "out.manifest.json").read_text())
@@ -288,6 +303,7 @@ def test_a_statement_about_no_earlier_release_is_refused(tmp_path):
         released(tmp_path, names(0, 40), new_people=True)
 
 
+@pytest.mark.heavy
 def test_local_recoding_has_no_cut_to_apply_and_keeps_nobody(tmp_path):
     asked = policy(tmp_path, search={"recoding": "local"})
     done = run_policy(asked, visits(names(0, 40)))
@@ -296,6 +312,7 @@ def test_local_recoding_has_no_cut_to_apply_and_keeps_nobody(tmp_path):
         released(tmp_path, names(40, 80), "two.csv", "out.manifest.json")
 
 
+@pytest.mark.heavy
 def test_a_run_that_fails_adds_nobody(tmp_path, monkeypatch):
     released(tmp_path, names(0, 40))
     before = (tmp_path / "out.people.curator").read_bytes()
@@ -312,6 +329,7 @@ def test_a_run_that_fails_adds_nobody(tmp_path, monkeypatch):
     }  # fmt: skip
 
 
+@pytest.mark.heavy
 def test_people_are_kept_before_their_table_gets_its_name(tmp_path, monkeypatch):
     names_given, rename = [], os.rename
 
@@ -326,6 +344,7 @@ def test_people_are_kept_before_their_table_gets_its_name(tmp_path, monkeypatch)
     assert names_given[-1] == "out.csv"
 
 
+@pytest.mark.heavy
 def test_a_register_that_cannot_be_written_stops_the_release(tmp_path, monkeypatch):
     def full(*_, **__):
         raise OSError(28, "No space left on device")
@@ -336,6 +355,7 @@ def test_a_register_that_cannot_be_written_stops_the_release(tmp_path, monkeypat
     assert not list(tmp_path.iterdir())
 
 
+@pytest.mark.heavy
 def test_one_run_at_a_time_adds_people(tmp_path):
     first = released(tmp_path, names(0, 40))
     asked = policy(tmp_path, "two.csv")
@@ -345,6 +365,7 @@ def test_one_run_at_a_time_adds_people(tmp_path):
     released(tmp_path, names(40, 80), "two.csv", "out.manifest.json")
 
 
+@pytest.mark.heavy
 def test_a_run_that_waited_at_a_replaced_file_takes_the_new_one(tmp_path, monkeypatch):
     first = released(tmp_path, names(0, 40))
     opened, once = people_register._opened, []
@@ -361,6 +382,7 @@ def test_a_run_that_waited_at_a_replaced_file_takes_the_new_one(tmp_path, monkey
         assert found.register.releases == 2
 
 
+@pytest.mark.heavy
 def test_of_runs_at_once_one_releases(tmp_path):
     released(tmp_path, names(0, 40))
 
@@ -378,6 +400,7 @@ def test_of_runs_at_once_one_releases(tmp_path):
     assert kept_in(tmp_path).releases == 2
 
 
+@pytest.mark.heavy
 def test_overwriting_a_release_forgets_nobody_of_later_ones(tmp_path):
     released(tmp_path, names(0, 40))
     released(tmp_path, names(0, 20), overwrite=True)
@@ -389,6 +412,7 @@ def test_overwriting_a_release_forgets_nobody_of_later_ones(tmp_path):
         released(tmp_path, names(40, 80), "two.csv", "out.manifest.json", overwrite=True)
 
 
+@pytest.mark.heavy
 def test_a_register_is_never_written_over_by_a_table(tmp_path):
     released(tmp_path, names(0, 40))
     target = {"report": "r.html", "mapping": "out.people.curator"}
@@ -419,6 +443,7 @@ def test_a_register_travels_through_its_file(tmp_path):
     )  # fmt: skip
 
 
+@pytest.mark.heavy
 def test_an_estimator_compares_the_people_of_its_releases(tmp_path):
     model = TopDownSpecialization(policy=policy(tmp_path)).fit(visits(names(0, 40)))
     model.transform(visits(names(0, 40)))  # fit released nothing
@@ -430,6 +455,7 @@ def test_an_estimator_compares_the_people_of_its_releases(tmp_path):
     model.fit(visits(names(0, 40))).transform(visits(names(0, 40)))
 
 
+@pytest.mark.heavy
 def test_an_estimator_without_an_entity_asks_for_the_statement(tmp_path):
     model = TopDownSpecialization(policy=policy(tmp_path, entity=None))
     model.fit_transform(visits(names(0, 40)))
@@ -438,6 +464,7 @@ def test_an_estimator_without_an_entity_asks_for_the_statement(tmp_path):
     assert model.transform(visits(names(40, 80)), new_people=True).num_rows == 40
 
 
+@pytest.mark.heavy
 def test_a_pickled_model_has_no_register_and_needs_the_statement(tmp_path):
     table = visits(names(0, 40))
     model = TopDownSpecialization(policy=policy(tmp_path)).fit(table)

@@ -75,6 +75,7 @@ def classes_in(table, columns):
     return Counter(zip(*(table[name].to_pylist() for name in columns), strict=True))
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize("path", ["out.parquet", "out.csv", "out.csv.gz"])
 @pytest.mark.parametrize("recoding", ["global", "local"])
 def test_a_release_keeps_k_and_loses_no_row_uncounted(tmp_path, path, recoding):
@@ -90,6 +91,7 @@ def test_a_release_keeps_k_and_loses_no_row_uncounted(tmp_path, path, recoding):
     assert not kept - Counter(table["visits"].to_pylist())
 
 
+@pytest.mark.heavy
 def test_rows_keep_what_they_carry(tmp_path):
     table = people().append_column("row", pa.array(range(400)))
     wanted = policy(tmp_path, privacy={"suppression": 0.0})
@@ -112,6 +114,7 @@ def test_rows_keep_what_they_carry(tmp_path):
             assert low <= tree.leaves.index(raw) < high
 
 
+@pytest.mark.heavy
 def test_nothing_of_the_input_is_left_in_the_file(tmp_path):
     table = people().to_pandas()
     table["q"] = table["q"].astype("category")
@@ -127,6 +130,7 @@ def test_nothing_of_the_input_is_left_in_the_file(tmp_path):
     assert {x for c in dictionary.chunks for x in c.dictionary.to_pylist()} == published
 
 
+@pytest.mark.heavy
 def test_the_order_of_rows_is_never_the_same_twice(tmp_path):
     table = people().append_column("row", pa.array(range(400)))
     attributes = {"q": LETTER, "row": {"role": "other", "force": True}}
@@ -138,6 +142,7 @@ def test_the_order_of_rows_is_never_the_same_twice(tmp_path):
     assert orders[0] != orders[1]
 
 
+@pytest.mark.heavy
 def test_the_manifest_says_what_was_reached_and_nothing_raw(tmp_path):
     done = run_policy(policy(tmp_path), people())
     told = json.loads((tmp_path / "out.manifest.json").read_text())
@@ -148,6 +153,7 @@ def test_the_manifest_says_what_was_reached_and_nothing_raw(tmp_path):
     assert set(told["cut"]) == {"q", "age"}
 
 
+@pytest.mark.heavy
 def test_the_mapping_lists_every_leaf_whether_it_occurs_or_not(tmp_path):
     table = people().filter(pa.compute.not_equal(people()["q"], "d"))
     run_policy(policy(tmp_path), table)
@@ -157,11 +163,13 @@ def test_the_mapping_lists_every_leaf_whether_it_occurs_or_not(tmp_path):
     assert len([line for line in lines if line["column"] == "age"]) == 16 + 1
 
 
+@pytest.mark.heavy
 def test_local_recoding_writes_no_mapping(tmp_path):
     run_policy(policy(tmp_path, search={"recoding": "local"}), people())
     assert sorted(p.name for p in tmp_path.iterdir()) == ["out.manifest.json", "out.parquet"]
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize("intervals", ["bounds", "midpoint"])
 def test_intervals_may_be_published_as_numbers(tmp_path, intervals):
     run_policy(policy(tmp_path, output={"intervals": intervals}), people())
@@ -175,6 +183,7 @@ def test_intervals_may_be_published_as_numbers(tmp_path, intervals):
     assert min(pairs.values()) >= 5
 
 
+@pytest.mark.heavy
 def test_people_with_several_rows_count_once(tmp_path):
     table = people().set_column(0, "id", pa.array([f"p{i % 90}" for i in range(400)]))
     done = run_policy(policy(tmp_path, privacy={"entity": "id"}), table)
@@ -183,6 +192,7 @@ def test_people_with_several_rows_count_once(tmp_path):
     assert "id" not in pq.read_schema(tmp_path / "out.parquet").names
 
 
+@pytest.mark.heavy
 def test_a_finished_run_shown_by_chance_names_nobody(tmp_path):
     table = people()
     table = table.set_column(0, "id", [[f"Zoë{i // 2}" for i in range(table.num_rows)]])
@@ -192,6 +202,7 @@ def test_a_finished_run_shown_by_chance_names_nobody(tmp_path):
     assert "Zoë" not in repr(finished.frequency)
 
 
+@pytest.mark.heavy
 def test_the_twin_that_counts_rows_as_people_is_caught(tmp_path, monkeypatch):
     """Five rows of two people make a class for whoever counts rows; the re-count does not."""
     owners = ["p", "p", "p", "o", "o", *(f"x{i}" for i in range(20))]
@@ -210,6 +221,7 @@ def test_the_twin_that_counts_rows_as_people_is_caught(tmp_path, monkeypatch):
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.heavy
 def test_pseudonyms_are_published_and_identifiers_are_not(tmp_path, monkeypatch):
     monkeypatch.setenv("KEY", "ab" * 32)
     attributes = {
@@ -225,6 +237,7 @@ def test_pseudonyms_are_published_and_identifiers_are_not(tmp_path, monkeypatch)
     assert "ab" * 32 not in public
 
 
+@pytest.mark.heavy
 def test_starred_rows_stay_if_they_pass_together(tmp_path):
     table = pa.table(
         {"q": ["a"] * 50 + ["c"] * 4 + ["d"] * 4, "r": ["a"] * 50 + ["c"] * 4 + ["a"] * 4}
@@ -247,6 +260,7 @@ def test_starred_rows_stay_if_they_pass_together(tmp_path):
     assert done.produced.achieved.k == 8
 
 
+@pytest.mark.heavy
 def test_starred_rows_that_are_too_few_are_dropped(tmp_path):
     table = pa.table({"q": ["a"] * 50 + ["c"] * 4})
     star = policy(
@@ -267,6 +281,7 @@ def test_starred_rows_read_again_are_values_like_any_other(tmp_path):
         run_policy(policy(tmp_path, attributes={"q": LETTER}), table)
 
 
+@pytest.mark.heavy
 def test_nulls_are_a_combination_of_their_own(tmp_path):
     table = pa.table({"q": ["a"] * 20 + [None] * 6 + ["c"] * 20})
     run_policy(policy(tmp_path, attributes={"q": LETTER}, privacy={"suppression": 0}), table)
@@ -274,6 +289,7 @@ def test_nulls_are_a_combination_of_their_own(tmp_path):
     assert released == {("a",): 20, ("<null>",): 6, ("c",): 20}
 
 
+@pytest.mark.heavy
 def test_nulls_as_root_are_published_as_the_root(tmp_path):
     table = pa.table({"q": ["a"] * 20 + [None] * 6 + ["c"] * 20})
     run_policy(
@@ -284,6 +300,7 @@ def test_nulls_as_root_are_published_as_the_root(tmp_path):
     assert released == {("a",): 20, ("*",): 6, ("c",): 20}
 
 
+@pytest.mark.heavy
 def test_nulls_to_be_suppressed_are_not_in_the_file(tmp_path):
     table = pa.table({"q": ["a"] * 20 + [None] * 2 + ["c"] * 20, "visits": [1, 2] * 21})
     attributes = {"q": LETTER, "visits": {"role": "other"}}
@@ -292,6 +309,7 @@ def test_nulls_to_be_suppressed_are_not_in_the_file(tmp_path):
     assert done.manifest["suppression"]["rows"] == 2
 
 
+@pytest.mark.heavy
 def test_a_kept_cut_is_used_again_and_checked(tmp_path):
     first = run_policy(policy(tmp_path), people())
     manifest = read_manifest(tmp_path / "out.manifest.json")
@@ -312,6 +330,7 @@ def test_a_kept_cut_is_used_again_and_checked(tmp_path):
         )
 
 
+@pytest.mark.heavy
 def test_a_kept_cut_of_learnt_prefixes_suppresses_what_it_does_not_cover(tmp_path):
     attributes = {"code": {"role": "quasi", "hierarchy": {"kind": "prefix", "keep": [2, 1]}}}
     first = pa.table({"code": ["11"] * 9 + ["12"] * 9 + ["21"] * 9})
@@ -322,6 +341,7 @@ def test_a_kept_cut_of_learnt_prefixes_suppresses_what_it_does_not_cover(tmp_pat
     assert classes_in(pq.read_table(again.paths.table), ["code"]) == {("11",): 9, ("21",): 9}
 
 
+@pytest.mark.heavy
 def test_labels_of_suppressed_learnt_values_are_nowhere(tmp_path):
     attributes = {"code": {"role": "quasi", "hierarchy": {"kind": "prefix", "keep": [2]}}}
     table = pa.table({"code": ["11"] * 60 + ["77"] * 2 + ["21"] * 9})
@@ -335,6 +355,7 @@ def test_labels_of_suppressed_learnt_values_are_nowhere(tmp_path):
     assert told["learnt"] == ["code"]
 
 
+@pytest.mark.heavy
 def test_an_output_that_exists_is_not_touched_unasked(tmp_path):
     (tmp_path / "out.manifest.json").write_text("old")
     with pytest.raises(AlreadyExists):
@@ -365,6 +386,7 @@ def test_paths_default_beside_the_table_and_need_a_format(tmp_path):
         run_policy(policy(tmp_path))
 
 
+@pytest.mark.heavy
 def test_a_file_that_breaks_the_promise_gets_no_name(tmp_path, monkeypatch):
     def as_they_are(problem, outcome, star):
         leaves = [
@@ -379,6 +401,7 @@ def test_a_file_that_breaks_the_promise_gets_no_name(tmp_path, monkeypatch):
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.heavy
 def test_a_file_with_a_row_missing_gets_no_name(tmp_path, monkeypatch):
     real = writer.shuffle_rows
     monkeypatch.setattr(
@@ -391,6 +414,7 @@ def test_a_file_with_a_row_missing_gets_no_name(tmp_path, monkeypatch):
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.heavy
 @pytest.mark.skipif(os.name != "posix", reason="signals are POSIX's")
 def test_a_killed_run_leaves_no_output(tmp_path):
     """Killed while it writes, a run leaves no file of the release, and a record without rows."""
@@ -445,6 +469,7 @@ rows = st.lists(
 )
 
 
+@pytest.mark.heavy
 @settings(deadline=None, max_examples=20)
 @given(
     rows,
@@ -527,6 +552,7 @@ def released_at_ten(folder, table, files, opaque=()):
     return done
 
 
+@pytest.mark.heavy
 def test_made_adults_come_out_as_measured(tmp_path):
     files = {name: tmp_path / f"{name}.csv" for name in ADULTS}
     for name, paths in adults_hierarchies().items():
@@ -536,6 +562,7 @@ def test_made_adults_come_out_as_measured(tmp_path):
     assert done.produced.achieved.classes == 64
 
 
+@pytest.mark.heavy
 def test_adult_comes_out_as_the_literature_measured_it(tmp_path, real_file):
     tree = "adult/hierarchies/adult_hierarchy_{}.csv"
     files = {name: real_file(tree.format(name)) for name in ADULTS if name != "income"}
@@ -550,6 +577,7 @@ def test_adult_comes_out_as_the_literature_measured_it(tmp_path, real_file):
     assert done.produced.achieved.classes == 24
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize("as_file", [False, True])
 def test_times_of_another_zone_find_the_class_they_were_counted_in(tmp_path, as_file):
     instants = np.array(["2021-03-28T01:30", "2021-03-28T23:30"], dtype="datetime64[us]")

@@ -28,6 +28,7 @@ def test_the_same_rows_come_out_in_another_order(monkeypatch, pile_bytes):
     assert abs(ranks) < 0.08  # 5.6 standard deviations
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize("pile_bytes", [1 << 20, 16])
 def test_every_order_is_as_likely(monkeypatch, pile_bytes):
     monkeypatch.setattr(shuffle, "_PILE_BYTES", pile_bytes)

@@ -49,6 +49,7 @@ def released(tmp_path, rows, ending="csv", **changes):
         return done, list(csv.DictReader(file))
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize("how", ["mean", "median"])
 @pytest.mark.parametrize("recoding", ["global", "local"])
 def test_ages_are_the_mean_or_median_of_their_group(tmp_path, rows, how, recoding):
@@ -65,6 +66,7 @@ def test_ages_are_the_mean_or_median_of_their_group(tmp_path, rows, how, recodin
     assert recount(tmp_path / "out.csv", done.policy).k >= 4
 
 
+@pytest.mark.heavy
 def test_a_mean_does_not_depend_on_rows_that_are_left_out(tmp_path, rows):
     lonely = [*rows, {"age": 99, "sex": "F", "pay": 1.0, "town": "a"}]
     done, table = released(tmp_path, lonely, age={"publish": "mean"})
@@ -72,6 +74,7 @@ def test_a_mean_does_not_depend_on_rows_that_are_left_out(tmp_path, rows):
     assert max(float(row["age"]) for row in table) < 80
 
 
+@pytest.mark.heavy
 def test_missing_ages_stay_missing(tmp_path, rows):
     for row in rows[:8]:
         row["age"] = ""
@@ -79,6 +82,7 @@ def test_missing_ages_stay_missing(tmp_path, rows):
     assert any(row["age"] == "" for row in table)
 
 
+@pytest.mark.heavy
 def test_numbers_are_bounded_and_rounded(tmp_path, rows):
     spec = {"bottom": 1000, "top": 20_000, "round": 500}
     _, table = released(tmp_path, rows, pay={"transform": spec})
@@ -89,6 +93,7 @@ def test_numbers_are_bounded_and_rounded(tmp_path, rows):
     assert "." not in table[0]["pay"]
 
 
+@pytest.mark.heavy
 def test_values_that_few_rows_have_are_left_out_cell_by_cell(tmp_path, rows):
     _, table = released(tmp_path, rows, town={"transform": {"rare": 10}})
     counts = Counter(row["town"] for row in table)
@@ -97,6 +102,7 @@ def test_values_that_few_rows_have_are_left_out_cell_by_cell(tmp_path, rows):
     assert counts["a"] > counts["b"] >= 10
 
 
+@pytest.mark.heavy
 def test_rare_values_need_no_word_that_they_are_harmless(tmp_path, rows):
     with pytest.raises(LooksIdentifying):
         released(tmp_path, rows, pay={"force": False})
@@ -104,6 +110,7 @@ def test_rare_values_need_no_word_that_they_are_harmless(tmp_path, rows):
     assert {row["pay"] for row in table} == {""}
 
 
+@pytest.mark.heavy
 def test_flat_hierarchies_and_local_recoding_suppress_cells(tmp_path, rows):
     ages = {"role": "quasi", "hierarchy": {"tree": {"*": [str(age) for age in range(100)]}}}
     rounded = [row | {"age": row["age"] // 10 * 10} for row in rows]
@@ -115,6 +122,7 @@ def test_flat_hierarchies_and_local_recoding_suppress_cells(tmp_path, rows):
     assert {"*"} < values
 
 
+@pytest.mark.heavy
 def test_cells_that_are_no_numbers_are_refused_and_not_quoted(tmp_path, rows):
     rows[3]["pay"] = "secret"
     with pytest.raises(InvalidPolicy) as refused:

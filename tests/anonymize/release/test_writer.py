@@ -47,6 +47,7 @@ def cells(found, name):
     return [x for part in found for x in part.rows[name].to_pylist()]
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize("recoding", ["global", "local"])
 def test_rows_made_from_lines_are_those_read_from_the_table(recoding):
     from_lines, _, _ = parts([], recoding)
@@ -54,6 +55,7 @@ def test_rows_made_from_lines_are_those_read_from_the_table(recoding):
     assert sorted(cells(from_lines, "q")) == sorted(cells(from_table, "q"))
 
 
+@pytest.mark.heavy
 def test_whose_each_row_is_comes_beside_it_and_not_in_it():
     found, _, _ = parts(["v", "id"], entity="id")
     assert found[0].rows.schema.names == ["q", "v"]
@@ -88,6 +90,7 @@ def test_what_csv_cannot_hold_is_named(tmp_path, column):
     write_release(iter([part]), tmp_path / "t.parquet", tmp_path / "owners.parquet")
 
 
+@pytest.mark.heavy
 def test_any_kind_of_text_is_carried(tmp_path):
     policy = Policy.of({
         "version": 1, "privacy": {"k": 2}, "output": {"path": "out.parquet"},

@@ -22,6 +22,7 @@ def policy_of(population, **rules):
     return Policy.of({"version": 1, "attributes": {"age": age}, "privacy": privacy})
 
 
+@pytest.mark.heavy
 def test_what_a_table_reaches_is_counted_under_its_labels(population):
     policy = policy_of(population, k_map={"k": 5}, presence={"most": 0.5})
     reached = recount({"age": ["1"] * 3 + ["2"] * 3}, policy)
@@ -29,6 +30,7 @@ def test_what_a_table_reaches_is_counted_under_its_labels(population):
     assert reached.broken(policy) == ["k_map is 4, not 5", "presence is 0.75, above 0.5"]
 
 
+@pytest.mark.heavy
 def test_a_label_that_covers_everybody_reaches_everybody(population):
     policy = policy_of(population, presence={"most": 0.5, "least": 0.2})
     label = build_hierarchy(policy, "age").taxonomy.nodes[0].label
@@ -37,6 +39,7 @@ def test_a_label_that_covers_everybody_reaches_everybody(population):
     assert not reached.broken(policy)
 
 
+@pytest.mark.heavy
 def test_a_label_of_no_hierarchy_is_refused_unquoted(population):
     with pytest.raises(InvalidPolicy) as refused:
         recount({"age": ["secret"] * 4}, policy_of(population, k_map={"k": 2}))

@@ -66,6 +66,7 @@ rows = st.lists(
 )  # fmt: skip
 
 
+@pytest.mark.heavy
 @settings(deadline=None, max_examples=30)
 @given(
     rows,
@@ -93,6 +94,7 @@ def test_the_count_is_that_of_the_definition(drawn, l_kind, t_kind, by_person):
     assert found.t["s"] == pytest.approx(t)
 
 
+@pytest.mark.heavy
 def test_owners_beside_the_file_are_counted(tmp_path):
     pq.write_table(
         pa.table({"q": ["a"] * 4, "r": ["b"] * 4, "s": ["u"] * 4}), tmp_path / "t.parquet"
@@ -103,12 +105,14 @@ def test_owners_beside_the_file_are_counted(tmp_path):
     assert recount(str(tmp_path / "t.parquet"), policy()).k == 4
 
 
+@pytest.mark.heavy
 def test_nulls_are_a_group_like_any_other():
     table = pa.table({"q": ["a", None, None], "r": ["a", "b", "b"], "s": ["u", "u", "u"]})
     assert recount(table, policy()).k == 1
     assert recount(table, policy()).classes == 2
 
 
+@pytest.mark.heavy
 def test_broken_promises_are_named():
     table = pa.table({"q": ["a", "a", "b"], "r": ["a", "a", "b"], "s": ["u", "u", "v"]})
     asked = policy({"value": 2}, {"value": 0.1})

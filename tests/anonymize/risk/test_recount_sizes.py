@@ -12,6 +12,7 @@ ROWS = st.lists(
 )
 
 
+@pytest.mark.heavy
 @settings(deadline=None, max_examples=25)
 @given(ROWS, st.booleans())
 def test_sizes_and_shares_are_those_of_the_definition(rows, by_person):

@@ -1,5 +1,6 @@
 import numpy as np
 import pyarrow as pa
+import pytest
 
 from shoal.anonymize import Policy, recount
 from shoal.anonymize.risk.recount import CombinationCounts, _measure, cache_columns
@@ -33,6 +34,7 @@ def asked(entity=None):
     )
 
 
+@pytest.mark.heavy
 def test_counted_combinations_answer_as_the_rows_do():
     for entity in (None, "id"):
         policy, table = asked(entity), rows()

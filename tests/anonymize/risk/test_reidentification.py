@@ -36,6 +36,7 @@ def release_of(frequency, labels, suppressed=()):
     return Release(places, gone, np.zeros_like(gone), None)
 
 
+@pytest.mark.heavy
 @given(st.lists(st.integers(1, 9), min_size=1, max_size=20), st.integers(2, 6))
 def test_the_figures_are_those_of_their_definitions(classes, k):
     sizes = np.stack(np.unique(classes, return_counts=True), axis=1)
@@ -63,6 +64,7 @@ def test_a_population_that_lacks_people_never_raises_a_chance_above_the_prosecut
     assert risk.journalist == risk.prosecutor == 1 / 2
 
 
+@pytest.mark.heavy
 def test_people_of_the_population_are_counted_under_each_label():
     frequency = frequency_of("aabccd")
     release = release_of(frequency, ["x", "x", "c", "*"])  # lines a, b, c, d

@@ -52,6 +52,7 @@ def test_nobody_is_special_in_a_release():
     assert not find_special_uniques(problem, np.zeros((2, 1), dtype=np.int32)).combinations
 
 
+@pytest.mark.heavy
 def test_large_tables_are_searched_for_fewer_columns():
     tree = Taxonomy.nested("*", {str(i): [str(i)] for i in range(9)})
     rows = np.random.default_rng(1).integers(0, 9, (20_000, 12))

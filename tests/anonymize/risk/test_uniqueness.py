@@ -30,6 +30,7 @@ def test_the_slide_negative_binomial_is_recovered(slide_negative_binomial, fract
     assert snb_share(sizes, fraction) == pytest.approx(truth, rel=0.1)
 
 
+@pytest.mark.heavy
 def test_pitman_recovers_the_uniques_of_its_own_process():
     rng, alpha, theta = np.random.default_rng(5), 0.5, 50.0
     sizes: list[int] = []
@@ -50,6 +51,7 @@ def test_zayatz_is_right_where_the_sample_is_nearly_everybody(slide_negative_bin
     assert zayatz_share(sizes, 0.7) == pytest.approx(truth, rel=0.1)
 
 
+@pytest.mark.heavy
 def test_the_rule_believes_pitman_in_small_samples_and_the_lower_of_two_in_large_ones():
     population = np.random.default_rng(2).geometric(0.2, 5_000)
     small = estimate_uniques(sample_of(population, 0.05), int(population.sum()))
@@ -63,6 +65,7 @@ def test_nobody_is_unique_where_nobody_is_alone():
     assert estimate_uniques([[2, 10], [5, 3]], 1_000).share == 0.0
 
 
+@pytest.mark.heavy
 def test_without_pairs_pitman_cannot_be_fitted_and_zayatz_takes_its_place():
     found = estimate_uniques([[1, 5], [9, 4]], 10_000)
     assert found.pitman is None

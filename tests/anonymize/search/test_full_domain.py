@@ -103,6 +103,7 @@ def test_a_table_of_forty_columns_is_left_to_the_other_searches():
     assert search_full_domain(SharedCounts(wide), 2.0) is None
 
 
+@pytest.mark.heavy
 def test_a_portfolio_is_never_behind_the_best_full_domain_cut():
     wide = Taxonomy.nested("*", {"a": list("0123"), "b": list("4567"), "c": list("89AB")})
     won = 0
@@ -120,6 +121,7 @@ def test_a_portfolio_is_never_behind_the_best_full_domain_cut():
     assert won
 
 
+@pytest.mark.heavy
 def test_adult_at_five_reaches_the_optimum_of_full_domain_cuts(adult):
     outcome = search_portfolio(adult(k=5, suppression=0.05))
     assert outcome.metrics.ncp <= 0.28112

@@ -49,6 +49,7 @@ def agree(problem, most, **asked):
     return lines
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize("k", [5, 10, 50])
 @pytest.mark.parametrize("suppression", [0, 0.02])
 def test_adults_have_the_same_cut_merged_far_away_and_all_at_once(made_adult, k, suppression):
@@ -59,24 +60,28 @@ def test_adults_have_the_same_cut_merged_far_away_and_all_at_once(made_adult, k,
     assert far.divisions > 3
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize("score", KEPT)
 def test_every_score_agrees(made_adult, score):
     for most in (3000, 100):
         agree(made_adult(k=20, suppression=0.05), most=most, score=score, loss_unit="k")
 
 
+@pytest.mark.heavy
 def test_what_the_frontier_grows_beyond_goes_on_far_away(made_adult):
     lines = agree(made_adult(k=5, suppression=0.02), most=2000)
     assert lines.merges > 3
     assert lines.divisions > 0
 
 
+@pytest.mark.heavy
 def test_few_lines_come_at_a_time(made_adult):
     problem = made_adult(k=50)
     lines = agree(problem, most=4000)
     assert lines.divisions == 0
 
 
+@pytest.mark.heavy
 @given(st.integers(0, 2**32 - 1), st.sampled_from([2, 3, 7]), st.sampled_from([0, 0.1, 0.4]))
 @settings(max_examples=60, deadline=None)
 def test_random_tables_agree(seed, k, suppression):

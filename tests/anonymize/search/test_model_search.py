@@ -69,6 +69,7 @@ def release(folder, privacy, recoding="global"):
     return done, classes, people
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize("recoding", ["global", "local"])
 def test_k_map_holds_in_the_population(folder, recoding):
     population = {"path": str(folder / "population.csv")}
@@ -79,6 +80,7 @@ def test_k_map_holds_in_the_population(folder, recoding):
     assert done.manifest["models"]["reached"] == done.produced.achieved.models
 
 
+@pytest.mark.heavy
 def test_k_map_of_people_with_several_rows_counts_them_once(folder):
     rows = read(folder / "in.csv")
     with (folder / "in.csv").open("w", newline="") as file:
@@ -93,6 +95,7 @@ def test_k_map_of_people_with_several_rows_counts_them_once(folder):
     assert done.produced.achieved.models["k_map"] >= 30
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize(("least", "most"), [(0.0, 0.3), (0.1, 0.4)])
 def test_presence_lies_between_its_bounds_for_everyone(folder, least, most):
     rule = {"least": least, "most": most}
@@ -105,6 +108,7 @@ def test_presence_lies_between_its_bounds_for_everyone(folder, least, most):
     assert done.produced.achieved.models["presence"] <= most + 1e-9
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize("recoding", ["global", "local"])
 def test_average_risk_is_kept(folder, recoding):
     _, classes, _ = release(folder, {"k": 2, "average_risk": 0.1}, recoding)
@@ -113,6 +117,7 @@ def test_average_risk_is_kept(folder, recoding):
     assert min(classes.values()) < 10  # classes may be small, if others are large
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize("recoding", ["global", "local"])
 @pytest.mark.parametrize("within", ["sample", "population"])
 def test_uniqueness_is_kept_beside_k_map(folder, recoding, within):
@@ -125,6 +130,7 @@ def test_uniqueness_is_kept_beside_k_map(folder, recoding, within):
     assert guarantee_of(done.policy) == KMap(2)
 
 
+@pytest.mark.heavy
 def test_a_stated_population_asks_for_enough_members(folder):
     rule = {"k": 1, "k_map": {"k": 20, "significance": 0.05}, "population": {"size": 400}}
     _, classes, _ = release(folder, rule)
@@ -137,6 +143,7 @@ def test_the_guarantee_follows_the_models(folder):
     assert [guarantee_of(policy) for policy in policies] == [KMap(20), KAnonymity(2)]
 
 
+@pytest.mark.heavy
 def test_a_kept_cut_keeps_the_models(folder):
     population = {"path": str(folder / "population.csv")}
     rule = {"k": 2, "k_map": {"k": 30}, "population": population}
@@ -147,6 +154,7 @@ def test_a_kept_cut_keeps_the_models(folder):
     assert again.produced.achieved.models["k_map"] >= 30
 
 
+@pytest.mark.heavy
 def test_what_cannot_be_kept_is_refused_and_nothing_is_written(folder):
     rule = {"presence": {"most": 0.1}, "population": {"path": str(folder / "population.csv")}}
     with pytest.raises(StartFails):

@@ -17,6 +17,7 @@ def table(seed=0, **asked):
     return problem_of(trees, codes, k=5, **{"suppression": 0.05, **asked})
 
 
+@pytest.mark.heavy
 def test_the_same_seed_gives_the_same_cut_and_no_run_is_better():
     one, other = (
         search_portfolio(table(), restarts=8, seed=4),
@@ -34,6 +35,7 @@ def test_without_restarts_there_is_one_plain_run_of_the_score():
     assert only.cut == specialise(table(), score="leteo").cut
 
 
+@pytest.mark.heavy
 def test_large_tables_get_fewer_runs_unless_told_how_many(monkeypatch):
     assert search_portfolio(table()).compared == 36
     monkeypatch.setattr("shoal.anonymize.search._portfolio._WORK", 6.5 * table().codes.size ** 1.5)
@@ -46,6 +48,7 @@ def test_large_tables_get_fewer_runs_unless_told_how_many(monkeypatch):
     assert search_portfolio(table()).cut == specialise(table()).cut
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize(("objective", "sign"), [("dm", 1), ("aecs", 1), ("entropy", -1)])
 def test_the_objective_decides(objective, sign):
     best = sign * getattr(
@@ -69,6 +72,7 @@ def test_settings_that_make_no_sense_are_refused(asked):
         search_portfolio(table(), **asked)
 
 
+@pytest.mark.heavy
 def test_made_adults_at_ten_are_no_worse_than_one_search(made_adult):
     problem = made_adult(k=10, suppression=0.05)
     outcome = search_portfolio(problem, restarts=2)
@@ -77,6 +81,7 @@ def test_made_adults_at_ten_are_no_worse_than_one_search(made_adult):
     assert outcome.metrics.smallest >= 10
 
 
+@pytest.mark.heavy
 def test_adult_at_ten_reaches_the_best_figures_known(adult):
     for suppression, ncp in [(0.02, 0.39095), (0.05, 0.32265)]:
         outcome = search_portfolio(adult(k=10, suppression=suppression))

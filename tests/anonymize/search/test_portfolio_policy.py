@@ -34,6 +34,7 @@ def test_progress_is_told():
     assert told == sorted(told)
 
 
+@pytest.mark.heavy
 def test_a_kept_cut_suppresses_within_the_budget():
     problem = count_combinations(policy(0.1), ROWS).problem
     leaves = Cut((tuple(problem.trees[0].leaf.tolist()),))

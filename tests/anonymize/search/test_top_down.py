@@ -180,6 +180,7 @@ class Plain:
         self.cut[q] = self.cut[q] - {x} | set(self.children(q, x))
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize("score", ["leteo", "sq", "ncp", "ncp-rows", "ncp-bits"])
 @given(table=tables())
 @settings(max_examples=60, deadline=None)
@@ -191,6 +192,7 @@ def test_the_cut_is_that_of_the_definition(score, table):
     assert set(np.flatnonzero(~found.suppressed)) == plain.live
 
 
+@pytest.mark.heavy
 @given(table=tables(people=True), one_combination=st.booleans())
 @settings(max_examples=60, deadline=None)
 def test_people_are_counted_as_in_the_definition(table, one_combination):
@@ -258,6 +260,7 @@ def assert_close(rule, counts, reference):
         assert sum(map(abs, np.cumsum(gap))) / max(len(order) - 1, 1) <= rule.value + 1e-9
 
 
+@pytest.mark.heavy
 @given(table=tables(people=True), score=st.sampled_from(["auto", "leteo", "ncp-bits"]))
 @settings(max_examples=150, deadline=None)
 def test_whatever_comes_out_keeps_every_rule_and_loses_no_row_uncounted(table, score):
@@ -269,6 +272,7 @@ def test_whatever_comes_out_keeps_every_rule_and_loses_no_row_uncounted(table, s
     assert outcome.metrics == measure_release(table, outcome.labels, outcome.suppressed)
 
 
+@pytest.mark.heavy
 @given(table=tables(people=True), seed=st.integers(0, 9), tilted=st.booleans())
 @settings(max_examples=60, deadline=None)
 def test_shuffled_rows_give_the_same_release(table, seed, tilted):
@@ -361,6 +365,7 @@ def test_a_table_that_is_not_diverse_at_all_fails_at_the_start():
         specialise(ages(2, 2, 2, 2, k=2, sensitive=(column,)))
 
 
+@pytest.mark.heavy
 def test_the_last_split_is_undone_if_what_it_suppressed_moves_the_table():
     # In the search each class is close to the live rows; it is the published rows that count.
     rng = np.random.default_rng(0)
@@ -419,23 +424,27 @@ def assert_measured(make, score, suppression, measured):
     assert outcome.metrics.suppressed <= suppression * table.n.sum()
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize(("score", "suppression"), MEASURED_ON_MADE_ADULTS)
 def test_made_adults_at_ten_lose_what_was_measured(made_adult, score, suppression):
     measured = MEASURED_ON_MADE_ADULTS[score, suppression]
     assert_measured(made_adult, score, suppression, measured)
 
 
+@pytest.mark.heavy
 def test_adult_at_ten_loses_what_was_measured(adult):
     for (score, suppression), measured in MEASURED_ON_ADULT.items():
         assert_measured(adult, score, suppression, measured)
 
 
+@pytest.mark.heavy
 def test_adults_are_split_as_by_the_definition(made_adult):
     table = made_adult(k=10)
     plain = Plain(table, "leteo")
     assert specialise(table, score="leteo").cut.nodes == tuple(tuple(sorted(x)) for x in plain.cut)
 
 
+@pytest.mark.heavy
 def test_the_gain_with_its_sign_turned_round_is_caught(made_adult, monkeypatch):
     # Entropy never falls when a class is divided: taken as before minus after, the gain is at
     # most 0, the least informative split wins, and lost anonymity is a reward.
@@ -481,12 +490,14 @@ def losses_with_occupations_to_protect(make):
     return [specialise(one).metrics.ncp for one in tables]
 
 
+@pytest.mark.heavy
 def test_made_adults_with_occupations_to_protect_lose_what_was_measured(made_adult):
     # Five occupations a class are there almost anyway; the greedy search then ends a little lower.
     losses = losses_with_occupations_to_protect(made_adult)
     assert losses == pytest.approx([0.2855, 0.2853, 0.3604], abs=6e-5)
 
 
+@pytest.mark.heavy
 def test_adult_with_occupations_to_protect_loses_what_was_measured(adult):
     losses = losses_with_occupations_to_protect(adult)
     assert losses == pytest.approx([0.2380, 0.2855, 0.6722], abs=5e-5)
@@ -505,10 +516,12 @@ def assert_people_are_counted_once(problem):
     assert_released_well(problem, by_person)
 
 
+@pytest.mark.heavy
 def test_made_adults_with_several_rows_are_counted_once(made_registrations):
     assert_people_are_counted_once(made_registrations)
 
 
+@pytest.mark.heavy
 def test_students_with_several_rows_are_counted_once(oulad):
     assert_people_are_counted_once(oulad)
 

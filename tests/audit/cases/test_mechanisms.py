@@ -6,8 +6,9 @@ import numpy as np
 
 import shoal.mechanisms
 from shoal.audit import Case, mechanisms
-from shoal.audit.cases._mechanisms import case_with_exact_score, choice_cases, count_cases
+from shoal.audit.cases._mechanisms import _case
 from shoal.mechanisms import Geometric
+from shoal.mechanisms.registry import Pair
 from shoal.privacy import PureDP
 
 FLAWED = "shoal.audit.twins.flawed_mechanisms"  # twins have cases of their own
@@ -57,7 +58,7 @@ def test_grids_of_one_cell_are_cells_of_one_grid():
 
 
 def test_pairs_lie_apart_by_the_sensitivity_and_no_more():
-    for name, case in count_cases():
+    for name, case in mechanisms.items():
         if name.startswith(("geometric", "k-norm", "gaussian")):
             first, second = (np.ravel(x) for x in case.pair)
             moved = np.abs(first - second)
@@ -66,8 +67,7 @@ def test_pairs_lie_apart_by_the_sensitivity_and_no_more():
 
 
 def test_scores_move_by_one_at_most():
-    cases = dict(choice_cases())
-    first, second = cases["exponential"].pair
+    first, second = mechanisms["exponential"].pair
     assert np.abs(first.scores - second.scores).max() == 1
 
 
@@ -75,18 +75,18 @@ def test_a_threshold_s_points_change_their_score_by_one_at_most():
     def point_scores(intervals):
         return np.repeat(intervals.scores, np.diff(intervals.edges))
 
-    first, second = (point_scores(x) for x in dict(choice_cases())["threshold draw"].pair)
+    first, second = (point_scores(x) for x in mechanisms["threshold draw"].pair)
     assert first.size == second.size == 16
     assert np.abs(first - second).max() == 1
 
 
 def test_a_tree_is_told_as_text():
-    trees = dict(choice_cases())["tree splits"].mechanism.draw(2, 3, np.random.default_rng(1))
+    trees = mechanisms["tree splits"].mechanism.draw(2, 3, np.random.default_rng(1))
     assert len(trees) == 3
     assert all(set(tree) <= set("01/") and tree[0] in "01" for tree in trees)
 
 
 def test_a_case_is_held_against_the_mechanism_s_own_guarantee_unless_told():
-    count = Geometric(PureDP(2))
-    assert case_with_exact_score(count, (5, 6), "").claim == PureDP(2)
-    assert case_with_exact_score(count, (5, 6), "", claim=1.0).claim == 1.0
+    pair = Pair(Geometric(PureDP(2)), (5, 6), "counts 5 and 6")
+    assert _case(pair).claim == PureDP(2)
+    assert _case(pair._replace(claim=PureDP(1))).claim == PureDP(1)

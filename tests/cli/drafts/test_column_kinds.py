@@ -35,6 +35,7 @@ def test_a_column_has_the_kind_of_nearly_all_its_cells(values, kind):
     assert kind_of(values).kind == kind
 
 
+@pytest.mark.heavy
 def test_counts_add_up_over_batches_and_are_told_on_the_way():
     told = []
     source = source_of(pa.table({"x": ["1", "NA", "x"] * 100_000}))

@@ -19,6 +19,7 @@ def test_a_whole_name_is_that_case_alone(name):
     assert named_cases(name) == {name: everything[name]}
 
 
+@pytest.mark.heavy
 def test_every_name_finds_its_own_case_alone():
     for cases in KINDS.values():
         for name in cases:
@@ -46,6 +47,7 @@ def test_methods_are_named_as_on_the_command_line():
     assert {name.split(",")[0] for name in named_cases("wave")} == {"WaveCluster"}
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize(
     "word", ["nd-laplace", "piecewise", "duchi", "harmony", "priv-unit", "hybrid", "square-wave",
              "staircase", "mixed", "randomized-response", "unary-encoding", "local-grid",

@@ -12,6 +12,7 @@ def look(values):
     return found
 
 
+@pytest.mark.heavy
 def test_cells_are_counted_by_what_they_look_like():
     seen = look(["1", " 2.5", "nan", "", None, "2024-01-02", "a b c d e f", "2024"])
     assert (seen.rows, seen.known, seen.different) == (8, 6, 6)
@@ -23,16 +24,19 @@ def test_cells_are_counted_by_what_they_look_like():
     )  # NaN is its own floor
 
 
+@pytest.mark.heavy
 def test_dates_are_told_by_which_part_can_be_the_month():
     seen = look(["05/03/2001", "31.12.1999", "12/31/1999 10:00", "2001-03-05", "45/45/2001"])
     assert (seen.days, seen.days_first, seen.months_first) == (1, 2, 2)
 
 
+@pytest.mark.heavy
 def test_only_values_that_many_share_are_told_and_not_all_of_those():
     assert look(["rare"] * (COMMON - 1) + ["often"] * COMMON).common == ("often",)
     assert len(look([f"{i:02}" for i in range(60)] * COMMON).common) == LISTED + 1
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize(
     ("values", "low", "high"),
     [
@@ -50,6 +54,7 @@ def test_ranges_are_rounded_away_from_zero(values, low, high):
     assert (seen.low, seen.high) == pytest.approx((low, high))
 
 
+@pytest.mark.heavy
 def test_rounded_quantiles_are_quantiles_rounded():
     rng = np.random.default_rng(1)
     values = rng.normal(0, 50, 2_000)
@@ -59,11 +64,13 @@ def test_rounded_quantiles_are_quantiles_rounded():
     assert -200 < low < -100 < 100 < high < 200
 
 
+@pytest.mark.heavy
 def test_of_an_empty_table_nothing_is_seen():
     seen = look(pa.array([], pa.string()))
     assert (seen.rows, seen.known, seen.length, seen.low, seen.common) == (0, 0, 0, 0.0, ())
 
 
+@pytest.mark.heavy
 def test_low_and_high_are_further_from_0_than_the_numbers():
     assert (look([3.0]).low, look([3.0]).high) == (5, 5)
     assert (look([-3.0]).low, look([-3.0]).high) == (-5, -5)
@@ -85,6 +92,7 @@ def test_a_look_on_a_worker_leaves_nothing_on_its_disk(monkeypatch):
     assert seen == [""]
 
 
+@pytest.mark.heavy
 def test_a_look_on_spark_is_the_look_here(spark):
     rng = np.random.default_rng(2)
     kinds = {

@@ -58,6 +58,7 @@ def run(*words, code=0, **more):
     return shown
 
 
+@pytest.mark.heavy
 def test_groups_found_on_spark_are_those_found_here(spark, folder):
     known = (
         "-k",
@@ -79,6 +80,7 @@ def test_groups_found_on_spark_are_those_found_here(spark, folder):
     spark.range(1).count()  # the session was not ours to stop
 
 
+@pytest.mark.heavy
 def test_groups_of_a_table_with_categories_are_the_same_on_spark(spark, folder):
     write_table(students(1_000), folder / "students.csv")
     content = students_schema().to_dict()
@@ -91,6 +93,7 @@ def test_groups_of_a_table_with_categories_are_the_same_on_spark(spark, folder):
     assert here == there
 
 
+@pytest.mark.heavy
 def test_reports_are_written_by_spark_and_told_of_beside_them(spark, folder):
     words = ("--epsilon", 1, "--domain", "visits.yaml", "-o", "noisy.parquet", "--engine", "spark")
     shown = run("perturb", "visits.parquet", *words, "--clip", "--json")
@@ -120,6 +123,7 @@ def test_guesses_are_made_by_spark_too(spark, folder):
     assert "moved to guesses" in run("learn", "guessed.parquet", *words, code=2).stderr
 
 
+@pytest.mark.heavy
 def test_a_policy_is_run_on_spark_as_here(spark, folder, monkeypatch):
     run("anonymize", "--policy", "here.yaml")
     monkeypatch.setenv("SHOAL_ENGINE", "spark")
@@ -146,6 +150,7 @@ def test_a_server_that_runs_already_is_told_no_settings():
     assert Engines("spark", "spark://host:7077")._settings["spark__log__level"] == "OFF"
 
 
+@pytest.mark.heavy
 def test_without_pyspark_the_exit_code_says_that_a_part_is_missing(monkeypatch):
     monkeypatch.delitem(sys.modules, "shoal.engine.spark._session", raising=False)
     monkeypatch.delattr("shoal.engine.spark._session", raising=False)
@@ -156,6 +161,7 @@ def test_without_pyspark_the_exit_code_says_that_a_part_is_missing(monkeypatch):
     assert not Path("model").exists()
 
 
+@pytest.mark.heavy
 def test_tables_that_spark_does_not_find_are_named(spark):
     words = ("cluster", "nowhere.parquet", "-k", 2, "--epsilon", 1, "--domain", "visits.yaml")
     assert "UnreadableTable" in run(*words, "--engine", "spark", code=2).stderr
@@ -166,6 +172,7 @@ def test_the_table_is_a_path_unless_spark_reads_it():
         assert source == "visits.csv"
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize("verbose", ["0", "1"])
 def test_processes_that_are_started_for_a_table_print_nothing_unless_asked(verbose, capfd):
     code = (

@@ -62,6 +62,7 @@ def test_missing_numbers_and_too_few_rows_are_refused(tmp_path):
         draw_evaluation_rows(MODEL, table(tmp_path, "x,y\n1,2\n"), ("x", "y"), None, 10, 0)
 
 
+@pytest.mark.heavy
 def test_rows_of_a_cluster_are_those_of_the_same_table_here(spark, tmp_path):
     names, lines = ("the.x", "y"), [(i / 8, -i, "ab"[i % 2] if i % 3 else None) for i in range(60)]
     columns = dict(zip((*names, "group"), zip(*lines, strict=True), strict=True))
@@ -78,6 +79,7 @@ def test_rows_of_a_cluster_are_those_of_the_same_table_here(spark, tmp_path):
     assert (held.n_rows, len(words)) == (here.n_rows, 3)
 
 
+@pytest.mark.heavy
 def test_only_a_sample_leaves_the_cluster_drawn_alike_from_all_of_it(spark):
     frame = spark.range(0, 3_000, 1, 4).selectExpr("id AS x", "-id AS y", "id % 7 AS g")
     held = draw_evaluation_rows(MODEL, frame, ("x", "y"), "g", 500, 1)
@@ -92,6 +94,7 @@ def test_only_a_sample_leaves_the_cluster_drawn_alike_from_all_of_it(spark):
     )
 
 
+@pytest.mark.heavy
 def test_a_cluster_refuses_what_is_refused_here(spark, tmp_path):
     def raised(kind, text, labels=None):
         path = table(tmp_path, text)

@@ -55,6 +55,7 @@ def centers(document):
     return found[np.argsort(found[:, 1])]
 
 
+@pytest.mark.heavy
 def test_cells_counted_on_spark_give_the_groups_of_the_same_file_here(spark, folder):
     table = perturbed("grid.csv", "--mechanism", "local-grid", "--epsilon", 4)
     here = learnt(table)
@@ -65,6 +66,7 @@ def test_cells_counted_on_spark_give_the_groups_of_the_same_file_here(spark, fol
     assert "FrameReports" in Path(there["report"]).read_text()
 
 
+@pytest.mark.heavy
 def test_reports_that_spark_wrote_are_learnt_from_where_they_are(spark):
     perturbed("noisy.parquet", "--mechanism", "planar-laplace", "--epsilon", 6,
               "--clip", "--engine", "spark")  # fmt: skip
@@ -73,6 +75,7 @@ def test_reports_that_spark_wrote_are_learnt_from_where_they_are(spark):
     assert np.abs(centers(there) - CENTERS[[0, 1, 2]]).max() < 0.5
 
 
+@pytest.mark.heavy
 def test_reports_come_back_as_what_they_are(spark):
     table = perturbed("planar.parquet", "--mechanism", "planar-laplace", "--epsilon", 2, "--clip")
     found = load_frame_reports(table, spark.read.parquet(os.path.abspath(table)), 7)
@@ -85,6 +88,7 @@ def test_reports_come_back_as_what_they_are(spark):
     assert found.total == 2_100
 
 
+@pytest.mark.heavy
 def test_what_is_no_table_of_reports_is_refused(spark):
     def refused(table, words):
         frame = spark.read.csv(os.path.abspath(table), header=True)

@@ -48,6 +48,7 @@ def draft():
     return draft_policy(Table(people()), "people.csv")
 
 
+@pytest.mark.heavy
 def test_roles_are_guessed_and_nothing_is_taken_for_harmless(draft):
     assert draft.roles == ROLES
 
@@ -59,6 +60,7 @@ def test_every_guess_is_marked_for_review(draft):
     assert all(lines[i - 1].strip().startswith("# REVIEW:") for i in entries)
 
 
+@pytest.mark.heavy
 def test_no_rare_value_and_no_extreme_is_quoted(draft):
     text = draft.text
     for value in ("hermit", "987", "43210", "43_210", "s17", "@example", "1950", "10017"):
@@ -67,6 +69,7 @@ def test_no_rare_value_and_no_extreme_is_quoted(draft):
     assert COMMON == 50
 
 
+@pytest.mark.heavy
 def test_a_draft_with_k_never_fails_at_the_next_step(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     n, rng = 600, np.random.default_rng(4)
@@ -124,12 +127,14 @@ def test_with_k_a_draft_is_a_policy(draft):
     assert policy.attributes["age"].domain == (0, 100)
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize("name", ["a: b", "#x", "yes", "1", "{x}", "ü", "'"])
 def test_any_name_of_a_column_survives(name):
     text = draft_policy(Table({name: ["u", "v"] * 60}), "t.csv", k=2).text
     assert list(yaml.safe_load(text)["attributes"]) == [name]
 
 
+@pytest.mark.heavy
 def test_init_writes_a_file_for_its_owner_that_runs_once_reviewed(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     table = people()
@@ -143,6 +148,7 @@ def test_init_writes_a_file_for_its_owner_that_runs_once_reviewed(tmp_path, monk
     assert Path("people.released.csv").is_file()
 
 
+@pytest.mark.heavy
 def test_a_draft_made_on_spark_is_the_one_made_here(spark, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     kept = {name: people()[name] for name in ("student_id", "birth", "age", "town", "income")}
@@ -159,6 +165,7 @@ def test_a_draft_made_on_spark_is_the_one_made_here(spark, tmp_path, monkeypatch
     assert there == here
 
 
+@pytest.mark.heavy
 def test_a_draft_of_a_table_elsewhere_keeps_its_path(tmp_path):
     text = draft_policy(Table({"sex": ["F", "M"] * 60}), "hdfs://names/visits.parquet", k=2).text
     asked = yaml.safe_load(text)
@@ -166,6 +173,7 @@ def test_a_draft_of_a_table_elsewhere_keeps_its_path(tmp_path):
     assert asked["output"]["path"] == "hdfs://names/visits.released.csv"
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize(
     ("path", "released"),
     [
@@ -186,6 +194,7 @@ def test_a_release_is_drafted_beside_what_is_read_under_a_name_that_can_be_writt
     check_no_pattern(released)
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize("shift", [-3_000, -700, 0, 25, 40_000])
 @pytest.mark.parametrize("spread", [1, 300])
 def test_a_drafted_range_holds_nearly_all_numbers(shift, spread):
@@ -207,6 +216,7 @@ def test_standard_input_has_no_path_for_a_policy():
     assert (shown.exit_code, "standard input" in shown.output) == (2, True)
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize(
     "name",
     [
@@ -221,6 +231,7 @@ def test_columns_that_are_called_like_names_are_dropped_and_pointed_out(name):
     assert "names people" in draft.doubts[name]
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize("name", ["sex", "age", "visits", "town", "idle", "maturity", "grade"])
 def test_columns_that_are_called_otherwise_are_not(name):
     draft = draft_policy(Table({name: ["u", "v"] * 60}), "t.csv")
@@ -228,6 +239,7 @@ def test_columns_that_are_called_otherwise_are_not(name):
     assert not draft.doubts
 
 
+@pytest.mark.heavy
 def test_values_that_few_rows_share_tell_people_apart_whatever_the_column_is_called():
     who = [f"Ada {chr(65 + i % 26)}oe{i // 2}" for i in range(300)]
     draft = draft_policy(Table({"who": who, "case": [i // 2 for i in range(300)]}), "t.csv")
@@ -236,6 +248,7 @@ def test_values_that_few_rows_share_tell_people_apart_whatever_the_column_is_cal
     assert "few rows share a number" in draft.doubts["case"]
 
 
+@pytest.mark.heavy
 def test_sentences_are_not_quoted_however_many_rows_share_them():
     sentence = "CANARY went home with his mother"
     long = "CANARY" * 12
@@ -250,6 +263,7 @@ def test_sentences_are_not_quoted_however_many_rows_share_them():
     assert "sentences" in one.doubts["state"]
 
 
+@pytest.mark.heavy
 def test_of_a_column_with_many_values_none_is_quoted():
     words = [f"CANARY{i % 3}" for i in range(300)] + [f"w{i % 110}" for i in range(600)]
     assert "CANARY" not in draft_policy(Table({"kind": words}), "t.csv").text
@@ -263,6 +277,7 @@ HEADLESS = {
 }
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize("kind", HEADLESS)
 @pytest.mark.parametrize("more", [[], ["--json"]])
 def test_init_refuses_a_table_without_a_header_and_shows_nothing_of_it(
@@ -279,6 +294,7 @@ def test_init_refuses_a_table_without_a_header_and_shows_nothing_of_it(
     assert not Path("p.yaml").exists()
 
 
+@pytest.mark.heavy
 def test_init_takes_the_boxes_of_a_survey(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     Path("t.csv").write_text("sex,Other\n" + "F,Other\nM,\n" * 60)
@@ -288,6 +304,7 @@ def test_init_takes_the_boxes_of_a_survey(tmp_path, monkeypatch):
     assert "first line was taken" in Path("p.yaml").read_text()
 
 
+@pytest.mark.heavy
 def test_a_draft_can_go_to_standard_output(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     Path("t.csv").write_text("sex\n" + "F\nM\n" * 60)

@@ -63,6 +63,7 @@ def test_a_given_pair_is_replayed_and_not_kept(made_up):
     assert "0.9" not in str(found)
 
 
+@pytest.mark.heavy
 def test_a_case_says_how_many_pairs_it_takes():
     case = ReplayCase(UniformGrid(epsilon=1, domain=Box(x=(0, 1))), None, None, draws=2)
     assert case.run().draws == 2

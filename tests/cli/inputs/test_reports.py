@@ -42,6 +42,7 @@ def retold(name, **changes):
         json.dump(told, file)
 
 
+@pytest.mark.heavy
 def test_reports_come_back_as_what_they_are(folder):
     found = listened("planar.parquet")
     assert isinstance(found.reports.mechanism, PlanarLaplace)
@@ -51,6 +52,7 @@ def test_reports_come_back_as_what_they_are(folder):
     assert found.box.names == ("x", "y")
 
 
+@pytest.mark.heavy
 def test_cells_come_back_as_whole_numbers(folder):
     perturbed("grid.csv", "--mechanism", "local-grid", "--columns", "x,y")
     found = listened("grid.csv")
@@ -59,24 +61,28 @@ def test_cells_come_back_as_whole_numbers(folder):
     assert found.reports.values.dtype == np.int64
 
 
+@pytest.mark.heavy
 def test_a_remap_is_remembered(folder):
     for name, remap in (("c.parquet", "clamp"), ("s.parquet", "snap:4")):
         perturbed(name, "--columns", "x,y", "--remap", remap)
         assert type(listened(name).reports.remap).__name__.lower() == remap.partition(":")[0]
 
 
+@pytest.mark.heavy
 def test_too_many_reports_are_sampled(folder):
     found = listened("planar.parquet", most=200)
     assert len(found.reports) < found.total
     assert (len(found.reports), found.total) == (100, 500)
 
 
+@pytest.mark.heavy
 def test_another_file_under_the_same_name_is_refused(folder):
     write_table(pa.table({"x": [1.0], "y": [2.0]}), "planar.parquet", overwrite=True)
     with pytest.raises(NotAReport, match="checksum"):
         listened("planar.parquet")
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize("text", ["", "[]", "{}", '{"schema": "shoal.model/1"}'])
 def test_a_file_beside_that_says_nothing_is_refused(folder, text):
     (folder / "planar.parquet.json").write_text(text)
@@ -84,6 +90,7 @@ def test_a_file_beside_that_says_nothing_is_refused(folder, text):
         listened("planar.parquet")
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize("part", ["mechanism", "domain", "file"])
 def test_a_file_beside_that_lacks_a_part_is_refused(folder, part):
     retold("planar.parquet", **{part: {}})
@@ -91,6 +98,7 @@ def test_a_file_beside_that_lacks_a_part_is_refused(folder, part):
         listened("planar.parquet")
 
 
+@pytest.mark.heavy
 def test_a_file_beside_with_another_domain_than_the_mechanisms_is_refused(folder):
     domain = {"columns": {"x": {"low": 0.0, "high": 1.0}}, "distance_unit": "1"}
     retold("planar.parquet", domain=domain)
@@ -98,6 +106,7 @@ def test_a_file_beside_with_another_domain_than_the_mechanisms_is_refused(folder
         listened("planar.parquet")
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize("file", [None, "noisy.csv", [], {"sha256": None}])
 def test_a_file_beside_without_a_checksum_is_refused(folder, file):
     retold("planar.parquet", file=file)
@@ -105,23 +114,27 @@ def test_a_file_beside_without_a_checksum_is_refused(folder, file):
         listened("planar.parquet")
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize(("mark", "simulation"), [(False, False), (True, True), (None, True)])
 def test_reports_are_a_simulation_unless_said_to_be_none(folder, mark, simulation):
     retold("planar.parquet", simulation=mark)
     assert listened("planar.parquet").guarantee.simulation is simulation
 
 
+@pytest.mark.heavy
 def test_categories_are_refused(folder):
     perturbed("sex.parquet", "--mechanism", "randomized-response", "--columns", "z")
     with pytest.raises(NotAReport, match="categories"):
         listened("sex.parquet")
 
 
+@pytest.mark.heavy
 def test_no_table_is_no_table(folder):
     with pytest.raises(UnreadableTable):
         listened("nowhere.parquet")
 
 
+@pytest.mark.heavy
 def test_values_that_are_no_numbers_are_refused(folder):
     write_table(pa.table({"x": [np.nan], "y": [2.0]}), "planar.parquet", overwrite=True)
     digest = hashlib.sha256((folder / "planar.parquet").read_bytes()).hexdigest()

@@ -49,6 +49,7 @@ def perturb(folder, domain, output, *words):
     return run(*rounds, "--domain", folder / domain, "--clip", "-o", output, *words)
 
 
+@pytest.mark.heavy
 def test_numbers_are_reported_in_rounds_and_learnt_from(folder, tmp_path):
     reports, ledger = tmp_path / "r.parquet", tmp_path / "all.ledger"
     made = perturb(folder, "numbers.yaml", reports, "-k", 2, "--ledger", ledger)
@@ -72,6 +73,7 @@ def test_numbers_are_reported_in_rounds_and_learnt_from(folder, tmp_path):
     assert (tmp_path / "model" / "report.html").is_file()
 
 
+@pytest.mark.heavy
 def test_mixed_records_of_people_are_reported_once_each(folder, tmp_path):
     reports = tmp_path / "r.csv"
     made = perturb(folder, "mixed.yaml", reports, "-k", 2, "--seed", 3)
@@ -95,6 +97,7 @@ def written(folder):
     return folder / "good.parquet"
 
 
+@pytest.mark.heavy
 def test_a_rehearsal_is_repeated_by_its_seed(folder, written, tmp_path):
     made = perturb(folder, "numbers.yaml", tmp_path / "a.csv", "-k", 2, "--seed", 5)
     again = perturb(folder, "numbers.yaml", tmp_path / "b.csv", "-k", 2, "--seed", 5)

@@ -60,6 +60,7 @@ def told(*words, code=0):
     return json.loads(shoal(*words, "--json", code=code).stdout)
 
 
+@pytest.mark.heavy
 def test_a_release_leaves_table_mapping_manifest_and_two_pages(folder):
     said = shoal("--policy", "p.yaml").output
     assert "at least 5 people share every combination" in " ".join(said.split())
@@ -73,6 +74,7 @@ def test_a_release_leaves_table_mapping_manifest_and_two_pages(folder):
     assert list(rows[0]) == ["age", "place", "illness", "visits"]
 
 
+@pytest.mark.heavy
 def test_the_curators_page_is_its_owners_alone(folder):
     shoal("--policy", "p.yaml")
     assert stat.S_IMODE(Path("out.report.curator.html").stat().st_mode) == 0o600
@@ -81,6 +83,7 @@ def test_the_curators_page_is_its_owners_alone(folder):
     assert "Whom suppression hit" in page
 
 
+@pytest.mark.heavy
 def test_public_files_name_nobody_and_no_rare_value(folder):
     shoal("--policy", "p.yaml", "--title", "Visits", "--publisher", "A clinic")
     public = [Path("out.report.html"), Path("out.report.json"), Path("out.manifest.json")]
@@ -96,6 +99,7 @@ def test_public_files_name_nobody_and_no_rare_value(folder):
     assert RARE in Path("out.report.curator.html").read_text()
 
 
+@pytest.mark.heavy
 def test_json_holds_manifest_risk_and_files():
     document = told("--policy", "p.yaml")
     assert document["manifest"]["k"]["reached"] >= 5
@@ -104,6 +108,7 @@ def test_json_holds_manifest_risk_and_files():
     assert document["files"]["table"] == "out.csv"
 
 
+@pytest.mark.heavy
 def test_a_dry_run_reads_all_and_writes_nothing(folder):
     before = sorted(folder.iterdir())
     document = told("--policy", "p.yaml", "--dry-run")
@@ -111,6 +116,7 @@ def test_a_dry_run_reads_all_and_writes_nothing(folder):
     assert sorted(folder.iterdir()) == before
 
 
+@pytest.mark.heavy
 def test_a_dry_run_finds_a_value_without_a_leaf(folder):
     Path("p.yaml").write_text(POLICY.replace(f", {RARE}", ""))
     done = shoal("--policy", "p.yaml", "--dry-run", code=2)
@@ -118,6 +124,7 @@ def test_a_dry_run_finds_a_value_without_a_leaf(folder):
     assert RARE not in done.output
 
 
+@pytest.mark.heavy
 def test_a_second_run_is_refused_unless_told_to_replace():
     first = told("--policy", "p.yaml")
     refused = " ".join(shoal("--policy", "p.yaml", code=2).stderr.split())
@@ -134,6 +141,7 @@ def test_a_taken_page_is_noticed_before_anything_is_written(folder):
     assert not Path("out.csv").exists()
 
 
+@pytest.mark.heavy
 def test_explain_says_what_it_is_not_and_why_columns_sit_where_they_do():
     said = " ".join(shoal("--policy", "p.yaml", "--explain").output.split())
     for words in ("not differential privacy", "Two releases", "Minimality", "Same values"):
@@ -142,6 +150,7 @@ def test_explain_says_what_it_is_not_and_why_columns_sit_where_they_do():
     assert "name: identifier, names a person, so it is dropped." in said
 
 
+@pytest.mark.heavy
 def test_explained_costs_are_those_of_opening_the_label():
     from shoal.anonymize import read_policy, run_policy
     from shoal.pages.table_explanation import column_texts
@@ -157,6 +166,7 @@ def test_explained_costs_are_those_of_opening_the_label():
     assert int(rows[1]) >= 1  # the one row that stands alone, at least
 
 
+@pytest.mark.heavy
 def test_local_recoding_is_explained_as_such():
     Path("p.yaml").write_text(POLICY.replace("{restarts: 2}", "{recoding: local}"))
     said = " ".join(shoal("--policy", "p.yaml", "--explain").output.split())
@@ -164,6 +174,7 @@ def test_local_recoding_is_explained_as_such():
     assert not Path("out.mapping.csv").exists()
 
 
+@pytest.mark.heavy
 def test_a_release_passes_its_check_and_the_rows_do_not():
     shoal("--policy", "p.yaml")
     kept = told("check", "out.csv", "--policy", "p.yaml")
@@ -175,6 +186,7 @@ def test_a_release_passes_its_check_and_the_rows_do_not():
     assert "Broken" in shoal("check", "visits.csv", "--policy", "p.yaml", code=1).output
 
 
+@pytest.mark.heavy
 def test_a_check_says_when_people_cannot_be_told_apart():
     content = yaml.safe_load(POLICY)
     content["privacy"]["entity"] = "name"
@@ -184,6 +196,7 @@ def test_a_check_says_when_people_cannot_be_told_apart():
     assert "rows were counted, not people" in said
 
 
+@pytest.mark.heavy
 def test_a_kept_cut_is_applied_to_new_rows():
     first = told("--policy", "p.yaml")
     Path("q.yaml").write_text(POLICY.replace("out.csv", "next.csv"))
@@ -194,6 +207,7 @@ def test_a_kept_cut_is_applied_to_new_rows():
     assert second["manifest"]["score"] == "kept cut"
 
 
+@pytest.mark.heavy
 def test_a_promise_that_rests_on_a_statement_says_so_everywhere():
     shoal("--policy", "p.yaml")
     Path("q.yaml").write_text(POLICY.replace("out.csv", "next.csv"))
@@ -208,6 +222,7 @@ def test_a_promise_that_rests_on_a_statement_says_so_everywhere():
         assert said not in html.unescape(Path(page).read_text())
 
 
+@pytest.mark.heavy
 def test_with_an_entity_people_are_compared_whatever_is_stated(folder):
     told_apart = POLICY.replace("suppression: 0.05", "suppression: 0.05, entity: name")
     Path("p.yaml").write_text(told_apart)
@@ -241,6 +256,7 @@ def test_what_is_missing_is_named(words, said):
     assert said in " ".join(shoal(*words, code=2).stderr.split())
 
 
+@pytest.mark.heavy
 def test_a_population_speaks_to_the_journalist():
     rng = np.random.default_rng(1)
     crowd = {"age": rng.integers(0, 99, 9_000), "place": rng.choice(["north", "south"], 9_000)}
@@ -252,6 +268,7 @@ def test_a_population_speaks_to_the_journalist():
     assert "The population has fewer people" in Path("out.report.curator.html").read_text()
 
 
+@pytest.mark.heavy
 def test_a_failure_leaves_nothing_behind(folder, monkeypatch):
     def fails(*_):
         raise KeyboardInterrupt
@@ -275,6 +292,7 @@ def pairs(folder, force=False):
 WARNING = "'case' is published as it is, and in 100 % of rows"
 
 
+@pytest.mark.heavy
 def test_a_column_called_other_that_two_rows_share_is_warned_of_to_the_holder_alone(folder):
     pairs(folder)
     assert WARNING in " ".join(shoal("--policy", "p.yaml", "--dry-run").output.split())
@@ -289,12 +307,14 @@ def test_a_column_called_other_that_two_rows_share_is_warned_of_to_the_holder_al
     assert line.startswith(WARNING)
 
 
+@pytest.mark.heavy
 def test_no_warning_comes_where_there_is_nothing_to_warn_of(folder):
     assert "warnings_for_the_holder_alone" not in told("--policy", "p.yaml")
     pairs(folder, force=True)
     assert "warnings_for_the_holder_alone" not in told("--policy", "p.yaml", "--overwrite")
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize(
     "words", ["--dry-run", "--overwrite", "apply --new-people --overwrite --cut out.manifest.json"]
 )
@@ -314,6 +334,7 @@ def test_check_of_a_table_without_a_header_shows_nobody(folder):
     assert "CANARY" not in done.output
 
 
+@pytest.mark.heavy
 def test_advice_has_a_line_to_copy_and_is_the_holders_alone(folder):
     text = POLICY.replace("width: 10", "width: 1").replace("suppression: 0.05", "suppression: 0")
     Path("p.yaml").write_text(text)
@@ -330,6 +351,7 @@ def test_advice_has_a_line_to_copy_and_is_the_holders_alone(folder):
     assert "Advice" not in shoal("--policy", "p.yaml", "--overwrite").output
 
 
+@pytest.mark.heavy
 def test_exploring_writes_a_page_and_its_trials_for_the_holder_and_goes_on(folder):
     asked = ("explore", "--policy", "p.yaml", "-k", "3,5", "--suppression", "0,0.05")
     first = told(*asked, "--recoding", "global")
@@ -346,6 +368,7 @@ def test_exploring_writes_a_page_and_its_trials_for_the_holder_and_goes_on(folde
     assert not Path("out.csv").exists()
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize(
     "wrong", [("-k", "five"), ("--suppression", "2"), ("-k", "1"), ("--output", "page.json")]
 )
@@ -353,6 +376,7 @@ def test_exploring_refuses_settings_that_make_no_sense(folder, wrong):
     shoal("explore", "--policy", "p.yaml", *wrong, code=2)
 
 
+@pytest.mark.heavy
 def test_predictions_from_a_release_are_compared_for_the_holder(folder):
     shoal("--policy", "p.yaml")
     found = told("utility", "--policy", "p.yaml", "--target", "illness")
@@ -364,12 +388,14 @@ def test_predictions_from_a_release_are_compared_for_the_holder(folder):
     assert "itself a quasi-identifier" in " ".join(shown.split())
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize("wrong", [(), ("--target", "name"), ("--target", "nothing")])
 def test_a_target_that_is_not_published_is_refused(folder, wrong):
     shoal("--policy", "p.yaml")
     shoal("utility", "--policy", "p.yaml", *wrong, code=2)
 
 
+@pytest.mark.heavy
 def test_a_population_is_promised_and_counted_again(folder):
     rows = list(csv.DictReader(Path("visits.csv").read_text().splitlines()))
     with Path("people.csv").open("w", newline="") as file:

@@ -84,6 +84,7 @@ def told(shown, code=0):
     return json.loads(shown.stdout)
 
 
+@pytest.mark.heavy
 def test_a_plain_model_is_attacked_and_has_nothing_to_break():
     document = told(membership("--method", "plain", "-k", 60, "--json"))
     assert document["verdict"] == "no claim"
@@ -93,6 +94,7 @@ def test_a_plain_model_is_attacked_and_has_nothing_to_break():
     assert document["setting"]["attack"] == "likelihood ratios, online"
 
 
+@pytest.mark.heavy
 def test_a_private_model_is_held_against_its_ceiling():
     document = told(membership("--epsilon", 1, "-k", 2, "--json"))
     assert document["verdict"] == "consistent"
@@ -100,6 +102,7 @@ def test_a_private_model_is_held_against_its_ceiling():
     assert document["guarantee"]["epsilon"] == "1"
 
 
+@pytest.mark.heavy
 def test_rows_on_a_cluster_are_drawn_there_and_attacked_here(spark, folder):
     words = ("--method", "plain", "-k", 60, "--json", "--engine", "spark")
     document = told(membership(*words, table=folder.as_uri() + "/rows.csv"))
@@ -107,12 +110,14 @@ def test_rows_on_a_cluster_are_drawn_there_and_attacked_here(spark, folder):
     assert document["advantage"]["mean"] > 0.1
 
 
+@pytest.mark.heavy
 def test_shadow_models_and_a_forest_attack_too():
     document = told(membership("--method", "plain", "-k", 4, "--by", "shadow", "--json",
                                "--shadows", 2))  # fmt: skip
     assert "forest" in document["setting"]["attack"]
 
 
+@pytest.mark.heavy
 def test_a_passed_ceiling_is_a_finding(monkeypatch):
     def passed(*asked, **how):
         return replace(lira(*asked, **how), verdict="violated")
@@ -121,12 +126,14 @@ def test_a_passed_ceiling_is_a_finding(monkeypatch):
     assert told(membership("--method", "plain", "-k", 2, "--json"), code=1)["repeats"] == 5
 
 
+@pytest.mark.heavy
 def test_rows_may_come_from_standard_input():
     shown = membership("--method", "plain", "-k", 2, "--json", table="-",
                        stdin=Path("rows.csv").read_text())  # fmt: skip
     assert told(shown)["rows"] == 160
 
 
+@pytest.mark.heavy
 def test_a_page_is_for_its_owner_and_says_so():
     shown = membership("--method", "plain", "-k", 2, "-o", "attack.html")
     assert shown.exit_code == 0, shown.output
@@ -175,6 +182,7 @@ def test_a_table_that_is_too_small_is_named():
     assert "TooFewRows" in shown.output
 
 
+@pytest.mark.heavy
 def test_people_are_looked_up_in_both_tables():
     document = told(linkage("--json"))
     assert (document["released"]["people"], document["released"]["unique"]) == (400, 0)
@@ -182,10 +190,12 @@ def test_people_are_looked_up_in_both_tables():
     assert (document["too_few"], document["k"], document["guessed"]) == (0, 5, None)
 
 
+@pytest.mark.heavy
 def test_a_second_file_may_be_given():
     assert told(linkage("--second", "second.csv", "--json"))["released"]["people"] == 100
 
 
+@pytest.mark.heavy
 def test_someone_with_fewer_records_than_promised_is_a_finding():
     lines = Path("released.csv").read_text().splitlines()
     Path("thin.csv").write_text("\n".join([lines[0], *sorted(set(lines[1:]))]) + "\n")
@@ -194,6 +204,7 @@ def test_someone_with_fewer_records_than_promised_is_a_finding():
     assert "people have fewer than 5" in linkage(released="thin.csv").output
 
 
+@pytest.mark.heavy
 def test_a_file_of_nobody_finds_nobody():
     shown = linkage("--second", "nobody.csv", "-o", "nobody.html")
     assert shown.exit_code == 0, shown.output
@@ -201,6 +212,7 @@ def test_a_file_of_nobody_finds_nobody():
     assert "CURATOR ONLY" in Path("nobody.html").read_text()
 
 
+@pytest.mark.heavy
 def test_a_column_is_guessed_and_the_page_is_for_its_owner_and_quotes_nobody():
     document = told(linkage("--column", "ill", "--json", "-o", "links.html"))
     assert document["guessed"]["column"] == "ill"
@@ -211,6 +223,7 @@ def test_a_column_is_guessed_and_the_page_is_for_its_owner_and_quotes_nobody():
     assert stat.S_IMODE(Path("links.html").stat().st_mode) == 0o600
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize(
     "words",
     [
@@ -226,12 +239,14 @@ def test_wrong_use_of_linkage_is_named_and_quotes_nobody(words):
     assert "secret" not in shown.output
 
 
+@pytest.mark.heavy
 def test_a_missing_release_or_policy_is_named():
     assert linkage(released="missing.csv").exit_code == 2
     words = ("linkage", "released.csv", "--raw", "people.csv", "--policy", "missing.yaml")
     assert run(*words).exit_code == 2
 
 
+@pytest.mark.heavy
 def test_quiet_says_nothing():
     assert linkage("--quiet").output == ""
 

@@ -72,6 +72,7 @@ def told(shown, code=0):
     return json.loads(shown.stdout)
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize("name", ["coin", "by_itself", "mechanism"])
 def test_a_function_of_an_input_one_with_a_stream_and_an_object_are_audited(name):
     document = told(mine(name, "--json"))
@@ -83,6 +84,7 @@ def test_a_function_of_an_input_one_with_a_stream_and_an_object_are_audited(name
     )
 
 
+@pytest.mark.heavy
 def test_too_little_noise_is_violated_and_the_exit_code_says_so():
     assert told(mine("too_little", "--json"), code=1)["verdict"] == "violated"
     shown = mine("too_little")
@@ -96,6 +98,7 @@ def test_rows_of_a_table_may_be_an_input():
     assert told(shown)["verdict"] == "consistent"
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize(
     ("name", "note"),
     [
@@ -123,6 +126,7 @@ def test_without_a_claim_the_loss_is_measured_and_held_against_nothing():
     assert document["verdict"] == "no claim"
 
 
+@pytest.mark.heavy
 def test_a_delta_belongs_to_the_claim():
     delta = told(mine("coin", "--delta", "0.1", "--json"))["findings"]
     none = told(mine("coin", "--json"))["findings"]
@@ -131,6 +135,7 @@ def test_a_delta_belongs_to_the_claim():
     assert with_delta["epsilon"] < without["epsilon"]
 
 
+@pytest.mark.heavy
 def test_inputs_that_may_be_somebodys_are_not_kept(folder):
     shown = mine("mean", "-o", "verdict.html", "--seed", 1, pair="[[0, 0, 0, 0], [0, 0, 0, 8191]]")
     page = Path("verdict.html").read_text()
@@ -152,6 +157,7 @@ def test_inputs_that_are_made_up_are_named_and_the_page_may_be_passed_on():
     assert "may be passed on" in page
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize(
     ("words", "said"),
     [
@@ -186,6 +192,7 @@ def test_wrong_use_is_named_and_nothing_is_run(words, said):
     assert said in " ".join(shown.output.split())
 
 
+@pytest.mark.heavy
 def test_a_page_is_whole_and_an_older_one_stays_unless_told():
     first = run("harmony", "--draws", 2000, "-o", "verdict.html")
     assert first.exit_code == 0, first.output
@@ -211,6 +218,7 @@ def test_an_older_file_is_found_before_anything_is_drawn(monkeypatch):
     assert Path("verdict.html").read_text() == "kept"
 
 
+@pytest.mark.heavy
 def test_a_document_is_what_json_prints_and_findings_come_back_from_it():
     shown = told(run("harmony", "--draws", 2000, "--json", "-o", "verdict.json"))
     kept = json.loads(Path("verdict.json").read_text())
@@ -224,6 +232,7 @@ def test_a_document_is_what_json_prints_and_findings_come_back_from_it():
         assert found.seed == 7
 
 
+@pytest.mark.heavy
 def test_a_mechanism_is_made_with_the_epsilon_given():
     (found,) = told(run("hybrid", "--epsilon", 3, "--draws", 4000, "--json"))["findings"].values()
     assert found["claim"] == 3
@@ -231,17 +240,20 @@ def test_a_mechanism_is_made_with_the_epsilon_given():
     assert found["epsilon"] > 2
 
 
+@pytest.mark.heavy
 def test_a_twin_is_caught_by_its_name():
     shown = run("Duchi with ties in both halves, d = 2", "--draws", 40_000)
     assert shown.exit_code == 1
     assert "violated" in shown.output
 
 
+@pytest.mark.heavy
 def test_an_estimator_is_audited_by_its_name():
     document = told(run("UniformGrid", "--draws", 1000, "--json"))
     assert document["verdict"] == "consistent"
 
 
+@pytest.mark.heavy
 def test_without_a_seed_a_fresh_one_is_drawn_and_told():
     words = ["audit", "--python", f"{MODULE}:coin", "--pair", "[0, 1]", "--epsilon", "5"]
     again = [CliRunner().invoke(app, [*words, "--draws", "1000", "--json"]) for _ in range(2)]
@@ -254,6 +266,7 @@ def test_quiet_says_nothing_and_the_exit_code_all():
     assert (shown.exit_code, shown.output) == (1, "")
 
 
+@pytest.mark.heavy
 def test_the_list_names_all_there_is():
     listed = told(run("--list", "--json"))
     assert set(listed) == {"mechanisms", "estimators", "twins"}
@@ -263,6 +276,7 @@ def test_the_list_names_all_there_is():
     assert not [name for name in (*mechanisms, *estimators, *twins) if name not in words]
 
 
+@pytest.mark.heavy
 def test_replays_of_an_estimator_say_that_they_are_exact():
     done = run("UniformGrid, sparse", "--replay", "--pairs", 3)
     assert done.exit_code == 0, done.output
@@ -270,6 +284,7 @@ def test_replays_of_an_estimator_say_that_they_are_exact():
     assert "exact, nothing left to chance" in done.output
 
 
+@pytest.mark.heavy
 def test_a_twin_is_replayed_with_exit_code_1_and_its_page_repeats_the_command(folder):
     done = run("labels kept", "--replay", "--pairs", 3, "-o", "verdict.html")
     assert done.exit_code == 1

@@ -85,6 +85,7 @@ def files(folder):
     return {file.name for file in folder.iterdir()}
 
 
+@pytest.mark.heavy
 def test_a_folder_is_left_that_holds_centres_cells_promise_and_page(folder):
     shown = visits()
     assert shown.exit_code == 0, shown.output
@@ -102,6 +103,7 @@ def test_a_folder_is_left_that_holds_centres_cells_promise_and_page(folder):
     assert {"name": "centers.csv", "sha256": hashes["centers.csv"]} in document["files"]
 
 
+@pytest.mark.heavy
 def test_the_model_comes_back_and_labels_rows(folder):
     visits()
     model = shoal.load_model("model")
@@ -113,6 +115,7 @@ def test_the_model_comes_back_and_labels_rows(folder):
     assert len(model.synopsis_.cells_) == cells.num_rows
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize("table", ["visits.csv", "visits.parquet", "-"])
 def test_files_of_each_kind_and_standard_input_give_the_same(folder, table):
     stdin = Path("visits.csv").read_text() if table == "-" else None
@@ -121,6 +124,7 @@ def test_files_of_each_kind_and_standard_input_give_the_same(folder, table):
     assert Path("a/centers.csv").read_text() == Path("b/centers.csv").read_text()
 
 
+@pytest.mark.heavy
 def test_it_is_what_the_estimator_does(folder):
     visits("--seed", 5, "--columns", "visits,age")
     box = shoal.Box(visits=(0, 20), age=(0, 110))
@@ -130,6 +134,7 @@ def test_it_is_what_the_estimator_does(folder):
     np.testing.assert_array_equal(kept["visits"].to_numpy(), model.cluster_centers_[:, 0])
 
 
+@pytest.mark.heavy
 def test_the_summary_says_what_is_promised_and_found_and_shows_no_row(folder):
     words = " ".join(visits().output.split())
     assert "10 in 100, this release can move them to at most 24 in 100" in words
@@ -140,6 +145,7 @@ def test_the_summary_says_what_is_promised_and_found_and_shows_no_row(folder):
     assert "secret" not in words
 
 
+@pytest.mark.heavy
 def test_json_is_one_document_of_released_numbers(folder):
     shown = json.loads(visits("--json", "--ledger", "visits.ledger").stdout)
     assert shown["report"] == "model/report.html"
@@ -154,10 +160,12 @@ def test_json_is_one_document_of_released_numbers(folder):
     assert sum(group["rows_about"] for group in shown["groups"]) == shown["rows_about"]
 
 
+@pytest.mark.heavy
 def test_quiet_prints_nothing(folder):
     assert visits("--quiet").output == ""
 
 
+@pytest.mark.heavy
 def test_nothing_that_leaves_holds_a_row_the_number_of_rows_or_the_files_name(folder):
     """A planted value in each column, also rounded and scaled to the box, and the exact N."""
     shown = visits("--title", "Who comes", "--seed", 4)  # a fixed run: no number by bad luck
@@ -169,6 +177,7 @@ def test_nothing_that_leaves_holds_a_row_the_number_of_rows_or_the_files_name(fo
     assert not [word for word in planted for text in plain if word in text]
 
 
+@pytest.mark.heavy
 def test_a_run_is_one_entry_in_the_ledger_and_the_page_counts_them(folder):
     visits("--ledger", "l.ledger", "-o", "a")
     visits("--ledger", "l.ledger", "-o", "b", epsilon="0.5")
@@ -178,6 +187,7 @@ def test_a_run_is_one_entry_in_the_ledger_and_the_page_counts_them(folder):
     assert page["ledger"]["earlier"] == "1"
 
 
+@pytest.mark.heavy
 def test_a_limit_set_before_the_first_release_binds_it(folder):
     made = CliRunner().invoke(app, ["ledger", "limit", "l.ledger", "--epsilon", "1"])
     assert made.exit_code == 0
@@ -189,6 +199,7 @@ def test_a_limit_set_before_the_first_release_binds_it(folder):
     assert (entry["by"], entry["what"]) == ("PrivateKMeans", "2 groups")
 
 
+@pytest.mark.heavy
 def test_past_the_limit_nothing_is_read_or_written(folder):
     Ledger("l.ledger", limit=PureDP(1))
     assert visits("-o", "a", "--ledger", "l.ledger").exit_code == 0
@@ -199,6 +210,7 @@ def test_past_the_limit_nothing_is_read_or_written(folder):
     assert files(folder) == before
 
 
+@pytest.mark.heavy
 def test_a_seed_repeats_and_marks_a_simulation_everywhere(folder):
     shown = visits("--seed", 7, "--ledger", "l.ledger")
     assert inside() == FILES | {"report-simulation.html", "report-simulation.json"}
@@ -208,6 +220,7 @@ def test_a_seed_repeats_and_marks_a_simulation_everywhere(folder):
     assert shoal.load_model("model").guarantee_.simulation
 
 
+@pytest.mark.heavy
 def test_a_range_is_chosen_from_at_no_further_cost(folder):
     shown = json.loads(visits("--json", "--ledger", "l.ledger", k="1-6").stdout)
     assert shown["n_clusters"] == 2
@@ -215,6 +228,7 @@ def test_a_range_is_chosen_from_at_no_further_cost(folder):
     assert "chosen among 1 to 6" in Path("model/report.html").read_text()
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize("method", ["adaptive-grid", "uniform-grid", "privtree", "hybrid"])
 def test_every_method_leaves_the_same_kind_of_folder(folder, method):
     assert visits("--method", method).exit_code == 0
@@ -222,12 +236,14 @@ def test_every_method_leaves_the_same_kind_of_folder(folder, method):
     assert shoal.load_model("model").method == method
 
 
+@pytest.mark.heavy
 def test_noisy_steps_alone_leave_no_cells(folder):
     assert visits("--method", "lloyd").exit_code == 0
     assert inside() == {"model.json", "centers.csv", "description.json"} | PAGES
     assert shoal.load_model("model").synopsis_ is None
 
 
+@pytest.mark.heavy
 def test_people_with_several_rows_are_covered_as_asked_or_as_the_domain_says(folder):
     city = ("trips.csv", "-k", 3, "--epsilon", 1, "--domain", "city.yaml")
     assert run(*city).exit_code == 0
@@ -239,6 +255,7 @@ def test_people_with_several_rows_are_covered_as_asked_or_as_the_domain_says(fol
     assert shoal.load_model("model").guarantee_ == PureDP(1, rows=2)
 
 
+@pytest.mark.heavy
 def test_neighbours_and_a_public_number_of_rows_reach_the_promise(folder):
     visits("--neighbours", "replace-one")
     assert shoal.load_model("model").guarantee_ == PureDP(1, neighbours="replace-one")
@@ -246,6 +263,7 @@ def test_neighbours_and_a_public_number_of_rows_reach_the_promise(folder):
     assert shoal.load_model("model").n_rows_ == 2_000
 
 
+@pytest.mark.heavy
 def test_a_delta_reaches_the_promise_and_the_page(folder):
     names = [f"x{i}" for i in range(40)]
     columns = {name: np.random.default_rng(i).random(2_000) for i, name in enumerate(names)}
@@ -258,11 +276,13 @@ def test_a_delta_reaches_the_promise_and_the_page(folder):
     assert "but for a chance of at most 1 in 1,000,000,000" in page
 
 
+@pytest.mark.heavy
 def test_a_delta_that_few_columns_do_not_need_is_not_spent(folder):
     assert visits("--delta", "1e-9").exit_code == 0
     assert "but for a chance" not in Path("model/report.html").read_text()
 
 
+@pytest.mark.heavy
 def test_rows_that_lack_a_number_are_refused_or_dropped(folder):
     Path("holes.csv").write_text(Path("visits.csv").read_text() + '"",5,"F","secret name"\n')
     shown = visits(table="holes.csv")
@@ -273,6 +293,7 @@ def test_rows_that_lack_a_number_are_refused_or_dropped(folder):
     assert visits("--drop", table="holes.csv").exit_code == 0
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize(
     ("words", "said"),
     [
@@ -307,6 +328,7 @@ def test_what_cannot_be_is_said_with_a_next_step_and_leaves_nothing(folder, word
     assert files(folder) == before
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize("how", [("-k", 2, "--method", "privtree"), ("--method", "wave")])
 @pytest.mark.parametrize("where", [(), ("--engine", "spark")])
 def test_category_columns_are_refused_by_name_not_left_out_and_nothing_is_spent(folder, how, where):
@@ -321,6 +343,7 @@ def test_category_columns_are_refused_by_name_not_left_out_and_nothing_is_spent(
     assert files(folder) == before  # no ledger either
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize("how", [("-k", 2), ("--method", "wave")])
 def test_numeric_columns_chosen_on_purpose_are_clustered_beside_categories(folder, how):
     known = ("--epsilon", 1, "--domain", "mixed.yaml", "--ledger", "l.ledger")
@@ -330,6 +353,7 @@ def test_numeric_columns_chosen_on_purpose_are_clustered_beside_categories(folde
     assert shoal.load_model("model").domain.names == ("age", "visits")
 
 
+@pytest.mark.heavy
 def test_an_older_model_is_replaced_only_when_asked_and_nothing_else_ever(folder):
     visits("--seed", 1)
     assert visits("--seed", 2).exit_code == 2
@@ -348,6 +372,7 @@ def test_a_ledger_inside_the_folder_is_refused(folder):
     assert "is in the folder" in shown.output
 
 
+@pytest.mark.heavy
 def test_a_failure_after_the_draw_says_that_the_budget_is_gone(folder, monkeypatch):
     def full(*_, **__):
         raise CannotWrite("The disk is full.", "Make room.")
@@ -366,6 +391,7 @@ def test_a_failure_before_the_draw_does_not(folder):
     assert "spent" not in shown.output
 
 
+@pytest.mark.heavy
 def test_settings_may_come_from_the_environment(folder, monkeypatch):
     for name, value in {
         "GROUPS": "2",
@@ -377,6 +403,7 @@ def test_settings_may_come_from_the_environment(folder, monkeypatch):
     assert json.loads(run("visits.csv").stdout)["n_clusters"] == 2
 
 
+@pytest.mark.heavy
 def test_help_comes_with_examples_and_without_heavy_imports(folder):
     shown = run("--help")
     assert "shoal cluster visits.csv -k 8 --epsilon 1" in " ".join(shown.output.split())
@@ -393,6 +420,7 @@ def run_mixed(tmp_path, rows, columns, *options):
     return CliRunner().invoke(app, arguments)
 
 
+@pytest.mark.heavy
 def test_a_table_with_categories_gets_profiles(tmp_path):
     lines = [f"{20 + 50 * (i % 2)},{'basic' if i % 2 else 'higher'}" for i in range(400)]
     columns = "{age: {low: 0, high: 100}, level: {values: [basic, higher]}}"
@@ -404,6 +432,7 @@ def test_a_table_with_categories_gets_profiles(tmp_path):
     assert (tmp_path / "groups" / "report-simulation.html").exists()
 
 
+@pytest.mark.heavy
 def test_public_rows_are_a_start_that_costs_nothing():
     public = {"visits": [4.0, 14.0, 5.0], "age": [31.0, 69.0, 30.0], "year": [1, 2, 3]}
     write_table(pa.table(public), Path("last_year.csv"))
@@ -434,6 +463,7 @@ def titles_of(folder):
         return {line["group"]: line["title"] for line in csv.DictReader(file)}
 
 
+@pytest.mark.heavy
 def test_a_publisher_names_the_groups_on_page_csv_and_json(tmp_path):
     answer = run_named(tmp_path, "Evening school, Adults <b>")
     assert answer.exit_code == 0, answer.output
@@ -447,6 +477,7 @@ def test_a_publisher_names_the_groups_on_page_csv_and_json(tmp_path):
     assert shoal.load_model(groups).profiles_.titles == ("Evening school", "Adults <b>")
 
 
+@pytest.mark.heavy
 def test_released_groups_are_named_from_a_file_without_rows_or_payment(tmp_path):
     run_named(tmp_path, ",")
     made = titles_of(tmp_path / "groups")
@@ -475,6 +506,7 @@ def test_names_that_do_not_fit_are_refused_before_a_row_is_read(tmp_path, names,
     assert not (tmp_path / "groups").exists()
 
 
+@pytest.mark.heavy
 def test_names_are_for_groups_that_have_titles(folder):
     shown = run("visits.csv", "-k", 2, "--epsilon", 1, "--domain", "visits.yaml", "--names", "a,b")
     assert shown.exit_code == 2
@@ -514,6 +546,7 @@ def test_schemas_and_rows_that_do_not_fit_are_named_at_the_terminal(
     assert not (tmp_path / "groups").exists()
 
 
+@pytest.mark.heavy
 def test_the_number_of_groups_of_a_table_with_categories_is_chosen(tmp_path):
     lines = [f"{20 + 50 * (i % 2)},{'basic' if i % 2 else 'higher'}" for i in range(400)]
     columns = "{age: {low: 0, high: 100}, level: {values: [basic, higher]}}"
@@ -523,6 +556,7 @@ def test_the_number_of_groups_of_a_table_with_categories_is_chosen(tmp_path):
     assert len(json.loads(answer.stdout)["groups"]) == 2
 
 
+@pytest.mark.heavy
 def test_labels_and_units_of_the_domain_file_are_on_the_page_and_in_the_folder(folder):
     labelled = VISITS.replace(
         "low: 0, high: 110", "low: 0, high: 110, label: Age then, unit: years"

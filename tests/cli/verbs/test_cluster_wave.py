@@ -49,6 +49,7 @@ def inside(name="model"):
     return {file.name for file in Path(name).iterdir()}
 
 
+@pytest.mark.heavy
 def test_a_folder_is_left_that_holds_cells_tree_promise_and_page(folder):
     shown = wave("--ledger", "l.ledger")
     assert shown.exit_code == 0, shown.output
@@ -58,6 +59,7 @@ def test_a_folder_is_left_that_holds_cells_tree_promise_and_page(folder):
     assert "cluster_map" in Path("model/report.json").read_text()
 
 
+@pytest.mark.heavy
 def test_the_model_comes_back_and_labels_rows(folder):
     wave("--seed", 1)
     model = shoal.load_model("model")
@@ -68,6 +70,7 @@ def test_the_model_comes_back_and_labels_rows(folder):
     assert pq.read_table("model/cells.parquet").num_rows == model.cell_labels_.size
 
 
+@pytest.mark.heavy
 def test_it_is_what_the_estimator_does(folder):
     wave("--seed", 5, "--variant", "privthr", "--cells", "32,16", "--level", 1, "--wavelet", "db2")
     box = shoal.Box(age=(0, 110), visits=(0, 20))
@@ -78,6 +81,7 @@ def test_it_is_what_the_estimator_does(folder):
     np.testing.assert_array_equal(again.cell_labels_, model.cell_labels_)
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize("variant", ["block", "privqt", "privthr", "privthrem", "baseline"])
 def test_every_variant_keeps_its_promise_and_names_its_proof(folder, variant):
     assert wave("--variant", variant, "--cells", 24, "--ledger", "l.ledger").exit_code == 0
@@ -87,12 +91,14 @@ def test_every_variant_keeps_its_promise_and_names_its_proof(folder, variant):
     assert "release_methods.proof.md" in page
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize("selector", ["auto", "persistence", "percentile", "density", "mass"])
 def test_every_selector_is_to_be_had(folder, selector):
     assert wave("--selector", selector).exit_code == 0
     assert shoal.load_model("model").selector == selector
 
 
+@pytest.mark.heavy
 def test_nothing_that_leaves_holds_a_row_the_number_of_rows_or_the_files_name(folder):
     shown = wave("--title", "Who comes", "--seed", 3)  # a fixed run: no number by bad luck
     texts = [shown.output, *(p.read_text() for p in Path("model").iterdir()
@@ -103,6 +109,7 @@ def test_nothing_that_leaves_holds_a_row_the_number_of_rows_or_the_files_name(fo
     assert not [word for word in planted for text in plain if word in text]
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize(
     ("words", "said"),
     [
@@ -126,6 +133,7 @@ def test_what_cannot_be_is_said_with_a_next_step_and_leaves_nothing(folder, word
     assert {file.name for file in folder.iterdir()} == before
 
 
+@pytest.mark.heavy
 def test_settings_may_come_from_the_environment(folder, monkeypatch):
     monkeypatch.setenv("SHOAL_CELLS", "20")
     monkeypatch.setenv("SHOAL_SELECTOR", "density")

@@ -82,6 +82,7 @@ def test_help_teaches_by_example():
     assert "shoal data fetch seeds --to data" in run("fetch", "--help").stdout
 
 
+@pytest.mark.heavy
 def test_a_table_to_try_is_made_with_its_domain(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     words = ["data", "make", "trips", "--rows", "50"]

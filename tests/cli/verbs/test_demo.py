@@ -37,6 +37,7 @@ def run(*words):
     return CliRunner().invoke(app, ["demo", *map(str, words)])
 
 
+@pytest.mark.heavy
 def test_the_demo_leaves_a_page_its_table_its_files_and_its_ledger(made):
     folder, shown = made
     assert shown.exit_code == 0, shown.output
@@ -48,12 +49,14 @@ def test_the_demo_leaves_a_page_its_table_its_files_and_its_ledger(made):
     assert f"Page      {folder / 'report.html'}\n" in shown.stdout
 
 
+@pytest.mark.heavy
 def test_the_promise_is_in_the_ledger_as_made(made):
     ledger = Ledger(made[0] / "ledger.sqlite")
     assert ledger.totals() == [PureDP("0.3")]
     assert ledger.limits == (PureDP("0.9"),)
 
 
+@pytest.mark.heavy
 def test_an_older_demo_is_kept_unless_overwritten(made):
     before = (made[0] / "report.html").read_bytes()
     again = run("-o", made[0])
@@ -62,6 +65,7 @@ def test_an_older_demo_is_kept_unless_overwritten(made):
     assert (made[0] / "report.html").read_bytes() == before
 
 
+@pytest.mark.heavy
 def test_the_three_commands_run_as_printed_and_the_demo_can_be_made_again(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     values = json.loads(run("--json").stdout)
@@ -86,6 +90,7 @@ def test_the_three_commands_run_as_printed_and_the_demo_can_be_made_again(tmp_pa
     assert values["attack"].keys() == {"private", "plain", "ceiling"}
 
 
+@pytest.mark.heavy
 def test_a_seeded_run_repeats_and_is_marked(tmp_path):
     for name in ("one", "two"):
         assert run("-o", tmp_path / name, "--seed", 7).exit_code == 0
@@ -103,6 +108,7 @@ def test_a_folder_of_other_files_is_never_replaced(tmp_path):
     assert (tmp_path / "thesis.docx").exists()
 
 
+@pytest.mark.heavy
 def test_a_run_that_fails_half_way_leaves_nothing(tmp_path, monkeypatch):
     def fail(*_):
         raise OSError(28, "No space left on device")
@@ -113,6 +119,7 @@ def test_a_run_that_fails_half_way_leaves_nothing(tmp_path, monkeypatch):
     assert os.listdir(tmp_path) == []
 
 
+@pytest.mark.heavy
 def test_the_ledger_of_a_real_table_is_not_spent_on_made_up_students(tmp_path, monkeypatch):
     monkeypatch.setenv("SHOAL_LEDGER", str(tmp_path / "college.ledger"))
     assert run("-o", tmp_path / "one").exit_code == 0
@@ -127,6 +134,7 @@ def test_a_budget_that_is_none_is_refused(tmp_path, epsilon):
     assert os.listdir(tmp_path) == []
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize("epsilon", ["0.001", "50"])
 def test_a_tiny_and_a_huge_budget_still_make_a_page(tmp_path, epsilon):
     shown = run("-o", tmp_path / epsilon, "--epsilon", epsilon)
@@ -134,5 +142,6 @@ def test_a_tiny_and_a_huge_budget_still_make_a_page(tmp_path, epsilon):
     assert (tmp_path / epsilon / "report.html").exists()
 
 
+@pytest.mark.heavy
 def test_quiet_prints_nothing(tmp_path):
     assert run("-o", tmp_path / "demo", "--quiet").output == ""

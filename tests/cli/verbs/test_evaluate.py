@@ -47,6 +47,7 @@ def scored(*words, **more):
     return document, {line["score"]: line for line in document["scores"]}
 
 
+@pytest.mark.heavy
 def test_a_model_is_scored_beside_no_data_and_plain():
     document, scores = scored("model", "--against", "visits.csv", "--controls", 2)
     assert document["compared_with"] == "plain k-means on the rows"
@@ -59,12 +60,14 @@ def test_a_model_is_scored_beside_no_data_and_plain():
     assert abs(scores["ari"]["shuffled"]) < 0.02
 
 
+@pytest.mark.heavy
 def test_the_right_groups_may_be_a_column():
     document, scores = scored("model", "--against", "visits.csv", "--labels", "group")
     assert "'group'" in document["compared_with"]
     assert scores["ami"]["value"] > 0.97
 
 
+@pytest.mark.heavy
 def test_people_see_a_table_and_are_told_whose_it_is():
     shown = run("model", "--against", "visits.csv", "--controls", 1)
     assert shown.exit_code == 0, shown.output
@@ -73,18 +76,21 @@ def test_people_see_a_table_and_are_told_whose_it_is():
     assert "secret name" not in shown.output
 
 
+@pytest.mark.heavy
 def test_no_better_than_without_data_is_a_finding():
     shown = run("tiny", "--against", "visits.csv", "--controls", 5)
     assert "no better" in shown.stdout
     assert shown.exit_code == 1
 
 
+@pytest.mark.heavy
 def test_without_controls_there_is_no_finding():
     shown = run("tiny", "--against", "visits.csv", "--controls", 0)
     assert shown.exit_code == 0
     assert "No control was run" in shown.stdout
 
 
+@pytest.mark.heavy
 def test_a_page_is_for_its_owner_alone():
     shown = run("model", "--against", "visits.csv", "--controls", 1, "-o", "scores.html")
     assert shown.exit_code == 0, shown.output
@@ -101,6 +107,7 @@ def test_a_page_is_for_its_owner_alone():
     assert again.exit_code == 0
 
 
+@pytest.mark.heavy
 def test_a_document_may_be_written_instead():
     run("model", "--against", "visits.csv", "--controls", 0, "-o", "scores.json", "--quiet")
     document = json.loads(Path("scores.json").read_text())
@@ -108,6 +115,7 @@ def test_a_document_may_be_written_instead():
     assert Path("scores.json").stat().st_mode & 0o777 == 0o600
 
 
+@pytest.mark.heavy
 def test_what_was_learnt_from_reports_is_scored_too(tmp_path):
     noise = shoal.NDLaplace(20.0, domain=BOX, scale="box")
     reports = noise.release(X, shoal.Randomness(7).noise)
@@ -119,6 +127,7 @@ def test_what_was_learnt_from_reports_is_scored_too(tmp_path):
     assert scores["normalised_inertia"]["control"] > 2
 
 
+@pytest.mark.heavy
 def test_many_rows_are_sampled_and_said():
     document, _ = scored("model", "--against", "visits.csv", "--rows", 200, "--controls", 0)
     assert (document["rows"], document["rows_scored"]) == (1_500, 200)
@@ -128,17 +137,20 @@ def test_many_rows_are_sampled_and_said():
     )
 
 
+@pytest.mark.heavy
 def test_rows_may_come_from_standard_input():
     text = Path("visits.csv").read_text()
     _, scores = scored("model", "--against", "-", "--controls", 0, stdin=text)
     assert scores["ami"]["value"] > 0.97
 
 
+@pytest.mark.heavy
 def test_a_seed_repeats_the_numbers():
     words = ("model", "--against", "visits.csv", "--controls", 1, "--seed", 3)
     assert scored(*words)[0] == scored(*words)[0]
 
 
+@pytest.mark.heavy
 def test_rows_on_a_cluster_are_scored_as_here(spark, folder):
     words = ("--labels", "group", "--controls", 1)
     there, is_distributed = scored("model", "--against", folder.as_uri() + "/visits.csv", *words,
@@ -154,6 +166,7 @@ def test_a_master_needs_its_engine():
     assert (shown.exit_code, json.loads(shown.stdout)["error"]) == (2, "ConflictingSettings")
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize(
     "words",
     [
@@ -173,6 +186,7 @@ def test_what_cannot_be_scored_is_bad_input(words):
     assert "secret name" not in shown.output
 
 
+@pytest.mark.heavy
 def test_a_model_of_a_mixed_table_is_scored_by_its_cost(tmp_path):
     content = {
         "version": 1,

@@ -34,6 +34,7 @@ def visits(tmp_path, monkeypatch):
     write_table(pa.table(table), "visits.csv")
 
 
+@pytest.mark.heavy
 def test_a_newcomer_has_groups_after_two_commands():
     done = run("init", "visits.csv", "--json")
     assert done.exit_code == 0, done.output
@@ -44,6 +45,7 @@ def test_a_newcomer_has_groups_after_two_commands():
     assert Path("model/report.html").is_file()
 
 
+@pytest.mark.heavy
 def test_no_value_of_a_row_is_in_the_draft():
     run("init", "visits.csv")
     text = Path("visits.yaml").read_text()
@@ -52,6 +54,7 @@ def test_no_value_of_a_row_is_in_the_draft():
     assert Schema.load("visits.yaml").bounds == {"age": (0, 110)}
 
 
+@pytest.mark.heavy
 def test_bounds_can_be_paid_for_and_are_in_the_ledger():
     done = run("init", "visits.csv", "--estimate-bounds", "--epsilon", "0.1", "--json")
     assert done.exit_code == 0, done.output
@@ -71,12 +74,14 @@ def test_nothing_is_spent_if_the_file_may_not_be_written():
     assert not Path("visits.ledger").exists()
 
 
+@pytest.mark.heavy
 def test_over_the_limit_no_draft_is_left():
     run("ledger", "limit", "visits.ledger", "--epsilon", "0.05")
     done = run("init", "visits.csv", "--estimate-bounds", "--epsilon", "0.1")
     assert (done.exit_code, Path("visits.yaml").exists()) == (3, False)
 
 
+@pytest.mark.heavy
 def test_a_draft_without_bounds_says_what_is_missing():
     write_table(pa.table({"income": [1, 2]}), "t.csv")
     done = run("init", "t.csv")
@@ -87,6 +92,7 @@ def test_a_draft_without_bounds_says_what_is_missing():
     assert "columns" in done.output
 
 
+@pytest.mark.heavy
 def test_a_codebook_gives_bounds_and_lists():
     Path("book.csv").write_text("name,low,high,values\nincome,0,100000,\ntown,,,York|Rome\n")
     assert run("init", "visits.csv", "--from", "book.csv", "-q").exit_code == 0
@@ -95,6 +101,7 @@ def test_a_codebook_gives_bounds_and_lists():
     assert schema.categories["town"].other == "bucket"
 
 
+@pytest.mark.heavy
 def test_a_mixed_draft_is_clustered_as_it_is():
     Path("book.csv").write_text("name,low,high,values\nincome,0,100000,\ntown,,,York|Rome\n")
     done = run("init", "visits.csv", "--from", "book.csv", "--json")
@@ -103,6 +110,7 @@ def test_a_mixed_draft_is_clustered_as_it_is():
     assert Path("model/report.html").is_file()
 
 
+@pytest.mark.heavy
 def test_a_draft_of_categories_alone_is_clustered_too():
     Path("book.csv").write_text("name,values\ntown,York|CANARYville\n")
     write_table(pa.table({"town": ["York", "CANARYville"] * 500}), "towns.csv")
@@ -111,6 +119,7 @@ def test_a_draft_of_categories_alone_is_clustered_too():
     assert done.exit_code == 0, done.output
 
 
+@pytest.mark.heavy
 def test_a_draft_can_go_to_standard_output():
     done = run("init", "-", "-o", "-", input="age,x\n31,1\n")
     assert done.exit_code == 0
@@ -133,6 +142,7 @@ def test_a_table_without_a_header_is_refused_and_not_shown():
     assert "CANARY" not in done.output
 
 
+@pytest.mark.heavy
 def test_decimal_commas_are_seen_proposed_and_read():
     Path("fees.csv").write_text("age;fee\n" + "31;1.234,50\n47;12,75\n" * 100)
     done = run("init", "fees.csv")
@@ -144,6 +154,7 @@ def test_decimal_commas_are_seen_proposed_and_read():
     assert done.exit_code == 0, done.output
 
 
+@pytest.mark.heavy
 def test_a_failure_says_whether_the_budget_is_spent(monkeypatch):
     spend = ["--estimate-bounds", "--epsilon", "0.1", "--ledger", "visits.ledger"]
     assert run("init", "visits.csv", *spend).exit_code == 0

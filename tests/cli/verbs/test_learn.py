@@ -97,6 +97,7 @@ def model_of(said):
     return Path(said["report"]).parent
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize("table", ["grid.parquet", "laplace.csv"])
 def test_centres_are_learnt_from_reports_alone(learnt, table):
     folder = model_of(learnt[table])
@@ -104,6 +105,7 @@ def test_centres_are_learnt_from_reports_alone(learnt, table):
     assert {file.name for file in folder.iterdir()} == FILES | {"report.html", "report.json"}
 
 
+@pytest.mark.heavy
 def test_the_model_comes_back_with_the_reports_promise_and_labels_a_record(learnt):
     model = shoal.load_model(model_of(learnt["grid.parquet"]))
     assert isinstance(model, LocalClusterer)
@@ -117,6 +119,7 @@ def test_what_is_kept_has_a_line_a_cell_and_none_a_report(learnt):
     assert density.num_rows <= 12 * 12
 
 
+@pytest.mark.heavy
 def test_the_chain_from_rows_to_scores_runs_and_beats_no_data(learnt, reported):
     model = model_of(learnt["laplace.csv"])
     scored = run("evaluate", model, "--against", reported / "rows.csv", "--controls", 1, "--json")
@@ -143,6 +146,7 @@ def test_what_is_found_without_data_stands_beside_what_was_found(learnt, table):
     assert page["ledger"]["bar"] == []
 
 
+@pytest.mark.heavy
 def test_a_terminal_says_that_nothing_was_spent_and_that_labels_stay(reported):
     shown = learn(reported / "laplace.csv")
     said = " ".join(shown.output.split())
@@ -152,12 +156,14 @@ def test_a_terminal_says_that_nothing_was_spent_and_that_labels_stay(reported):
     assert "times the inertia" in said
 
 
+@pytest.mark.heavy
 def test_reports_of_a_seed_make_a_marked_page(reported):
     assert learn(reported / "laplace.parquet").exit_code == 0
     assert Path("model/report-simulation.html").exists()
     assert shoal.load_model("model").guarantee_.simulation
 
 
+@pytest.mark.heavy
 def test_a_seed_of_the_learner_alone_makes_no_simulation_and_repeats_the_run(learnt, reported):
     learn(reported / "laplace.csv")
     first = model_of(learnt["laplace.csv"]) / "centers.csv"
@@ -165,17 +171,20 @@ def test_a_seed_of_the_learner_alone_makes_no_simulation_and_repeats_the_run(lea
     assert not shoal.load_model("model").guarantee_.simulation
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize("table", ["repeatable.parquet", "laplace.parquet"])
 def test_a_range_is_chosen_from_on_the_density(reported, table):
     shown = learn(reported / table, "--json", k="2-6")
     assert json.loads(shown.stdout)["n_clusters"] == 3
 
 
+@pytest.mark.heavy
 def test_a_method_may_be_named(reported):
     shown = learn(reported / "laplace.csv", "--method", "moments", "--json")
     assert json.loads(shown.stdout)["method"] == "moments"
 
 
+@pytest.mark.heavy
 def test_one_column_has_a_page_without_a_map(reported):
     shown = learn(reported / "one.parquet", k="2")
     assert shown.exit_code == 0, shown.output
@@ -226,6 +235,7 @@ def test_what_a_private_fit_needs_is_refused(reported, words):
     assert_refused(learn(reported / "grid.parquet", *words), "NoSuchOption", words[0])
 
 
+@pytest.mark.heavy
 def test_settings_for_other_verbs_in_the_environment_are_left_alone(reported, monkeypatch):
     monkeypatch.setenv("SHOAL_EPSILON", "1")
     monkeypatch.setenv("SHOAL_DOMAIN", "nowhere.yaml")
@@ -244,6 +254,7 @@ def test_a_method_that_does_not_fit_the_mechanism_is_refused(reported):
     assert_refused(learn(reported / "laplace.csv", "--method", "grid"), "NotAReport", "LocalGrid")
 
 
+@pytest.mark.heavy
 def test_an_older_model_is_kept_unless_told_otherwise(learnt, reported):
     folder = model_of(learnt["laplace.csv"])
     shown = learn(reported / "laplace.csv", "-o", folder)
@@ -252,6 +263,7 @@ def test_an_older_model_is_kept_unless_told_otherwise(learnt, reported):
     assert learn(reported / "laplace.csv", "-o", folder, "--overwrite", "-q").exit_code == 0
 
 
+@pytest.mark.heavy
 def test_few_reports_are_said_to_leave_noise(reported):
     rows = pa.table({"east": [1.0, 5.0, 9.0], "north": [2.0, 3.0, 4.0]})
     write_table(rows, "few.csv")

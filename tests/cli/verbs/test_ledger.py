@@ -65,6 +65,7 @@ def test_a_missing_ledger_is_named_and_not_made(path, verb):
     assert not path.exists()
 
 
+@pytest.mark.heavy
 def test_a_limit_makes_the_ledger_before_the_first_spend_and_says_so(path):
     shown = run("limit", path, "--epsilon", 1)
     assert shown.exit_code == 0
@@ -77,6 +78,7 @@ def test_a_limit_makes_the_ledger_before_the_first_spend_and_says_so(path):
     spend(path, 2)
 
 
+@pytest.mark.heavy
 def test_a_script_is_told_whether_a_limit_made_the_ledger(path):
     made = [json.loads(run("limit", path, "--epsilon", 1, "--json").stdout) for _ in range(2)]
     assert [told["made"] for told in made] == [True, False]
@@ -95,6 +97,7 @@ def test_a_folder_is_no_ledger_to_set_a_limit_on(tmp_path):
     assert "NotALedger" in shown.stderr
 
 
+@pytest.mark.heavy
 def test_simulations_are_shown_apart_and_count_towards_the_limit(path):
     Ledger(path, limit=PureDP(3))
     spend(path, "0.5")
@@ -109,6 +112,7 @@ def test_simulations_are_shown_apart_and_count_towards_the_limit(path):
     assert told["left"][0]["epsilon"] == "1.25"
 
 
+@pytest.mark.heavy
 def test_a_ledger_of_two_names_is_refused_to_readers_without_a_word_of_spending(path):
     spend(path, 1)
     os.link(path, path.with_name("second"))
@@ -127,6 +131,7 @@ def test_a_file_that_is_something_else_is_left_alone(path):
     assert path.read_text() == "age,town\n31,Ullapool\n"
 
 
+@pytest.mark.heavy
 def test_limit_shows_and_changes_the_limit(path):
     Ledger(path)
     assert "none" in run("limit", path).stdout
@@ -135,6 +140,7 @@ def test_limit_shows_and_changes_the_limit(path):
     assert "PureDP(epsilon=3)" in run("limit", path).stdout
 
 
+@pytest.mark.heavy
 def test_limits_of_other_kinds_stay(path):
     Ledger(path, limit=PureDP(3))
     run("limit", path, "--epsilon", 2, "--kind", "local")
@@ -150,6 +156,7 @@ def test_a_limit_for_people_of_several_rows(path):
     assert Ledger(path).limits == (PureDP(1, neighbours="replace-one", rows=5),)
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize("epsilon", ["0", "-1", "nan", "inf", "much"])
 def test_a_limit_that_is_no_budget_is_refused(path, epsilon):
     Ledger(path)
@@ -169,6 +176,7 @@ def test_a_limit_below_what_is_spent_leaves_nothing(path):
     assert told["left"][0]["epsilon"] == "0"
 
 
+@pytest.mark.heavy
 def test_a_limit_with_a_delta_is_set_and_what_is_left_of_both_is_shown(path):
     spend(path, 1)
     run("limit", path, "--epsilon", 3, "--delta", "1e-8")
@@ -193,6 +201,7 @@ def test_a_delta_that_is_no_chance_is_refused(path, delta):
     assert run("limit", path, "--epsilon", 1, f"--delta={delta}").exit_code == 2
 
 
+@pytest.mark.heavy
 def test_what_is_shown_as_left_can_be_spent(path):
     Ledger(path, limit=PureDP(1))
     spend(path, "2/3")
@@ -231,6 +240,7 @@ def test_who_only_looks_is_not_told_about_spending(path, monkeypatch, error):
     assert ("writing" in shown.stderr) == (error is LedgerLocked)
 
 
+@pytest.mark.heavy
 def test_a_run_that_was_stopped_is_listed_with_what_to_do(tmp_path):
     path = tmp_path / "t.ledger"
 

@@ -58,6 +58,7 @@ def files(folder):
     return {file.name for file in folder.iterdir()}
 
 
+@pytest.mark.heavy
 def test_only_perturbed_columns_leave_and_the_sidecar_says_what_was_promised(folder):
     shown = trips("-o", "noisy.parquet")
     assert shown.exit_code == 0, shown.output
@@ -75,6 +76,7 @@ def test_only_perturbed_columns_leave_and_the_sidecar_says_what_was_promised(fol
     assert about["file"] == {"name": "noisy.parquet", "sha256": digest}
 
 
+@pytest.mark.heavy
 def test_the_summary_says_what_it_means_and_shows_no_row(folder):
     shown = trips("-o", "noisy.csv").output
     words = " ".join(shown.split())
@@ -83,6 +85,7 @@ def test_the_summary_says_what_it_means_and_shows_no_row(folder):
     assert "secret" not in shown
 
 
+@pytest.mark.heavy
 def test_json_is_the_sidecar_and_where_things_are(folder):
     shown = json.loads(trips("-o", "noisy.csv", "--json", "--ledger", "l.ledger").stdout)
     about = json.loads(Path("noisy.csv.json").read_text())
@@ -91,10 +94,12 @@ def test_json_is_the_sidecar_and_where_things_are(folder):
     assert {name: shown[name] for name in about} == about
 
 
+@pytest.mark.heavy
 def test_quiet_prints_nothing(folder):
     assert trips("-o", "noisy.csv", "--quiet").output == ""
 
 
+@pytest.mark.heavy
 def test_a_run_is_one_entry_in_the_ledger(folder):
     trips("-o", "noisy.csv", "--ledger", "trips.ledger")
     entries = Ledger("trips.ledger").entries().to_pylist()
@@ -103,6 +108,7 @@ def test_a_run_is_one_entry_in_the_ledger(folder):
     ]
 
 
+@pytest.mark.heavy
 def test_past_the_limit_nothing_is_written(folder):
     Ledger("trips.ledger", limit=MetricDP(3, slack=1, unit="km"))
     assert trips("-o", "a.csv", "--ledger", "trips.ledger").exit_code == 0
@@ -113,6 +119,7 @@ def test_past_the_limit_nothing_is_written(folder):
     assert files(folder) == before
 
 
+@pytest.mark.heavy
 def test_a_seed_repeats_and_marks_a_simulation(folder):
     trips("-o", "a.csv", "--seed", 7, "--ledger", "l.ledger")
     shown = trips("-o", "b.csv", "--seed", 7)
@@ -122,12 +129,14 @@ def test_a_seed_repeats_and_marks_a_simulation(folder):
     assert "Simulation" in shown.output
 
 
+@pytest.mark.heavy
 def test_real_noise_never_repeats(folder):
     trips("-o", "a.csv")
     trips("-o", "b.csv")
     assert Path("a.csv").read_text() != Path("b.csv").read_text()
 
 
+@pytest.mark.heavy
 def test_each_person_is_reported_once(folder):
     shown = trips("-o", "noisy.parquet", "--user", "rider")
     assert shown.exit_code == 0, shown.output
@@ -135,6 +144,7 @@ def test_each_person_is_reported_once(folder):
     assert "rider" in json.loads(Path("noisy.parquet.json").read_text())["protects"]
 
 
+@pytest.mark.heavy
 def test_the_entity_of_the_domain_is_the_user(folder):
     Path("city.yaml").write_text(CITY + "entity: rider\n")
     trips("-o", "noisy.parquet")
@@ -151,12 +161,14 @@ def ranked(folder, *words):
     return order, np.corrcoef(pq.read_table("noisy.parquet")["lat"], np.arange(500))[0, 1]
 
 
+@pytest.mark.heavy
 def test_reports_are_shuffled(folder):
     order, correlation = ranked(folder)
     assert order == "shuffled"
     assert abs(correlation) < 0.25
 
 
+@pytest.mark.heavy
 def test_order_is_kept_when_asked_for(folder):
     order, correlation = ranked(folder, "--keep-order")
     assert order == "kept"
@@ -183,6 +195,7 @@ def failing(monkeypatch, error):
     monkeypatch.setattr("shoal.perturb.stream.Drawn.write", write)
 
 
+@pytest.mark.heavy
 def test_a_disk_that_fills_up_is_named_by_the_output_and_the_budget_is_said_to_be_gone(
     folder, monkeypatch
 ):
@@ -194,6 +207,7 @@ def test_a_disk_that_fills_up_is_named_by_the_output_and_the_budget_is_said_to_b
     assert len(Ledger("trips.ledger").entries()) == 1
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize(
     ("error", "code"),
     [(SystemExit(143), 143), (KeyboardInterrupt(), 130), (ZeroDivisionError(), 70)],
@@ -205,6 +219,7 @@ def test_a_run_that_is_stopped_says_that_the_budget_is_gone(folder, monkeypatch,
     assert SPENT in shown.output
 
 
+@pytest.mark.heavy
 def test_without_a_ledger_or_an_entry_nothing_is_said_to_be_kept(folder, monkeypatch):
     assert SPENT not in trips("-o", "a.csv", "--user", "nobody", "--ledger", "l.ledger").output
     failing(monkeypatch, None)
@@ -237,6 +252,7 @@ def test_errors_speak_of_options(folder, words, said):
     assert said in shown.output
 
 
+@pytest.mark.heavy
 def test_standard_input_is_a_table_too(folder):
     shown = run(
         *("-", "--epsilon", "2", "--domain", "city.yaml", "-o", "noisy.csv"),
@@ -246,6 +262,7 @@ def test_standard_input_is_a_table_too(folder):
     assert len(Path("noisy.csv").read_text().splitlines()) == 301
 
 
+@pytest.mark.heavy
 def test_a_remap_follows(folder):
     trips("-o", "noisy.parquet", "--remap", "snap:3", epsilon="0.5")
     reports = pq.read_table("noisy.parquet")
@@ -310,6 +327,7 @@ def test_a_remap_that_does_not_fit_is_named_and_leaves_nothing(folder, words, er
     assert files(folder) == before
 
 
+@pytest.mark.heavy
 def test_mixed_records_are_reported_by_kind(folder):
     shown = run(
         *("people.parquet", "--mechanism", "mixed", "--epsilon", "8"),
@@ -321,6 +339,7 @@ def test_mixed_records_are_reported_by_kind(folder):
     assert set(reports["sex"].to_pylist()) <= {"F", "M"}
 
 
+@pytest.mark.heavy
 def test_cells_are_chosen_for_the_people_there_are(folder):
     shown = trips("--mechanism", "local-grid", "--user", "rider", "-o", "cells.parquet")
     assert shown.exit_code == 0, shown.output
@@ -331,6 +350,7 @@ def test_cells_are_chosen_for_the_people_there_are(folder):
     assert about["mechanism"]["cells"] == [auto_cells(50, 2, 2, 8)] * 2
 
 
+@pytest.mark.heavy
 def test_no_rows_give_an_empty_file_and_cost_nothing(folder):
     Path("trips.csv").write_text("lat,lon\n")
     shown = trips("-o", "noisy.csv", "--ledger", "trips.ledger")
@@ -339,6 +359,7 @@ def test_no_rows_give_an_empty_file_and_cost_nothing(folder):
     assert Ledger("trips.ledger").totals() == []
 
 
+@pytest.mark.heavy
 def test_rows_outside_are_refused_by_count_or_moved(folder):
     Path("trips.csv").write_text("lat,lon\n40.7,-74\n12.345,-74\n")
     refused = trips("-o", "noisy.csv", "--ledger", "l.ledger")
@@ -359,6 +380,7 @@ def test_missing_values_are_refused_by_count(folder):
     assert "nonfinite=" not in shown.output
 
 
+@pytest.mark.heavy
 def test_what_is_there_is_not_replaced_unasked_nor_paid_for(folder):
     trips("-o", "noisy.csv")
     before = Path("noisy.csv").read_text()
@@ -378,6 +400,7 @@ def test_a_sidecar_in_the_way_stops_the_reports_too(folder):
     assert Path("noisy.csv.json").read_text() == "mine"
 
 
+@pytest.mark.heavy
 def test_a_failed_write_leaves_neither_reports_nor_sidecar(folder, monkeypatch):
     monkeypatch.setattr("shoal.cli.verbs._perturb.sidecar", lambda *_: 1 / 0)
     before = files(folder)
@@ -386,6 +409,7 @@ def test_a_failed_write_leaves_neither_reports_nor_sidecar(folder, monkeypatch):
     assert files(folder) == before | kept
 
 
+@pytest.mark.heavy
 def test_a_run_that_failed_goes_on_with_the_reports_it_had_drawn(folder, monkeypatch):
     asked = ("-o", "noisy.csv", "--ledger", "l.ledger")
     with monkeypatch.context() as failing:
@@ -428,6 +452,7 @@ def test_bad_use_is_named_and_leaves_nothing(folder, words, said):
     assert files(folder) == before
 
 
+@pytest.mark.heavy
 def test_a_terminal_shows_progress_and_a_pipe_does_not(folder):
     shoal = Path(sys.executable).with_name("shoal")
     words = [shoal, "perturb", "trips.csv", "--epsilon", "1", "--domain", "city.yaml"]
@@ -449,6 +474,7 @@ def test_a_terminal_shows_progress_and_a_pipe_does_not(folder):
     assert piped.stderr == b""
 
 
+@pytest.mark.heavy
 def test_help_teaches_by_example():
     shown = run("--help")
     assert shown.exit_code == 0
@@ -470,6 +496,7 @@ def assert_all_are_reported(check_ins, n):
     assert pq.read_metadata("noisy.parquet").num_rows == n
 
 
+@pytest.mark.heavy
 def test_packed_check_ins_of_several_blocks_are_reported(folder):
     rng = np.random.default_rng(5)
     points = np.clip(
@@ -481,5 +508,6 @@ def test_packed_check_ins_of_several_blocks_are_reported(folder):
     assert_all_are_reported("check_ins.csv.gz", 70_001)
 
 
+@pytest.mark.heavy
 def test_gowalla_check_ins_are_reported(folder, real_file):
     assert_all_are_reported(real_file("geo/gowalla_nyc.csv.gz"), 138_957)

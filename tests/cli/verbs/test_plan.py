@@ -23,6 +23,7 @@ def run(*words):
     return CliRunner().invoke(app, ["plan", *map(str, words)])
 
 
+@pytest.mark.heavy
 def test_a_plan_is_shown_as_text():
     shown = run(*QUICK)
     assert shown.exit_code == 0, shown.output
@@ -30,6 +31,7 @@ def test_a_plan_is_shown_as_text():
     assert "No table was opened and nothing was spent" in shown.stdout
 
 
+@pytest.mark.heavy
 def test_scripts_get_the_numbers():
     document = json.loads(run(*QUICK, "--json").stdout)
     bands = document["curves"]["central"]["bands"]
@@ -39,17 +41,20 @@ def test_scripts_get_the_numbers():
     assert document["file"] is None
 
 
+@pytest.mark.heavy
 def test_both_kinds_of_trust_are_planned_by_default():
     words = (*FACTS, "--shape", "clear", "--epsilon", "4", "--json")
     assert set(json.loads(run(*words).stdout)["curves"]) == {"central", "local"}
 
 
+@pytest.mark.heavy
 def test_a_page_is_written(place):
     shown = run(*QUICK, "-o", "plan.html", "--quiet")
     assert (shown.exit_code, shown.stdout) == (0, "")
     assert "What to expect before a budget is spent" in (place / "plan.html").read_text()
 
 
+@pytest.mark.heavy
 def test_a_model_is_planned_from_what_it_released(place):
     rows = np.random.default_rng(0).normal([[30.0], [70.0]], 4, (2, 400)).reshape(-1, 1)
     box = shoal.Box(age=(0, 110))
@@ -63,6 +68,7 @@ def test_a_model_is_planned_from_what_it_released(place):
     assert "-k cannot be set besides" in " ".join(refused.stderr.split())
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize(
     ("words", "message"),
     [

@@ -24,6 +24,7 @@ def run(*words):
     return CliRunner().invoke(app, ["report", *map(str, words)])
 
 
+@pytest.mark.heavy
 def test_the_page_of_a_simulation_is_written_into_its_folder_under_its_name(place):
     shown = run("model")
     assert shown.exit_code == 0, shown.output
@@ -31,12 +32,14 @@ def test_the_page_of_a_simulation_is_written_into_its_folder_under_its_name(plac
     assert (place / "model" / "report-simulation.json").is_file()
 
 
+@pytest.mark.heavy
 def test_scripts_get_the_path_of_the_page(place):
     shown = run("model", "-o", "page.html", "--title", "Two groups", "--json")
     assert json.loads(shown.stdout) == {"report": "page.html"}
     assert "Two groups" in (place / "page.html").read_text()
 
 
+@pytest.mark.heavy
 def test_an_older_page_is_replaced_only_when_asked(place):
     assert run("model", "-o", "page.html").exit_code == 0
     again = run("model", "-o", "page.html")
@@ -45,6 +48,7 @@ def test_an_older_page_is_replaced_only_when_asked(place):
     assert run("model", "-o", "page.html", "--overwrite").exit_code == 0
 
 
+@pytest.mark.heavy
 def test_the_ledger_says_what_was_promised_in_all(place):
     Ledger("book.ledger").open(PureDP(2), by="someone")
     shown = run("model", "-o", "page.html", "--ledger", "book.ledger")
@@ -58,6 +62,7 @@ def test_a_ledger_that_is_not_there_is_not_made(place):
     assert not (place / "page.html").exists()
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize("folder", ["nothing", "empty", "model/model.json"])
 def test_a_folder_without_a_model_is_refused(place, folder):
     (place / "empty").mkdir()
@@ -72,6 +77,7 @@ def test_a_page_is_an_html_file():
     assert "--output page.html" in shown.output
 
 
+@pytest.mark.heavy
 def test_groups_may_be_named(place):
     shown = run("model", "-o", "page.html", "--name", "Early", "--name", "Late")
     assert shown.exit_code == 0, shown.output
@@ -80,6 +86,7 @@ def test_groups_may_be_named(place):
     assert ">Late</a>" in html
 
 
+@pytest.mark.heavy
 def test_every_group_is_named_or_none():
     shown = run("model", "-o", "page.html", "--name", "Early")
     assert shown.exit_code == 2

@@ -10,6 +10,7 @@ def run(*words):
     return CliRunner().invoke(app, ["reproduce", *map(str, words)])
 
 
+@pytest.mark.heavy
 def test_a_part_is_run_and_the_second_run_does_nothing(tmp_path):
     words = ("nd-laplace", "--quick", "--only", "noise", "--jobs", 1, "-o", tmp_path / "thesis")
     first = run(*words)
@@ -22,6 +23,7 @@ def test_a_part_is_run_and_the_second_run_does_nothing(tmp_path):
     assert "Nothing" in second.stdout
 
 
+@pytest.mark.heavy
 def test_scripts_read_counts_of_verdicts(tmp_path):
     words = ("nd-laplace", "--quick", "--only", "noise", "--jobs", 1, "-o", tmp_path, "--json")
     values = json.loads(run(*words).stdout)

@@ -14,6 +14,7 @@ X = np.clip(rng.normal(0, 0.03, (5_000, 2)) + np.repeat(PLACES, 1_000, axis=0), 
 rules = pytest.mark.parametrize("by", ["simulation", "elbow", "silhouette", "gap"])
 
 
+@pytest.mark.heavy
 @rules
 def test_five_clusters_are_found_on_rows_which_protects_nothing(by):
     choice = choose.k(X[::5], by=by, among=range(2, 9))
@@ -22,6 +23,7 @@ def test_five_clusters_are_found_on_rows_which_protects_nothing(by):
     assert isinstance(choice.guarantee, Unprotected)
 
 
+@pytest.mark.heavy
 @rules
 def test_five_clusters_are_found_on_a_synopsis_at_no_cost(by):
     ledger = shoal.Ledger()
@@ -33,6 +35,7 @@ def test_five_clusters_are_found_on_a_synopsis_at_no_cost(by):
     assert ledger.totals() == [PureDP(1).simulated()]
 
 
+@pytest.mark.heavy
 def test_many_points_are_sampled():
     assert choose.k(np.tile(X, (2, 1)), by="silhouette", among=[4, 5]).value == 5
 
@@ -54,6 +57,7 @@ def test_what_cannot_be_chosen_is_refused():
         choose.k(np.empty((0, 2)))
 
 
+@pytest.mark.heavy
 def test_scikit_learns_k_means_takes_the_choice():
     choice = choose.k(X[::5], among=range(2, 9))
     found = KMeans(**choice.settings, n_init=5, random_state=0).fit(X[::5])
@@ -61,11 +65,13 @@ def test_scikit_learns_k_means_takes_the_choice():
     assert gaps.min(axis=1).max() < 0.02
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize("last", [8, 12, 20])
 def test_the_elbow_does_not_hang_on_how_far_one_looks(last):
     assert choose.k(X[::5], among=range(1, last + 1)).value == 5
 
 
+@pytest.mark.heavy
 @rules
 def test_equal_points_take_the_smallest_number(by):
     choice = choose.k(np.full((30, 2), 500.0), by=by, among=range(2, 6))
@@ -73,12 +79,14 @@ def test_equal_points_take_the_smallest_number(by):
     assert np.isfinite(list(choice.curve.values())).all()
 
 
+@pytest.mark.heavy
 def test_points_in_three_places_are_three_clusters():
     places = np.repeat([[0.0, 0], [900, 0], [0, 900]], 40, axis=0)
     for by in ("elbow", "silhouette", "gap"):
         assert choose.k(places, by=by, among=range(2, 6)).value == 3
 
 
+@pytest.mark.heavy
 @rules
 def test_one_column_and_few_points_do_not_crash(by):
     few = choose.k([[0.0], [1.0], [7.0]], by=by, among=range(2, 9))
@@ -87,6 +95,7 @@ def test_one_column_and_few_points_do_not_crash(by):
     assert choose.k(column[:, None], by=by, among=range(2, 7)).value == 3
 
 
+@pytest.mark.heavy
 def test_shares_choose_as_counts_do():
     weights = rng.integers(1, 5, 500).astype(float)
     for by in ("elbow", "silhouette"):
@@ -95,6 +104,7 @@ def test_shares_choose_as_counts_do():
         assert many.value == shares.value == 5
 
 
+@pytest.mark.heavy
 @rules
 def test_what_was_learnt_from_reports_costs_nothing_more(by):
     noise = shoal.mechanisms.PlanarLaplace(20.0, domain=shoal.Box.unit(2))

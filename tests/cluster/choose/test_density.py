@@ -49,6 +49,7 @@ def test_dbscan_finds_known_groups(name, by):
     assert adjusted_rand_score(truth, found) > 0.85
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize("method", [OPTICS, HDBSCAN])
 def test_optics_and_hdbscan_run_with_the_number_of_points(method):
     X, truth = SETS["blobs"]
@@ -103,6 +104,7 @@ def test_rows_protect_nothing_and_a_synopsis_costs_nothing(choosing):
     assert ledger.totals() == [PureDP(1).simulated()]
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize("kind", [shoal.UniformGrid, shoal.AdaptiveGrid, shoal.PrivTree])
 def test_dbscan_finds_groups_among_the_cells_of_a_synopsis(kind):
     X = np.clip(make_blobs(4_000, centers=CORNERS, cluster_std=0.6, random_state=1)[0], -6, 14)

@@ -12,16 +12,19 @@ from shoal.privacy import Unprotected
 X, TRUTH = make_blobs(200, centers=[[0, 0], [20, 0], [0, 20], [20, 20]], random_state=3)
 
 
+@pytest.mark.heavy
 def test_the_preference_is_the_median_similarity():
     likeness = -(euclidean_distances(X) ** 2)[~np.eye(200, dtype=bool)]
     assert choose.preference(X).value == pytest.approx(np.median(likeness), rel=0.02)
 
 
+@pytest.mark.heavy
 def test_affinity_propagation_converges_and_finds_known_groups():
     found = AffinityPropagation(**choose.preference(X).settings, random_state=0).fit(X)
     assert adjusted_rand_score(TRUTH, found.labels_) > 0.95  # warnings are errors: it settled
 
 
+@pytest.mark.heavy
 def test_a_weight_is_as_many_points():
     weights = np.where(TRUTH == 0, 5.0, 1.0)
     repeated = np.repeat(X, weights.astype(int), axis=0)
@@ -29,6 +32,7 @@ def test_a_weight_is_as_many_points():
     assert ours == pytest.approx(theirs, rel=0.1)
 
 
+@pytest.mark.heavy
 def test_damping_grows_until_messages_settle(monkeypatch):
     from shoal.cluster.choose import _similarity as similarity
 
@@ -38,6 +42,7 @@ def test_damping_grows_until_messages_settle(monkeypatch):
     assert choose.preference(X).settings["damping"] == 0.95
 
 
+@pytest.mark.heavy
 def test_messages_that_swing_are_noticed():
     from shoal.cluster.choose._similarity import _converges
 
@@ -46,6 +51,7 @@ def test_messages_that_swing_are_noticed():
     assert all(_converges(X, value, 0.9, seed) for seed in range(3))
 
 
+@pytest.mark.heavy
 def test_the_curve_is_that_of_similarities():
     choice = choose.preference(X)
     assert choice.curve[0.5] == choice.value

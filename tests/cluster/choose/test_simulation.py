@@ -32,11 +32,13 @@ def test_a_single_number_has_no_gains():
     assert count_with_most_gain(Gains((4,), np.array([0.5]), np.empty((0, 4)))) == 4
 
 
+@pytest.mark.heavy
 def test_one_group_stays_one_where_the_elbow_has_no_end_to_lean_on():
     one = np.clip(rng.normal(0.5, 0.1, (2_000, 2)), 0, 1)
     assert k(synopsis_of(one), among=range(1, 7)).value == 1
 
 
+@pytest.mark.heavy
 def test_two_groups_are_found_at_the_end_of_the_range():
     two = np.clip(rng.normal(np.repeat(PLACES[:2], 1_000, axis=0), 0.06), 0, 1)
     assert k(synopsis_of(two), among=range(2, 9)).value == 2
@@ -63,6 +65,7 @@ def test_gaps_between_the_numbers_are_allowed():
     assert k(synopsis_of(ROWS), among=[1, 3, 6]).value == 3
 
 
+@pytest.mark.heavy
 def test_a_synopsis_that_was_loaded_chooses_on_its_cells(tmp_path):
     synopsis_of(ROWS).save(tmp_path / "synopsis")
     loaded = shoal.synopsis.Synopsis.load(tmp_path / "synopsis")

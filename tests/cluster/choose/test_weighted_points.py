@@ -53,6 +53,7 @@ def test_no_more_clusters_are_sought_than_there_are_places():
     )
 
 
+@pytest.mark.heavy
 def test_a_synopsis_that_kept_nothing_is_a_point():
     nothing = shoal.UniformGrid(epsilon=0.001, domain=shoal.Box.unit(2), negative="threshold",
                                 cells=2, random_state=3).fit(np.empty((0, 2)))  # fmt: skip

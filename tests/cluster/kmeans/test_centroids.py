@@ -58,6 +58,7 @@ def test_a_result_says_what_is_public_and_what_was_released():
     assert isinstance(result.released["synopsis_"].value, Synopsis)
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize("method", ["auto", "lloyd", "hybrid", "privtree"])
 @pytest.mark.parametrize("n_clusters", [2, range(2, 4)])
 def test_a_saved_model_comes_back(tmp_path, method, n_clusters):
@@ -77,6 +78,7 @@ def test_a_saved_model_comes_back(tmp_path, method, n_clusters):
         assert again.cluster_centers_.shape == (3, 2)
 
 
+@pytest.mark.heavy
 def test_a_view_is_kept_with_the_model(tmp_path):
     wide = np.clip(rng.normal(0.5, 0.1, (2_000, 14)), 0, 1)
     model = PrivateKMeans(2, epsilon=4, domain=Box.unit(14), random_state=1).fit(wide)

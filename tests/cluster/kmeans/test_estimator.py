@@ -72,6 +72,7 @@ def loss(X, *models):
     return np.mean([inertia(X, each) for each in centers]) / plain
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize(("d", "most"), [(1, 1.02), (2, 1.02), (5, 1.02), (8, 1.05), (16, 1.1)])
 def test_at_epsilon_one_it_is_about_as_good_as_plain_k_means(d, most):
     X, box = made(d=d)
@@ -79,6 +80,7 @@ def test_at_epsilon_one_it_is_about_as_good_as_plain_k_means(d, most):
     assert loss(X, *fits) < most
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize("method", METHODS[1:])
 def test_the_published_methods_find_clusters_too(method):
     X, box = made()
@@ -86,6 +88,7 @@ def test_the_published_methods_find_clusters_too(method):
     assert loss(X, model) < (9 if method == "lloyd" else 1.3)
 
 
+@pytest.mark.heavy
 def test_the_first_printed_grid_is_available_and_falls_behind_in_eight_columns():
     X, box = made(d=8, k=10)
     settings = {"epsilon": 1, "domain": box, "random_state": 1}
@@ -95,6 +98,7 @@ def test_the_first_printed_grid_is_available_and_falls_behind_in_eight_columns()
     assert loss(X, first) > 3 * loss(X, ours)
 
 
+@pytest.mark.heavy
 @pytest.mark.filterwarnings("ignore::shoal.errors.NoGroupsTold")  # at the least of them
 def test_more_budget_is_better():
     X, box = made(n=4_000, d=3, k=6)
@@ -105,6 +109,7 @@ def test_more_budget_is_better():
     assert losses == sorted(losses, reverse=True)
 
 
+@pytest.mark.heavy
 def test_expected_errors_tell_what_noise_does():
     """Centres of many fits waver by what each expected of its last release, and a little more."""
     X, box = made(n=4_000, k=4)
@@ -122,6 +127,7 @@ def test_sizes_are_close_to_the_number_of_rows():
     assert abs(model.n_rows_ - 10_000) < 700
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize("method", METHODS)
 def test_weights_add_up_to_the_number_of_rows_at_small_budgets_too(method):
     X, box = made(20_000)
@@ -142,6 +148,7 @@ def test_no_error_is_expected_to_exceed_the_box(method):
     assert model.expected_error_.max() <= 2 * np.sqrt(2)
 
 
+@pytest.mark.heavy
 def test_a_synopsis_serves_any_number_of_clusters_at_no_cost():
     X, box = made()
     ledger = Ledger()
@@ -155,6 +162,7 @@ def test_a_synopsis_serves_any_number_of_clusters_at_no_cost():
     assert chosen.n_clusters_ == 5
 
 
+@pytest.mark.heavy
 def test_several_numbers_of_clusters_are_chosen_among_for_one_budget():
     X, box = made()
     model = PrivateKMeans(range(2, 12), epsilon=1, domain=box, random_state=1).fit(X)
@@ -172,6 +180,7 @@ def test_a_seed_repeats_a_fit_and_marks_it():
     assert not np.array_equal(real.cluster_centers_, model.cluster_centers_)
 
 
+@pytest.mark.heavy
 def test_people_with_many_rows_are_covered():
     X, box = made(n=3_000)
     table = pa.table({"x0": X[:, 0], "x1": X[:, 1], "who": np.arange(3_000) % 500})
@@ -265,6 +274,7 @@ NOT_APPLICABLE = {
 }
 
 
+@pytest.mark.heavy
 @pytest.mark.filterwarnings("ignore::shoal.errors.NoGroupsTold")  # a few dozen rows
 @parametrize_with_checks(
     [AnyWidth()],
@@ -276,6 +286,7 @@ def test_it_is_a_scikit_learn_estimator(estimator, check, run_check):
     run_check(check, estimator, NOT_APPLICABLE)
 
 
+@pytest.mark.heavy
 def test_a_wide_table_is_read_in_six_passes():
     X = np.random.default_rng(3).normal(0.5, 0.1, (3_000, 20))
     rows, passes = rows_of(X, Box.unit(20)), []
@@ -284,6 +295,7 @@ def test_a_wide_table_is_read_in_six_passes():
     assert passes == [3_000] * 6
 
 
+@pytest.mark.heavy
 def test_settings_of_the_cells_can_be_searched_through_the_method():
     X, box = made(n=2_000)
     model = PrivateKMeans(

@@ -67,6 +67,7 @@ def test_a_small_part_of_a_wide_box_passes_through_small_clusters_from_three_col
     assert names[-8:] == [*GRID, *SMALL, *STEP, *second(STEP)]
 
 
+@pytest.mark.heavy
 def test_many_columns_are_located_and_pass_through_small_clusters():
     assert released(8, 1) == [*SIDES, "cell counts", *SMALL, *STEP]
     assert released(8, 4) == [
@@ -79,6 +80,7 @@ def test_many_columns_are_located_and_pass_through_small_clusters():
     assert released(8, 4, refine=False) == [*SIDES, "cell counts"]
 
 
+@pytest.mark.heavy
 def test_more_columns_than_axes_take_two_steps():
     assert released(40, 1) == [*LOCATION, "cell counts", *SMALL, *STEP, *second(STEP)]
 

@@ -31,6 +31,7 @@ def equal(first, second):
         np.testing.assert_array_equal(getattr(first, name), getattr(second, name))
 
 
+@pytest.mark.heavy
 def test_intervals_lie_about_the_released_numbers_in_the_rows_units():
     model = fitted()
     found = model.intervals_
@@ -43,6 +44,7 @@ def test_intervals_lie_about_the_released_numbers_in_the_rows_units():
     assert not found.unstable.any()
 
 
+@pytest.mark.heavy
 def test_they_are_made_once_for_a_fit_and_anew_for_the_next():
     model = fitted()
     assert model.intervals_ is model.intervals_
@@ -50,6 +52,7 @@ def test_they_are_made_once_for_a_fit_and_anew_for_the_next():
     assert model.fit(BOX.unscale(rows(seed=5))).intervals_ is not before
 
 
+@pytest.mark.heavy
 def test_a_ledger_and_the_noise_that_follows_are_as_they_were():
     ledger = Ledger()
     model = fitted(ledger=ledger)
@@ -58,6 +61,7 @@ def test_a_ledger_and_the_noise_that_follows_are_as_they_were():
     assert (ledger.entries().to_pydict(), ledger.totals()) == before
 
 
+@pytest.mark.heavy
 def test_no_stream_of_the_caller_is_drawn_from():
     rng = np.random.default_rng(3)
     model = fitted(random_state=rng)
@@ -66,12 +70,14 @@ def test_no_stream_of_the_caller_is_drawn_from():
     assert rng.bit_generator.state == state
 
 
+@pytest.mark.heavy
 def test_they_follow_from_the_release_alone_and_survive_a_folder(tmp_path):
     model = fitted()
     model.save(tmp_path / "model")
     equal(load_model(tmp_path / "model").intervals_, model.intervals_)
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize(
     "method", ["adaptive-grid", "uniform-grid", "privtree", "lloyd", "hybrid", UniformGrid(cells=9)]
 )
@@ -82,6 +88,7 @@ def test_every_method_has_them(method, tmp_path):
     equal(load_model(tmp_path / "model").intervals_, model.intervals_)
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize("kind", [AdaptiveGrid, UniformGrid, PrivTree])
 def test_clusters_of_a_released_synopsis_have_them(kind):
     synopsis = kind(epsilon=1, domain=BOX, nonfinite="drop", random_state=2)
@@ -90,6 +97,7 @@ def test_clusters_of_a_released_synopsis_have_them(kind):
     assert np.isfinite(model.intervals_.centers_low).all()
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize(
     "settings",
     [
@@ -106,6 +114,7 @@ def test_every_promise_has_them(settings):
     assert (model.intervals_.total_low == model.n_rows_) is public
 
 
+@pytest.mark.heavy
 def test_people_with_several_rows_have_them():
     people = Schema.of_box(BOX, entity="id", max_rows_per_person=2)
     X = {"id": np.arange(4_000) // 2} | dict(zip(BOX.names, BOX.unscale(rows()).T, strict=True))
@@ -113,6 +122,7 @@ def test_people_with_several_rows_have_them():
     assert np.isfinite(model.intervals_.centers_low).all()
 
 
+@pytest.mark.heavy
 def test_many_columns_and_a_delta_have_them():
     wide = Box.unit(20)
     model = fitted(box=wide, epsilon=None, privacy=ApproxDP(2, "1e-6"))
@@ -120,6 +130,7 @@ def test_many_columns_and_a_delta_have_them():
     assert row_model_of(model).cells == (None, None)
 
 
+@pytest.mark.heavy
 def test_a_number_of_groups_that_was_chosen_stays():
     model = PrivateKMeans(range(2, 6), epsilon=1, domain=BOX, random_state=1)
     model.fit(BOX.unscale(rows()))

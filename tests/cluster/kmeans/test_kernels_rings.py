@@ -79,6 +79,7 @@ def test_sums_are_those_of_the_rows():
         assert np.allclose(added[cluster].sum(axis=0) / LATTICE, own.sum(axis=0), atol=0.1)
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize("d", [1, 2, 4, 40])
 def test_no_row_adds_more_than_its_length_in_any_ring(d):
     """Cut towards zero: a row's offset never grows."""

@@ -53,6 +53,7 @@ def found(X, epsilon=1, share=Fraction(6, 100)):
     return location, paid
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize("d", [2, 8, 16])
 def test_rows_in_a_corner_are_found(d):
     X = np.random.default_rng(3).normal(0.9, 0.01, (20_000, d))

@@ -35,6 +35,7 @@ def test_centres_move_from_the_public_ones_to_those_of_the_rows():
     assert np.allclose(centers, MIDDLES[[0, 2, 1]], atol=0.1)
 
 
+@pytest.mark.heavy
 def test_the_whole_budget_is_spent_and_there_are_no_cells():
     for n, epsilon in ((50, 0.1), (3_000, 1), (40_000, 1)):
         ledger = Ledger()
@@ -57,6 +58,7 @@ def test_as_many_rows_as_clusters_are_the_centres_themselves():
     assert radius > 0
 
 
+@pytest.mark.heavy
 def test_on_few_rows_a_public_start_is_better_than_none():
     few = rows(60)
     with_start = [fitted(few, 0.5, random_state=seed).score(few) for seed in range(10)]

@@ -52,6 +52,7 @@ def test_a_large_budget_finds_the_median_radius_and_the_means():
 PARTS = [Fraction(1, 2), Fraction(5, 8), Fraction(15, 16)]
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize("part", PARTS)
 def test_a_row_moves_the_scores_of_one_cluster_by_no_more_than_the_noise_is_for(part):
     X, centers = rng.uniform(-1, 1, (500, 2)), rng.uniform(-1, 1, (4, 2))
@@ -94,6 +95,7 @@ def test_a_cluster_that_lies_far_from_its_centre_is_reached():
     assert np.allclose(means.centers[1], 0.9, atol=0.02)
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize("entry", [Fraction(1, 2), Fraction(3, 10)])
 @pytest.mark.parametrize("d", [1, 2, 7])
 def test_a_row_moves_one_vector_by_no_more_than_the_noise_is_for(d, entry):
@@ -158,6 +160,7 @@ def test_far_rows_are_clusters_of_their_own_and_no_row_is_in_two():
     assert np.allclose(far.centers[2], 0.6, atol=0.05)
 
 
+@pytest.mark.heavy
 def test_a_row_moves_one_vector_of_near_and_far_ones():
     X, centers = rng.uniform(-1, 1, (200, 2)), rng.uniform(-1, 1, (3, 2))
     unit = LATTICE // 2
@@ -169,6 +172,7 @@ def test_a_row_moves_one_vector_of_near_and_far_ones():
         assert lengths.max() <= longest_move(2, unit)
 
 
+@pytest.mark.heavy
 def test_an_empty_cluster_is_noised_like_any_other_and_stays_near():
     X = np.full((500, 2), -0.5)
     summed = rings(X, [[-0.5, -0.5], [0.9, 0.9]])
@@ -182,6 +186,7 @@ def test_an_empty_cluster_is_noised_like_any_other_and_stays_near():
     assert max(means.errors[1] for means in drowned) < 2 * min(means.errors[1] for means in drowned)
 
 
+@pytest.mark.heavy
 def test_noise_moves_centres_by_what_is_expected():
     X = rng.normal([0.2, 0.1], 0.05, (2_000, 2))
     summed = rings(X, [[0.0, 0.0]])

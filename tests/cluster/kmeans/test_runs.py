@@ -13,6 +13,7 @@ def inertia(points, weights, centers):
     return float(weights @ gaps.min(axis=1))
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize(("n", "d", "k"), [(60, 1, 4), (300, 2, 9), (200, 8, 12)])
 def test_the_best_run_is_as_good_as_scikit_learns(n, d, k):
     points, weights = rng.uniform(-1, 1, (n, d)), rng.uniform(1, 50, n)

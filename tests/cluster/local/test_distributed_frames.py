@@ -30,6 +30,7 @@ def in_order(centers):
     return centers[np.argsort(centers[:, 1])]
 
 
+@pytest.mark.heavy
 def test_cells_are_counted_on_spark_and_give_the_same_centres(frame_of):
     reports = GRID.release(ROWS, Randomness(7).noise)
     far = FrameReports(frame_of(cell=reports.values), GRID, simulation=True)
@@ -42,6 +43,7 @@ def test_cells_are_counted_on_spark_and_give_the_same_centres(frame_of):
     assert there.report_labels_ is None
 
 
+@pytest.mark.heavy
 def test_counts_on_the_lattice_of_em_give_the_same_density(frame_of):
     reports = LAPLACE.release(ROWS, Randomness(7).noise)
     far = FrameReports(frame_of(y=reports.values[:, 1], x=reports.values[:, 0]), LAPLACE)
@@ -55,6 +57,7 @@ def test_counts_on_the_lattice_of_em_give_the_same_density(frame_of):
     assert np.abs(in_order(there.cluster_centers_) - CENTERS).max() < 0.5
 
 
+@pytest.mark.heavy
 def test_other_methods_learn_from_a_sample_and_sums_are_of_all(frame_of, monkeypatch):
     monkeypatch.setattr("shoal.cluster.local.distributed_frames.SAMPLE", 900)
     reports = LAPLACE.release(ROWS, Randomness(7).noise)
@@ -69,6 +72,7 @@ def test_other_methods_learn_from_a_sample_and_sums_are_of_all(frame_of, monkeyp
     assert np.abs(in_order(model.cluster_centers_) - CENTERS).max() < 0.8
 
 
+@pytest.mark.heavy
 def test_what_is_no_frame_of_these_reports_is_refused(frame_of):
     with pytest.raises(NotAReport, match="got a list"):
         FrameReports([[1.0, 2.0]], LAPLACE)

@@ -76,6 +76,7 @@ def test_clamped_reports_are_refused_where_the_law_is_needed_only(reports):
     assert fitted(clamped, method="plain").cluster_centers_.shape == (2, 2)
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize("method", LAPLACE_METHODS)
 def test_every_method_finds_two_clear_clusters(reports, method):
     found = fitted(reports, method=method)
@@ -84,11 +85,13 @@ def test_every_method_finds_two_clear_clusters(reports, method):
     assert np.mean(found.predict(ROWS) == found.report_labels_) > 0.97
 
 
+@pytest.mark.heavy
 def test_the_guarantee_is_that_of_the_reports(model):
     assert model.guarantee_ == NOISE.guarantee.simulated()
     assert model.to_result().guarantee == model.guarantee_
 
 
+@pytest.mark.heavy
 def test_a_model_of_seeded_reports_is_marked_a_simulation(model):
     real = fitted(NOISE.release(ROWS, Randomness().noise), method="moments")
     assert not real.guarantee_.simulation
@@ -97,6 +100,7 @@ def test_a_model_of_seeded_reports_is_marked_a_simulation(model):
     assert not real.answered_guarantee(1).simulation
 
 
+@pytest.mark.heavy
 def test_nothing_fitted_depends_on_the_rows_but_through_the_reports(reports, model):
     again = fitted(Reports(reports.values.copy(), NOISE))
     assert np.array_equal(again.cluster_centers_, model.cluster_centers_)
@@ -109,6 +113,7 @@ def test_there_are_no_labels_of_rows(model):
     assert len(model.report_labels_) == 300
 
 
+@pytest.mark.heavy
 def test_results_hardly_move_between_restarts(reports, model):
     other = fitted(reports, random_state=99)
     gaps = np.linalg.norm(other.cluster_centers_[:, None] - model.cluster_centers_, axis=2)
@@ -152,6 +157,7 @@ def test_reports_that_are_no_numbers_are_refused():
         fitted(Reports(np.array([["a", "b"]] * 9), NOISE), method="plain")
 
 
+@pytest.mark.heavy
 def test_small_floats_and_whole_numbers_will_do(reports):
     for kind in (np.float32, np.int64):
         assert fitted(Reports(reports.values.astype(kind), NOISE), method="em").n_reports_ == 300
@@ -169,6 +175,7 @@ def test_fewer_reports_than_clusters_are_too_few(reports):
         fitted(reports, k=301)
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize("method", LAPLACE_METHODS)
 @pytest.mark.parametrize("k", [1, 3])
 def test_equal_reports_give_one_centre_repeated(method, k):
@@ -184,6 +191,7 @@ def test_equal_reports_without_a_box_go_too(method, d):
     assert np.abs(found.cluster_centers_ - 4).max() < 0.5
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize("method", LAPLACE_METHODS)
 def test_centres_lie_in_the_box_but_for_those_of_plain(method):
     noise = PlanarLaplace(0.5, domain=BOX)
@@ -193,12 +201,14 @@ def test_centres_lie_in_the_box_but_for_those_of_plain(method):
     assert BOX.contains(found.density_.atoms).all() or method in ("plain", "moments")
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize("method", LAPLACE_METHODS)
 def test_as_many_reports_as_clusters_will_do(method):
     few = NOISE.release(ROWS[::100], Randomness(3).noise)
     assert np.isfinite(fitted(few, k=3, method=method).cluster_centers_).all()
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize("method", LAPLACE_METHODS)
 def test_one_column_goes(method):
     noise = NDLaplace(2.0, domain=Box(x=(0, 10)))
@@ -206,12 +216,14 @@ def test_one_column_goes(method):
     assert np.abs(np.sort(found.cluster_centers_[:, 0]) - [2, 8]).max() < 0.5
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize("method", LAPLACE_METHODS)
 def test_no_box_is_needed(method):
     found = fitted(NDLaplace(2.0).release(ROWS, Randomness(1).noise), method=method)
     assert np.abs(np.sort(found.cluster_centers_[:, 0]) - [2, 8]).max() < 0.5
 
 
+@pytest.mark.heavy
 def test_five_columns_go():
     rows = np.repeat([[0.0] * 5, [4.0] * 5], 200, axis=0)
     found = fitted(NDLaplace(2.0).release(rows, Randomness(1).noise))
@@ -234,6 +246,7 @@ def test_laws_that_are_not_known_go_by_plain_k_means():
         fitted(corners, method="em")
 
 
+@pytest.mark.heavy
 def test_a_local_grid_is_learnt_by_its_own_method():
     grid = LocalGrid(BOX, epsilon=3.0, n_clusters=2)
     rows = np.tile(ROWS, (20, 1))
@@ -245,6 +258,7 @@ def test_a_local_grid_is_learnt_by_its_own_method():
     assert len(set(found.predict([[2, 2], [8, 8]]))) == 2
 
 
+@pytest.mark.heavy
 def test_a_grid_model_comes_back_from_its_folder(tmp_path):
     grid = LocalGrid(BOX, epsilon=3.0, cells=4)
     found = fitted(grid.release(np.tile(ROWS, (5, 1)), Randomness(1).noise))
@@ -277,6 +291,7 @@ def test_scale_says_which_column_counts(reports):
         assert found.units_[0] == pytest.approx(100 * found.units_[1], rel=0.1)
 
 
+@pytest.mark.heavy
 def test_progress_is_heard():
     heard = []
     many = NOISE.release(np.tile(ROWS, (20, 1)), Randomness(1).noise)
@@ -285,6 +300,7 @@ def test_progress_is_heard():
     assert heard == sorted(heard)
 
 
+@pytest.mark.heavy
 def test_the_control_learns_from_no_data(model):
     control = model.control(random_state=5)
     assert control.n_reports_ == 300

@@ -30,6 +30,7 @@ LAPLACE = NDLaplace(10.0, domain=BOX)
 GRID = LocalGrid(BOX, epsilon=4.0, n_expected=1_500)
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize("mechanism", [LAPLACE, GRID], ids=["laplace", "grid"])
 def test_clear_groups_are_told(mechanism):
     found = evidence("groups", mechanism)
@@ -38,11 +39,13 @@ def test_clear_groups_are_told(mechanism):
     assert found.inertia_ratio > 1.5
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize("kind", ["spread evenly", "at one point"])
 def test_people_without_groups_are_not(kind):
     assert not evidence(kind, LAPLACE).told
 
 
+@pytest.mark.heavy
 def test_noise_that_drowns_clear_groups_leaves_none_to_tell():
     assert not evidence("groups", NDLaplace(0.3, domain=BOX)).told
 
@@ -53,6 +56,7 @@ def test_too_few_reports_for_two_halves_tell_nothing():
     assert not model.evidence(reports).told
 
 
+@pytest.mark.heavy
 def test_a_seed_repeats_the_verdict():
     one, other = (evidence("groups", LAPLACE, n=200) for _ in range(2))
     assert one.margins == other.margins

@@ -53,6 +53,7 @@ def test_kernels_label_and_measure_blocks(model):
     assert away.argmin(axis=1).tolist() == labels.tolist()
 
 
+@pytest.mark.heavy
 def test_records_on_spark_are_labelled_and_measured_as_here(spark, model):
     table = records()
     frame = spark.createDataFrame(table).repartition(3)
@@ -65,6 +66,7 @@ def test_records_on_spark_are_labelled_and_measured_as_here(spark, model):
     np.testing.assert_allclose(away, model.transform(table), rtol=1e-12)
 
 
+@pytest.mark.heavy
 def test_what_is_missing_goes_to_the_middle_of_the_box_and_text_is_refused(spark, model):
     frame = spark.createDataFrame([("1", None), (None, "3")], "x string, y string")
     label = [row.label for row in model.predict(frame).collect()]
@@ -75,6 +77,7 @@ def test_what_is_missing_goes_to_the_middle_of_the_box_and_text_is_refused(spark
     assert "secret" not in str(error.value)
 
 
+@pytest.mark.heavy
 def test_without_a_box_all_columns_are_the_record(spark):
     model = learnt(None)
     frame = spark.createDataFrame(pa.table({"a": CENTERS[:, 0], "b": CENTERS[:, 1]}))
@@ -86,6 +89,7 @@ def test_without_a_box_all_columns_are_the_record(spark):
         model.predict(spark.createDataFrame([(1.0, math.nan)], "a double, b double"))
 
 
+@pytest.mark.heavy
 def test_frames_that_cannot_be_labelled_are_refused(spark, model):
     frame = spark.createDataFrame([(1.0, 2.0, 0)], "x double, y double, label int")
     with pytest.raises(DuplicateColumn, match="'label'"):
@@ -96,6 +100,7 @@ def test_frames_that_cannot_be_labelled_are_refused(spark, model):
         model.predict(frame.selectExpr("x", "current_date() AS y"))
 
 
+@pytest.mark.heavy
 def test_labels_of_a_frame_are_answered_by_way_of_perturb(spark, model):
     frame = spark.createDataFrame(records())
     with pytest.raises(ConflictingSettings, match="Perturb"):

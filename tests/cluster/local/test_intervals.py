@@ -23,6 +23,7 @@ def fitted(mechanism=None):
     return LocalClusterer(2, mechanism=mechanism, random_state=1).fit(reports)
 
 
+@pytest.mark.heavy
 def test_centres_and_sizes_have_intervals_inside_the_box():
     model = fitted()
     found = model.intervals_
@@ -36,6 +37,7 @@ def test_centres_and_sizes_have_intervals_inside_the_box():
     assert found.total_low == found.total_high == 6_000
 
 
+@pytest.mark.heavy
 def test_they_follow_from_the_density_alone_and_survive_a_folder(tmp_path):
     model = fitted()
     found = model.intervals_
@@ -45,6 +47,7 @@ def test_they_follow_from_the_density_alone_and_survive_a_folder(tmp_path):
     np.testing.assert_allclose(again.centers_low, found.centers_low)
 
 
+@pytest.mark.heavy
 def test_other_mechanisms_have_them():
     found = fitted(NDLaplace(2.0, domain=BOX)).intervals_
     assert found.rate == 0.9

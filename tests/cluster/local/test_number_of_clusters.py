@@ -15,6 +15,7 @@ def rows(k, n=20_000):
     return BOX.clip(np.random.default_rng(k).normal(PLACES[np.arange(n) % k], 0.04))
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize("k", [3, 4])
 def test_groups_behind_cells_are_counted(k):
     grid = LocalGrid(BOX, epsilon=2, n_expected=20_000)
@@ -24,6 +25,7 @@ def test_groups_behind_cells_are_counted(k):
     assert choice.guarantee.epsilon == 2
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize("k", [3, 4])
 def test_groups_behind_noisy_places_are_counted(k):
     noise = NDLaplace(15, domain=BOX)

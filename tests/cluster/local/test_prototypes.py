@@ -73,6 +73,7 @@ def test_everybody_is_in_one_round():
     assert np.abs(shares - [0.4, 0.2, 0.2, 0.2]).max() < 0.01  # over six standard errors
 
 
+@pytest.mark.heavy
 def test_all_rounds_together_have_one_report_for_each_person(monkeypatch, table):
     sent = []
     release = type(plan().mechanism).release
@@ -89,6 +90,7 @@ def test_all_rounds_together_have_one_report_for_each_person(monkeypatch, table)
     assert np.unique(ages).size == ages.size == 4_000
 
 
+@pytest.mark.heavy
 def test_the_groups_of_plain_prototypes_are_learnt(states, table):
     plain = KPrototypes(3, domain=SCHEMA, random_state=0).fit(table)
     scores = {
@@ -106,6 +108,7 @@ def test_the_first_round_asks_for_pairs_only_if_people_are_enough():
     assert len(plan(n_expected=300, epsilon=1).mechanism.questions) == 4
 
 
+@pytest.mark.heavy
 def test_later_rounds_ask_about_published_prototypes(states):
     assert not plan().mechanism.prototypes
     for state in states[:3]:
@@ -146,6 +149,7 @@ def test_a_round_without_reports_leaves_the_groups_in_the_domain(states):
         plan().advance(plan().mechanism.release(nobody, Randomness(1).noise), 1)
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize("columns", [["age"], ["level"], ["age", "city"]])
 def test_few_columns_of_either_kind_will_do(table, columns):
     schema = SCHEMA.select(columns)
@@ -167,6 +171,7 @@ def test_a_state_can_be_written_and_read(states):
         assert again.round == state.round
 
 
+@pytest.mark.heavy
 def test_without_data_the_groups_are_worse(states, table):
     control = states[-1].control(random_state=1)
     rows = table.slice(0, 2_000)

@@ -51,6 +51,7 @@ def test_everybody_is_in_one_round_half_of_them_in_the_first():
     assert np.abs(shares - [0.5, 0.25, 0.25]).max() < 0.01  # over six standard errors
 
 
+@pytest.mark.heavy
 def test_rounds_bring_centres_nearer(states):
     assert error(states[-1]) < 0.05
     assert error(states[-1]) < error(states[0]) + 0.01
@@ -65,6 +66,7 @@ def test_later_rounds_ask_about_published_centres(states):
     assert states[2].mechanism is None
 
 
+@pytest.mark.heavy
 def test_the_promise_is_that_of_one_report(states):
     assert plan().guarantee == LocalDP(2)
     for state in states[:2]:
@@ -106,6 +108,7 @@ def test_spare_centres_without_people_are_dropped():
     assert np.abs(heard.cluster_centers - MEANS).max() < 0.1
 
 
+@pytest.mark.heavy
 def test_simulated_rounds_find_the_centres():
     state = plan().simulate(people(), random_state=1)
     assert state.round == 3
@@ -113,6 +116,7 @@ def test_simulated_rounds_find_the_centres():
     assert state == plan().simulate(people(), random_state=1)
 
 
+@pytest.mark.heavy
 def test_few_and_equal_people_give_centres_in_the_box():
     state = plan(n_expected=60).simulate(np.full((60, 4), 0.3), random_state=1)
     assert np.all(BOX.contains(state.cluster_centers))

@@ -29,6 +29,7 @@ def made(request):
     return AllRounds(first, 7).release(first.records(rows), noise), rows
 
 
+@pytest.mark.heavy
 def test_a_model_has_a_line_and_a_share_for_each_group(made):
     model = RoundsModel.of(made[0])
     assert model.n_clusters_ == len(model.shares_) == len(model.is_sure_) == 3
@@ -36,6 +37,7 @@ def test_a_model_has_a_line_and_a_share_for_each_group(made):
     assert model.guarantee_ == made[0].first.guarantee
 
 
+@pytest.mark.heavy
 def test_a_saved_model_labels_as_before(made, tmp_path):
     model = RoundsModel.of(made[0], made[0].first.guarantee.simulated(True))
     loaded = shoal.load_model(model.save(tmp_path / "model"))
@@ -46,6 +48,7 @@ def test_a_saved_model_labels_as_before(made, tmp_path):
     assert loaded.n_reports_ == N
 
 
+@pytest.mark.heavy
 def test_the_control_asks_the_same_of_people_spread_evenly(made):
     model = RoundsModel.of(made[0])
     control = model.control(500)
@@ -54,6 +57,7 @@ def test_the_control_asks_the_same_of_people_spread_evenly(made):
     assert control.prototypes_.equals(model.control(500).prototypes_)
 
 
+@pytest.mark.heavy
 def test_all_that_a_result_holds_was_learnt_from_reports(made):
     result = RoundsModel.of(made[0]).to_result()
     assert not result.protected

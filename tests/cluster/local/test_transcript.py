@@ -44,6 +44,7 @@ def rounds(request):
     return request.getfixturevalue(request.param)
 
 
+@pytest.mark.heavy
 def test_everybody_reports_once(rounds, monkeypatch):
     every, records = rounds
     marked = records.copy()
@@ -82,6 +83,7 @@ def test_the_order_within_a_round_is_not_the_table_s():
     assert 0.3 < answers[: len(answers) // 2].mean() < 0.7
 
 
+@pytest.mark.heavy
 def test_groups_come_again_from_the_transcript_alone(rounds):
     every, records = rounds
     transcript = every.release(records, Randomness(1).noise)
@@ -93,6 +95,7 @@ def test_groups_come_again_from_the_transcript_alone(rounds):
     assert 0 < once.share_error < 0.2
 
 
+@pytest.mark.heavy
 def test_centres_of_clear_groups_are_found(numbers):
     every, people = numbers
     learnt = learn_groups(every.release(people, Randomness(1).noise))
@@ -100,6 +103,7 @@ def test_centres_of_clear_groups_are_found(numbers):
     assert np.abs(learnt.shares - 0.5).max() < 5 * learnt.share_error
 
 
+@pytest.mark.heavy
 def test_the_whole_run_is_one_entry_of_the_ledger(numbers):
     every, people = numbers
     ledger = Ledger()
@@ -116,6 +120,7 @@ def test_too_few_people_are_refused_before_anything_is_drawn(numbers):
         page.release(every, people[: FEWEST_PEOPLE - 1], Randomness(1).noise, of="reports")
 
 
+@pytest.mark.heavy
 def test_other_questions_and_answers_are_refused(rounds):
     every, records = rounds
     made = every.release(records, Randomness(1).noise)

@@ -44,6 +44,7 @@ def fitted(k=2, n=1500, **settings):
     return PrivateKPrototypes(k, **usual | settings).fit(people(n))
 
 
+@pytest.mark.heavy
 def test_two_groups_are_told_apart():
     model = fitted()
     assert sorted(model.prototypes_["sex"].to_pylist()) == ["F", "M"]
@@ -53,6 +54,7 @@ def test_two_groups_are_told_apart():
     assert model.cluster_weights_.sum() == pytest.approx(1500, rel=0.1)
 
 
+@pytest.mark.heavy
 def test_the_promise_is_paid_once_and_kept():
     ledger = Ledger(limit=PureDP(2))
     model = fitted(ledger=ledger)
@@ -71,6 +73,7 @@ def test_any_number_of_rows_and_groups_is_fitted(n, k):
     assert len(model.profiles_.titles) == k
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize("neighbours", ["add-remove", "replace-one"])
 def test_all_levels_spend_the_whole_budget(neighbours):
     promise = PureDP(1, neighbours=neighbours)
@@ -82,6 +85,7 @@ def test_all_levels_spend_the_whole_budget(neighbours):
     assert len(levels) >= 3
 
 
+@pytest.mark.heavy
 def test_people_with_several_rows_are_covered():
     schema = Schema.of({"version": 1, "columns": COLUMNS, "entity": "id", "max_rows_per_person": 2})
     rows = people(400) | {"id": np.arange(400) // 4}
@@ -91,6 +95,7 @@ def test_people_with_several_rows_are_covered():
     assert model.predict(rows).shape == (400,)
 
 
+@pytest.mark.heavy
 def test_costs_labels_and_score_agree():
     model, rows = fitted(), people(100)
     costs = model.transform(rows)
@@ -98,6 +103,7 @@ def test_costs_labels_and_score_agree():
     assert model.score(rows) == pytest.approx(-costs.min(axis=1).sum(), abs=1e-4)
 
 
+@pytest.mark.heavy
 def test_prototypes_are_those_that_were_profiled():
     """With next to no noise a profile's sizes are the counts of ``predict``."""
     model = fitted(epsilon=400, n_init=1)
@@ -105,6 +111,7 @@ def test_prototypes_are_those_that_were_profiled():
     assert model.cluster_weights_ == pytest.approx(counts, abs=5)
 
 
+@pytest.mark.heavy
 def test_frames_files_and_arrow_give_the_same(tmp_path):
     rows = pa.table({name: pa.array(values) for name, values in people(300).items()})
     frame = rows.to_pandas()
@@ -116,6 +123,7 @@ def test_frames_files_and_arrow_give_the_same(tmp_path):
     assert len({str(model.prototypes_.to_pydict()) for model in models}) == 1
 
 
+@pytest.mark.heavy
 def test_the_control_is_fitted_without_data():
     model = fitted()
     control = without_data(model)
@@ -161,6 +169,7 @@ def test_rows_outside_the_schema_are_refused_before_anything_is_released(column,
     assert "old" not in str(raised.value)
 
 
+@pytest.mark.heavy
 def test_two_hundred_categories_and_sixty_columns_are_fine():
     rng = np.random.default_rng(0)
     wide = {f"c{i}": {"values": ["a", "b", "c", "d"]} for i in range(60)}

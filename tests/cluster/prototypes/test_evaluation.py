@@ -38,6 +38,7 @@ def lines(table):
     return {line["score"]: line for line in table.to_pylist()}
 
 
+@pytest.mark.heavy
 def test_a_model_is_scored_beside_plain_and_no_data(model):
     scores = lines(evaluate.score(model, PEOPLE, control=[without_data(model, random_state=3)]))
     plain = KPrototypes(3, domain=SCHEMA, random_state=0).fit(PEOPLE)
@@ -51,6 +52,7 @@ def test_a_model_is_scored_beside_plain_and_no_data(model):
     assert abs(scores["ari"]["shuffled"]) < 0.05
 
 
+@pytest.mark.heavy
 def test_true_groups_and_other_models_may_be_what_is_compared_with(model):
     scores = lines(evaluate.score(model, PEOPLE, against=GROUP))
     assert scores["ari"]["value"] > 0.4
@@ -75,6 +77,7 @@ def _content():
     return {"version": 1, "columns": {"city": {"values": ["N", "S"]}}}
 
 
+@pytest.mark.heavy
 def test_what_fits_no_row_is_refused(model):
     with pytest.raises(InvalidSetting):
         evaluate.score(model)

@@ -59,6 +59,7 @@ def test_sizes_are_whole_and_add_up():
     assert sizes.tolist() == [11, 20, 30]
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize("epsilon", [None, 0.05])
 def test_intervals_hold_the_true_size_at_their_rate(epsilon):
     """4,000 intervals: six deviations are 0.02."""

@@ -43,6 +43,7 @@ def model():
     return PrivateKPrototypes(range(2, 6), **settings).fit(TABLE), ledger
 
 
+@pytest.mark.heavy
 def test_three_groups_are_chosen_at_no_cost(model):
     fitted, ledger = model
     assert fitted.n_clusters_ == 3 == fitted.cost_curve_.chosen
@@ -58,6 +59,7 @@ def test_the_curve_is_kept_with_the_model(model, tmp_path):
     assert "cost_curve_" in fitted.to_result().released
 
 
+@pytest.mark.heavy
 def test_a_synopsis_of_a_mixed_table_chooses_too():
     synopsis = MixedSynopsis(epsilon=1, domain=SCHEMA, random_state=1).fit(TABLE)
     choice = choose.k(synopsis, among=[2, 3, 4])

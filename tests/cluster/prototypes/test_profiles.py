@@ -39,6 +39,7 @@ def fitted(n=2000, epsilon=1, **settings):
     return PrivateKPrototypes(2, epsilon=epsilon, domain=SCHEMA, **usual | settings).fit(people(n))
 
 
+@pytest.mark.heavy
 def test_shares_add_up_and_lie_in_their_intervals():
     profiles = fitted().profiles_
     for shares, low, high in zip(
@@ -53,6 +54,7 @@ def test_shares_add_up_and_lie_in_their_intervals():
     assert np.all(profiles.means <= profiles.intervals.centers_high)
 
 
+@pytest.mark.heavy
 def test_a_group_is_told_by_what_differs_from_everyone():
     profiles = fitted(epsilon=4).profiles_
     young = int(profiles.means[:, 0].argmin())
@@ -79,6 +81,7 @@ def test_the_mean_of_everyone_is_right_where_rows_crowd_at_an_edge():
     assert profiles.everyone_means == pytest.approx(together)
 
 
+@pytest.mark.heavy
 def test_names_that_say_nothing_alone_carry_their_column():
     labels = {
         each.label for group in (0, 1) for each in fitted(epsilon=4).profiles_.differences(group)
@@ -97,6 +100,7 @@ def test_weak_tables_say_that_shares_are_modelled():
     )
 
 
+@pytest.mark.heavy
 def test_titles_can_be_replaced_and_made_again():
     model = fitted()
     made = model.profiles_.titles
@@ -107,6 +111,7 @@ def test_titles_can_be_replaced_and_made_again():
             model.name_groups(names)
 
 
+@pytest.mark.heavy
 def test_a_table_of_all_values_is_made():
     table = fitted().profiles_.to_arrow()
     assert table.num_rows == 2 * (2 + 2 + 3)
@@ -150,6 +155,7 @@ def coverage(redraws):
     return np.mean(inside), len(inside)
 
 
+@pytest.mark.heavy
 def test_intervals_hold_the_truth_at_about_their_rate():
     """40 redraws, 640 intervals: far below or above 95 of 100 would be a fault."""
     rate, n = coverage(40)

@@ -29,6 +29,7 @@ def fitted(columns, n=200, **more):
     return model.fit(rows), rows
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize("columns", [MIXED, NUMBERS])
 @pytest.mark.parametrize("n", [20, 200])
 @pytest.mark.parametrize("more", [{}, {"entity": "id", "max_rows_per_person": 1}])

@@ -78,6 +78,7 @@ def test_all_of_the_budget_is_spent_whoever_pays_for_the_size(cells):
     assert model.n_rows_ == len(BLOBS)
 
 
+@pytest.mark.heavy
 def test_people_with_many_rows_are_protected_together():
     table = pa.table({"x0": BLOBS[:, 0], "x1": BLOBS[:, 1], "who": np.arange(len(BLOBS)) // 4})
     people = Schema.of_box(UNIT, entity="who", max_rows_per_person=4)
@@ -86,6 +87,7 @@ def test_people_with_many_rows_are_protected_together():
     assert model.noisy_counts_.std() > 0
 
 
+@pytest.mark.heavy
 def test_the_order_of_rows_changes_nothing():
     shuffled = np.random.default_rng(5).permutation(BLOBS)
     for settings in ({}, {"method": "privthrem", "cells": 16}, EXACT):
@@ -188,6 +190,7 @@ def test_a_synopsis_is_clustered_without_rows_or_budget():
     assert adjusted_rand_score(np.repeat([0, 1], 2000), model.predict(BLOBS)) > 0.95
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize("epsilon", [1e-6, 1, 1000])
 @pytest.mark.parametrize("d", [2, 5])
 def test_a_synopsis_of_any_budget_brings_its_promise_along(epsilon, d):
@@ -205,6 +208,7 @@ def test_a_synopsis_of_any_budget_brings_its_promise_along(epsilon, d):
     assert epsilon < 1 or model.n_clusters_ == 1
 
 
+@pytest.mark.heavy
 @pytest.mark.filterwarnings("ignore::shoal.errors.NoGroupsTold")
 @pytest.mark.parametrize("selector", ["percentile", "mass"])
 def test_a_tiny_budget_has_coarser_grids_too(selector):
@@ -247,6 +251,7 @@ def test_a_kept_sparse_model_is_the_same_again(tmp_path):
     assert (again.cell_keys_ == model.cell_keys_).all()
 
 
+@pytest.mark.heavy
 def test_its_picture_shows_cells_tree_and_the_holders_rows():
     model = private().fit(BLOBS)
     public, own = model.plot(), model.plot(BLOBS)

@@ -32,6 +32,7 @@ def test_sizes_have_intervals_and_there_are_no_centres():
     assert found.total_low < 4_000 < found.total_high
 
 
+@pytest.mark.heavy
 def test_most_intervals_hold_how_many_rows_lie_in_the_cells():
     held = []
     for seed in range(8):

@@ -46,6 +46,7 @@ def test_significant_peaks_find_made_shapes(kind, n, noise, epsilon, floor):
     assert mean_index(table, epsilon, 3, selector="persistence") >= floor
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize(
     ("kind", "n", "noise", "epsilon", "floor"),
     [
@@ -59,6 +60,7 @@ def test_the_automatic_rule_finds_made_shapes(kind, n, noise, epsilon, floor):
     assert mean_index(shoal.data.shapes(kind, n, noise, seed=1), epsilon, 8) >= floor
 
 
+@pytest.mark.heavy
 def test_known_shapes_of_the_literature_are_found(load_real):
     by_peaks = [("s1", 1, 0.93), ("t4.8k", 1, 0.74), ("t4.8k", 2, 0.85)]
     for name, epsilon, floor in [*by_peaks, ("birch1", 0.5, 0.75), ("birch1", 1, 0.75)]:
@@ -74,6 +76,7 @@ def assert_rule_beats_fixed_selectors(table, epsilon):
     assert auto > mean_index(table, epsilon, 5, selector="percentile")
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize(
     ("kind", "n", "noise", "epsilon"),
     [("moons", 400, 0.06, 1), ("lattice", 600, 0.08, 2), ("spirals", 600, 0.02, 2)],
@@ -83,6 +86,7 @@ def test_the_automatic_rule_serves_small_sets_that_fixed_selectors_do_not(kind, 
     assert_rule_beats_fixed_selectors(shoal.data.shapes(kind, n, noise, seed=1), epsilon)
 
 
+@pytest.mark.heavy
 def test_the_automatic_rule_serves_small_sets_of_the_literature(load_real):
     for name in ("compound", "lsun", "r15"):  # none of them was used to tune it
         assert_rule_beats_fixed_selectors(load_real(name), 2)
@@ -104,14 +108,17 @@ def assert_noise_on_blocks_is_nearer(table, near):
     assert apart(selector=Percentile(rule="posterior", context=True)) < near
 
 
+@pytest.mark.heavy
 def test_noise_on_blocks_is_nearer_to_the_truth_than_noise_on_cells():
     assert_noise_on_blocks_is_nearer(shoal.data.shapes("spirals", 20_000, 0.03, seed=1), 0.2)
 
 
+@pytest.mark.heavy
 def test_noise_on_blocks_is_nearer_on_t4_too(load_real):
     assert_noise_on_blocks_is_nearer(load_real("t4.8k"), 0.2)
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize("d", [3, 4])
 def test_round_groups_of_more_columns_are_found_at_every_budget(d):
     rng = np.random.default_rng(d)

@@ -38,6 +38,7 @@ def on_lattice(counts: np.ndarray, transform: Transform) -> np.ndarray:
     return _on_lattice(transform(counts), transform.unit)
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize("wavelet", ["haar", "db2", "bior2.2"])
 def test_the_density_ratio_on_random_neighbours_stays_within_the_promise(wavelet):
     rng = np.random.default_rng(9)

@@ -64,6 +64,7 @@ def test_the_baseline_clusters_points_that_are_nobody():
     assert found.noisy_counts_.sum() == pytest.approx(4000, rel=0.1)
 
 
+@pytest.mark.heavy
 @pytest.mark.filterwarnings("ignore::shoal.errors.NoGroupsTold")
 def test_synthetic_points_stay_few_when_noise_asks_for_more_than_memory_holds(monkeypatch):
     monkeypatch.setattr("shoal.cluster.wave.release_methods._MOST_POINTS", 1000)

@@ -27,6 +27,7 @@ def released(seed: int) -> SparseCounts:
     return release_sparse(Spending(nobody, page, page.budget, Randomness(seed), ROWS), COUNTS)
 
 
+@pytest.mark.heavy
 def test_as_many_cells_stand_out_as_on_the_full_grid():
     level = false_cell_level(CELLS, PureDP(1), ROWS)
     noise = Randomness(1).noise

@@ -1,9 +1,12 @@
+import pytest
+
 from shoal.experiments._cells import Cell
 from shoal.experiments._results import Results
 from shoal.experiments.leteo._parts import METHODS, QUASI
 from shoal.experiments.leteo._run import run
 
 
+@pytest.mark.heavy
 def test_the_students_are_published_and_columns_that_keep_their_values_are_told():
     (row,) = run(Cell("tables", {"rows": 2_000, "score": "leteo", "suppression": 0.02}))
     assert row["unique"] > 0
@@ -11,6 +14,7 @@ def test_the_students_are_published_and_columns_that_keep_their_values_are_told(
     assert {row[f"full_{name}"] for name in QUASI} <= {0, 1}
 
 
+@pytest.mark.heavy
 def test_corrected_gains_keep_more_detail_than_printed_ones():
     cells = [Cell("gains", {"rows": 2_000, "gain": f"entropy, {form}"})
              for form in ("as printed (3.3)", "corrected")]  # fmt: skip
@@ -19,6 +23,7 @@ def test_corrected_gains_keep_more_detail_than_printed_ones():
     assert printed["smallest"] >= 10
 
 
+@pytest.mark.heavy
 def test_every_method_has_a_ratio_to_plain_k_means():
     common = {"data": "blobs 2-D", "epsilon": 1.0, "draws": 1}
     ratios = {name: run(Cell("methods", {**common, "method": name}))[0]["ratio"]
@@ -27,6 +32,7 @@ def test_every_method_has_a_ratio_to_plain_k_means():
     assert ratios["ours"] < ratios["DPLloyd"]
 
 
+@pytest.mark.heavy
 def test_the_share_of_the_coarse_level_reaches_the_synopsis():
     common = {"data": "blobs 2-D", "epsilon": 0.1, "draws": 1}
     first, second = (run(Cell("alpha", {**common, "alpha": a}))[0]["ratio"] for a in (0.1, 0.9))
@@ -42,6 +48,7 @@ def test_pictures_come_from_releases_with_a_histogram_and_a_table():
     assert abs(sum(row["released"] for row in counted) - 10_000) < 2_000
 
 
+@pytest.mark.heavy
 def test_a_run_on_copies_is_timed():
     rows = run(Cell("times", {"rows": 500, "times": 2, "runs": 2}))
     assert len(rows) == 2

@@ -14,6 +14,7 @@ def test_noise_is_as_long_as_its_law_says():
     assert rows[0]["axis_sd"] == pytest.approx(6**0.5 / 2, abs=0.05)
 
 
+@pytest.mark.heavy
 def test_utility_has_every_score_and_rises_with_the_budget():
     common = {"data": "blobs-200-2d", "mechanism": "laplace", "draws": 3}
     low, high = (run(Cell("utility", {**common, "epsilon": e})) for e in (0.1, 9.0))
@@ -28,6 +29,7 @@ def test_a_mechanism_that_refuses_leaves_a_row_that_says_so():
     assert run(Cell("utility", settings)) == [{"draw": 0, "refused": 1}]
 
 
+@pytest.mark.heavy
 def test_each_clusterer_is_held_against_its_own_clusters():
     settings = {"data": "blobs-50-2d", "mechanism": "piecewise", "epsilon": 9.0, "draws": 1,
                 "ap": True}  # fmt: skip
@@ -37,6 +39,7 @@ def test_each_clusterer_is_held_against_its_own_clusters():
                                                   "AP"}  # fmt: skip
 
 
+@pytest.mark.heavy
 def test_at_one_promise_laplace_is_scaled_by_the_diameter():
     common = {"data": "blobs-200-2d", "epsilon": 5.0, "draws": 2}
     laplace, piecewise = (

@@ -1,7 +1,10 @@
+import pytest
+
 from shoal.audit.twins import twins
 from shoal.experiments.nd_laplace._plan import BUDGETS, PRIVACY_BUDGETS, TWINS, cells
 
 
+@pytest.mark.heavy
 def test_the_full_plan_has_the_budgets_of_the_thesis():
     planned = cells(False)
     utility = {c.settings["epsilon"] for c in planned if c.part == "utility"}

@@ -39,6 +39,7 @@ def test_every_number_is_in_words_too():
     assert alt.endswith("Bands are 2 standard errors of 20 seeds.")
 
 
+@pytest.mark.heavy
 def test_the_picture_can_be_drawn_again_from_its_numbers():
     figure = budget_curve(LINES, **WORDS)
     assert figure_of(figure.to_dict()).svg(page=True) == figure.svg(page=True)

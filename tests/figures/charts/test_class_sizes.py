@@ -8,6 +8,7 @@ from shoal.figures import class_sizes, figure_of
 SIZES = st.dictionaries(st.integers(1, 10**6), st.integers(1, 50), min_size=1, max_size=30)
 
 
+@pytest.mark.heavy
 @given(SIZES, st.integers(2, 500))
 def test_everybody_is_drawn_and_k_parts_the_columns(sizes, k):
     data = class_sizes(list(sizes.items()), k=k, title="Sizes").data

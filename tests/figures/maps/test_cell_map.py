@@ -63,6 +63,7 @@ def test_more_people_never_get_a_paler_shade():
     assert shade_levels(np.array([1])) == [1, 2, 3, 4, 5, 6]
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize(("shape", "factor"), [((100, 100), 1), ((101, 100), 2), ((500, 333), 8)])
 def test_a_large_map_is_merged_and_says_so(shape, factor):
     counts = np.random.default_rng(1).integers(-2, 50, shape)
@@ -107,6 +108,7 @@ def test_true_counts_are_labelled_true_and_noisy_ones_noisy():
     assert figure_of(true.to_dict()).svg() == true.svg()
 
 
+@pytest.mark.heavy
 def test_a_large_map_of_true_counts_speaks_of_no_release():
     assert true_cell_map(np.ones((500, 333)), **BOX).note == (
         "The 500 x 333 cells are drawn merged, 8 x 8 to one."

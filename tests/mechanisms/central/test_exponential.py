@@ -20,6 +20,7 @@ def draws(mechanism, value, n, seed):
     return np.array([mechanism.release(value, noise) for _ in range(n)])
 
 
+@pytest.mark.heavy
 def test_candidates_are_drawn_with_their_exact_probabilities():
     scores, weights = np.array([0, 1, 2, 5, 5]), [1, 2, 0.5, Fraction(1, 8), 1]
     drawn = np.bincount(
@@ -29,11 +30,13 @@ def test_candidates_are_drawn_with_their_exact_probabilities():
     assert stats.chisquare(drawn, mass / mass.sum() * 8_000).pvalue > ALARM
 
 
+@pytest.mark.heavy
 def test_half_the_sensitivity_doubles_the_rate():
     drawn = draws(Exponential(PureDP(1), Fraction(1, 2)), Choices([0, 1]), 8_000, 2)
     assert stats.binomtest(int(drawn.sum()), 8_000, np.e / (1 + np.e)).pvalue > ALARM
 
 
+@pytest.mark.heavy
 def test_an_interval_counts_by_its_length():
     value = Intervals([0, 10, 10, 13, 20], [0, 99, 2, 1])
     drawn = draws(Exponential(PureDP(2)), value, 8_000, 3)
@@ -51,6 +54,7 @@ def test_scores_far_apart_do_not_overflow():
     assert Exponential(PureDP(1)).release(value, Randomness(4).noise) == 2
 
 
+@pytest.mark.heavy
 def test_weights_far_apart_are_not_rounded_away():
     """A score e^690 times better against a weight of 1e-300: the odds are near even, and exact."""
     value = Choices([0, 1000], [1.0, 1e-300])

@@ -48,6 +48,7 @@ def test_the_delta_computed_is_never_too_small(epsilon, delta):
     assert most_delta(sigma, e, d) <= d < most_delta(sigma * (1 - Fraction(1, 10**9)), e, d)
 
 
+@pytest.mark.heavy
 def test_smaller_budgets_take_more_noise_to_the_ends_of_the_range():
     ends = [("100", "1e-100"), ("1", "1e-100"), ("0.00001", "1e-100")]
     sigmas = [least_deviation(Fraction(e), Fraction(d)) for e, d in ends]
@@ -98,6 +99,7 @@ def test_a_promise_out_of_reach_is_refused(epsilon, delta):
         Gaussian(ApproxDP(epsilon, delta), 1)
 
 
+@pytest.mark.heavy
 def test_the_log_ratio_is_that_of_the_densities_and_its_mean_half_its_variance():
     noise, value, other = Gaussian(ApproxDP(1, 1e-6), 10), np.zeros((1, 2), int), np.array([[3, 4]])
     drawn = noise.release(np.zeros((20_000, 2), int), Randomness(5).noise)

@@ -43,6 +43,7 @@ def test_the_variance_is_the_one_stated(epsilon, sensitivity):
     assert abs(drawn.var() - mechanism.variance) < stats.norm.isf(ALARM / 2) * spread
 
 
+@pytest.mark.heavy
 @given(st.lists(st.integers(-(2**63), 2**63 - 1), min_size=1, max_size=8))
 def test_counts_of_any_size_pass_without_wrapping_round(counts):
     values = np.array(counts, dtype=np.int64)
@@ -91,6 +92,7 @@ def test_noise_too_wide_for_integers_or_none_at_all_is_refused(epsilon, sensitiv
         Geometric(PureDP(epsilon), sensitivity)
 
 
+@pytest.mark.heavy
 def test_the_largest_epsilon_leaves_counts_as_they_are():
     mechanism = Geometric(PureDP(1000))
     assert mechanism.release(np.arange(9), Randomness(1).noise).tolist() == list(range(9))
@@ -115,6 +117,7 @@ def test_counts_of_any_integer_kind_are_taken(dtype):
     assert abs(int(noisy[0]) - min(int(top[0]), 2**62)) < 100
 
 
+@pytest.mark.heavy
 def test_the_very_last_of_two_to_the_62_empty_cells_can_be_passed():
     """Two gaps of almost 2**62 wrap around 2**63: past the end, not back to the start."""
     empty = SparseCounts(np.zeros(0, int), np.zeros(0, int), 2**62)
@@ -152,6 +155,7 @@ def test_sparse_output_is_sorted_and_reaches_the_threshold():
         assert out.size == 40
 
 
+@pytest.mark.heavy
 def test_sparse_noise_equals_dense_noise_that_is_filtered_in_law():
     """Every cell's kept counts against the exact law, chi-square; each of 40 cells at 1e-6 / 40."""
     runs, tau, a = 20_000, 2, math.exp(-1)
@@ -180,6 +184,7 @@ def test_sparse_noise_equals_dense_noise_that_is_filtered_in_law():
         assert stats.chisquare(counts, means, sum_check=False).pvalue > ALARM / 40
 
 
+@pytest.mark.heavy
 def test_false_cells_are_independent_of_each_other():
     """Their number is binomial: mean and variance over many runs."""
     runs, size, tau, a = 4_000, 10_000, 3, math.exp(-1)
@@ -192,6 +197,7 @@ def test_false_cells_are_independent_of_each_other():
     assert abs(numbers.var() / (size * p * (1 - p)) - 1) < z * math.sqrt(2 / runs)
 
 
+@pytest.mark.heavy
 def test_a_space_of_two_to_the_62_cells_is_no_trouble():
     occupied = SparseCounts(np.arange(10) * 10**15, np.full(10, 1000), 2**62)
     out = Geometric(PureDP(1), at_least=35).release(occupied, Randomness(8).noise)
@@ -202,6 +208,7 @@ def test_a_space_of_two_to_the_62_cells_is_no_trouble():
     assert stats.kstest(out.keys[false] / 2**62, "uniform").pvalue > ALARM
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize("occupied", [[0, 1, 2, 3], [0], [3], [], [1, 2]])
 def test_cells_that_are_all_or_mostly_occupied_work(occupied):
     counts = SparseCounts(np.array(occupied, dtype=int), np.full(len(occupied), 5), 4)

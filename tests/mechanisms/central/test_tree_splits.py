@@ -26,6 +26,7 @@ def grown(counts_of, epsilon=1, seed=1, **settings):
     return TreeSplits(PureDP(epsilon)).release(value, Randomness(seed).noise)
 
 
+@pytest.mark.heavy
 def test_the_path_of_many_rows_is_split_until_the_depth_has_eaten_them():
     mechanism = TreeSplits(PureDP(1))
     expected = 30 / mechanism.decay  # where the lowered count passes 0
@@ -56,6 +57,7 @@ def test_no_nodes_are_split_at_the_greatest_depth_or_beyond_the_most_nodes():
     assert wide.width == 128
 
 
+@pytest.mark.heavy
 def test_empty_nodes_are_tested_and_some_are_split():
     """P[noise > delta] at the root of an empty tree, on the lattice."""
     mechanism, runs = TreeSplits(PureDP(1)), 5_000
@@ -108,6 +110,7 @@ def test_the_dearest_path_costs_no_more_than_epsilon(epsilon, fanout):
     assert 0.6 < spent / float(epsilon) <= 1
 
 
+@pytest.mark.heavy
 def test_a_scale_or_decay_a_little_smaller_would_be_too_dear():
     """So the constant cannot be lowered for small epsilon, and the test above can fail."""
     mechanism = TreeSplits(PureDP("0.01"))

@@ -35,6 +35,7 @@ def exact(word: int) -> Decimal:
     return Decimal(word) / 2**64
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize("operation", ["minus_ln", "sqrt", "total", "times", "/"])
 def test_float_ends_hold_the_true_number(operation):
     """Uniforms everywhere, and close to 0 and 1, where logarithms are hard."""

@@ -88,6 +88,7 @@ def test_a_wrong_width_is_refused(shape):
         records_of(np.zeros(shape), BOX)
 
 
+@pytest.mark.heavy
 @given(ANY_ROWS)
 @settings(max_examples=150, deadline=None)
 def test_clipped_rows_lie_in_the_box_whatever_came(rows):
@@ -96,6 +97,7 @@ def test_clipped_rows_lie_in_the_box_whatever_came(rows):
     assert np.array_equal(rows, before, equal_nan=True)
 
 
+@pytest.mark.heavy
 @given(ANY_ROWS)
 @settings(max_examples=150, deadline=None)
 def test_unclipped_rows_come_back_as_they_were_or_are_refused_for_a_reason(rows):

@@ -13,6 +13,7 @@ BOX = Box(age=(18, 98), visits=(0, 20))
 CITY = Box.geo(latitude=(52.3, 52.7), longitude=(13.1, 13.8))
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize("scale", [None, "box", (3, 0.25), np.array([1, 7])])
 @pytest.mark.parametrize("box", [BOX, CITY])
 @given(U=arrays(np.float64, (4, 2), elements=st.floats(0, 1)))

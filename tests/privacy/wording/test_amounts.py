@@ -40,12 +40,14 @@ def test_budgets_are_shown_exactly_or_marked_as_about(value, shown):
     assert decimal(value) == shown
 
 
+@pytest.mark.heavy
 @given(st.fractions(min_value=Fraction(1, 10**30), max_value=10**6))
 def test_what_remains_is_never_more_and_what_is_spent_never_less(value):
     assert Fraction(remaining(value).removeprefix("about ")) <= value
     assert Fraction(decimal(value).removeprefix("about ")) >= value
 
 
+@pytest.mark.heavy
 @given(st.fractions(min_value=Fraction(1, 10**12), max_value=Fraction(1)))
 def test_a_small_chance_is_never_understated(chance):
     most = Fraction(1, int(one_in(chance).removeprefix("1 in ").replace(",", "")))
@@ -68,6 +70,7 @@ budgets = st.fractions(Fraction(1, 10**6), Fraction(40), max_denominator=10**6)
 chances = st.decimals("0.001", "0.999", places=3)
 
 
+@pytest.mark.heavy
 @given(budgets, chances)
 def test_upper_limits_are_rounded_up_and_lower_ones_down(epsilon, before):
     after = belief(before, epsilon)
@@ -77,6 +80,7 @@ def test_upper_limits_are_rounded_up_and_lower_ones_down(epsilon, before):
     assert Decimal(round_up(after.most)) <= after.most * Decimal("1.01")
 
 
+@pytest.mark.heavy
 @given(budgets, st.floats(0.001, 0.999))
 def test_the_sums_agree_with_the_formulas(epsilon, before):
     E, p = exp(epsilon), before

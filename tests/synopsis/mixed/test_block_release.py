@@ -35,6 +35,7 @@ def test_the_deviation_is_less_than_that_of_noise_for_each_block():
     assert np.sqrt(np.mean(ADULT.deviations(1.0) ** 2)) < 0.8 * even
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize("blocks", [ADULT, Blocks((3,), (1,)), Blocks((1, 40), (1, 1))])
 def test_noise_has_the_deviation_that_is_stated(blocks):
     value = np.zeros((4000, blocks.length), dtype=np.int64)

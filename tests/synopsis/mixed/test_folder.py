@@ -22,6 +22,7 @@ def made():
     return MixedSynopsis(epsilon=4, domain=SCHEMA, random_state=1).fit(rows)
 
 
+@pytest.mark.heavy
 def test_what_was_saved_comes_back(tmp_path):
     synopsis = made()
     synopsis.save(tmp_path / "kept")
@@ -32,12 +33,14 @@ def test_what_was_saved_comes_back(tmp_path):
     assert again.sample(20, rng=2).equals(synopsis.sample(20, rng=2))
 
 
+@pytest.mark.heavy
 def test_other_files_are_never_replaced(tmp_path):
     (tmp_path / "mine.txt").write_text("x")
     with pytest.raises(AlreadyExists):
         made().save(tmp_path, overwrite=True)
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize("change", [{"schema": "other/1"}, {"released": {}}, {"domain": None}])
 def test_a_damaged_document_is_refused(tmp_path, change):
     made().save(tmp_path / "kept")

@@ -50,6 +50,7 @@ def test_sixty_numbers_are_counted_at_bins_that_fit():
     assert len(kernel.pairs) == 90 * 89 // 2
 
 
+@pytest.mark.heavy
 def test_of_very_large_tables_the_smallest_are_counted():
     columns = {f"c{i}": {"values": list(range(300))} for i in range(30)}
     kernel = pair_counts(many(columns | {"sex": {"values": ["F", "M"]}}))

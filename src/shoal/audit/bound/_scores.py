@@ -76,6 +76,11 @@ def log_likelihood(mechanism: Any, values: Any, x: Any) -> Floats:
     )
 
 
+def has_law(mechanism: Any) -> bool:
+    """Return whether the law of a mechanism is written here."""
+    return log_likelihood.dispatch(type(mechanism)) is not log_likelihood.dispatch(object)
+
+
 @log_likelihood.register
 def _(mechanism: NDLaplace, values: Floats, x: Any) -> Floats:
     reports = mechanism.space.scaled(values)

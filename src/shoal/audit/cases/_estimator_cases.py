@@ -18,9 +18,9 @@ from sklearn.base import BaseEstimator
 from shoal.arrays import Floats
 from shoal.audit._draws import Batched
 from shoal.audit.case import Case
-from shoal.cluster import PrivateKMeans, PrivateKPrototypes, WaveCluster, unfitted
+from shoal.cluster import unfitted
+from shoal.cluster.registry import REGISTRY
 from shoal.cluster.totals import ignore_no_groups_warning
-from shoal.cluster.wave import Percentile
 from shoal.data import source_of
 from shoal.domain import Box, Grid, Schema, SparseCounts
 from shoal.engine import Block
@@ -31,11 +31,8 @@ from shoal.estimator import Spending
 from shoal.privacy import Guarantee, PureDP
 from shoal.privacy.ledger_page import Page
 from shoal.randomness import Randomness
-from shoal.synopsis import AdaptiveGrid, MixedSynopsis, PrivTree, UniformGrid
 
 LINE = Box(x=(-1, 1))
-PLANE = Box(x=(-1, 1), y=(-1, 1))
-FOUR = Box.of(["a", "b", "c", "d"], [-1] * 4, [1] * 4)
 MIXED = Schema.of(
     {
         "version": 1,
@@ -62,71 +59,10 @@ PAIRS: dict[str, tuple[Floats, Floats]] = {  # a table, and the same with one mo
 }
 
 
-def _kmeans(method: Any, **settings: Any) -> PrivateKMeans:
-    return PrivateKMeans(2, epsilon=1, domain=LINE, method=method, **settings)
-
-
-def _wave(**settings: Any) -> WaveCluster:
-    usual: dict[str, Any] = {"epsilon": 1, "domain": LINE, "cells": 4, "min_cells": 1}
-    return WaveCluster(**usual | settings)
-
-
-def _prototypes(**settings: Any) -> PrivateKPrototypes:
-    usual: dict[str, Any] = {"epsilon": 1, "domain": MIXED, "n_init": 1, "n_synthetic": 20}
-    return PrivateKPrototypes(2, **usual | settings)
-
-
-def _grid(kind: Any, **settings: Any) -> Any:
-    return kind(epsilon=1, domain=LINE, **settings)
-
-
-# What left the gate: a model, how many releases it makes at most, and the pair.
-_GATES: dict[str, tuple[Any, int, str]] = {
-    "PrivateKMeans, auto": (_kmeans("auto"), 3, "one row alone in a corner"),
-    "PrivateKMeans, adaptive-grid": (_kmeans("adaptive-grid"), 3, "one row twice"),
-    "PrivateKMeans, uniform-grid": (_kmeans("uniform-grid"), 2, "one row on a cell's border"),
-    "PrivateKMeans, privtree": (_kmeans("privtree"), 4, "nobody and one row"),
-    "PrivateKMeans, lloyd": (_kmeans("lloyd"), 5, "one row alone in a cluster"),
-    "PrivateKMeans, hybrid": (_kmeans("hybrid"), 2, "one row more at the maximum"),
-    "UniformGrid": (_grid(UniformGrid, cells=4), 2, "one row alone in a corner"),
-    "UniformGrid, sparse": (_grid(UniformGrid, cells=16, sparse=True), 2, "nobody and one row"),
-    "AdaptiveGrid": (_grid(AdaptiveGrid, cells=4), 3, "one row alone in a corner"),
-    "AdaptiveGrid, sparse": (_grid(AdaptiveGrid, cells=4, sparse=True), 3, "one row twice"),
-    "PrivTree": (_grid(PrivTree), 4, "one row alone in a corner"),
-    "WaveCluster, block": (_wave(), 1, "one row alone in a corner"),
-    "WaveCluster, sparse": (_wave(domain=FOUR, cells=2), 2, "nobody and one row"),
-    "WaveCluster, privqt": (_wave(method="privqt"), 1, "one row on a cell's border"),
-    "WaveCluster, privthr": (_wave(method="privthr"), 2, "nobody and one row"),
-    "WaveCluster, privthrem": (_wave(method="privthrem"), 2, "one row more at the maximum"),
-    "WaveCluster, baseline": (_wave(method="baseline", domain=PLANE), 3, "one row twice"),
-}
 _EVERY_PAIR = ("PrivateKMeans, auto", "UniformGrid", "PrivTree", "WaveCluster, privthrem")
-
-# The same of tables with a category: the row that is there or not is the only one of its kind.
-_ALONE = "one row alone in a corner"
-_MIXED_GATES: dict[str, tuple[Any, int, str]] = {
-    "MixedSynopsis": (MixedSynopsis(epsilon=1, domain=MIXED), 2, _ALONE),
-    "MixedSynopsis, with a pair": (
-        MixedSynopsis(epsilon=1, domain=MIXED, n_public=300), 3, "nobody and one row"
-    ),
-    "PrivateKPrototypes, few rows": (_prototypes(), 3, _ALONE),
-    "PrivateKPrototypes, its steps": (_prototypes(n_public=3000), 6, "one row alone in a cluster"),
-}  # fmt: skip
-_MIXED_FITS = 2_000  # a fit looks for prototypes between its releases, which takes longer
-
-# All that was fitted: such models, and those that differ in what they do with a release.
-_GRIDS_OF_CELLS = ("PrivateKMeans, adaptive-grid", "PrivateKMeans, uniform-grid")  # as "auto" is
-_STEPS = "one row between two centres"
-_FITS: dict[str, tuple[Any, str]] = {
-    "PrivateKMeans, auto, its steps": (_kmeans("auto", n_public=3000), _STEPS),
-    "PrivateKMeans, hybrid, its step": (_kmeans("hybrid", n_public=30_000), _STEPS),
-    "WaveCluster, persistence": (_wave(selector="persistence"), "one row alone in a corner"),
-    "WaveCluster, percentile": (_wave(selector="percentile"), "one row more at the maximum"),
-    "WaveCluster, density": (_wave(selector="density"), "one row alone in a corner"),
-    "WaveCluster, mass": (_wave(selector="mass"), "one row on a cell's border"),
-    "WaveCluster, posterior": (_wave(selector=Percentile(rule="posterior")), "one row twice"),
-    **{name: (_GATES[name][0], _GATES[name][2]) for name in _GATES if name not in _GRIDS_OF_CELLS},
-}
+_FITS_AT_GATE = {False: 10_000, True: 2_000}  # with categories a fit takes longer
+# All that is fitted follows from cells as it does with "auto".
+_NOT_FITTED = ("PrivateKMeans, adaptive-grid", "PrivateKMeans, uniform-grid")
 
 
 def _tables(model: Any, pair: str) -> tuple[Floats, Floats]:
@@ -141,7 +77,7 @@ def _tables(model: Any, pair: str) -> tuple[Floats, Floats]:
     return without, more
 
 
-def _case_at_gate(model: Any, parts: int, pair: str, draws: int = 10_000) -> Case:
+def _case_at_gate(model: Any, parts: int, pair: str, draws: int) -> Case:
     return Case(
         Batched(GateNumbers(model, parts)),
         _tables(model, pair),
@@ -163,20 +99,22 @@ def _case_of_fit(model: Any, pair: str) -> Case:
 
 def make_cases() -> dict[str, Case]:
     """Build the cases: 10,000 fits at the gate; 1,000 on every pair and of all that is fitted."""
-    gates = {name: _case_at_gate(*of) for name, of in _GATES.items()}
-    mixed = {name: _case_at_gate(*of, draws=_MIXED_FITS) for name, of in _MIXED_GATES.items()}
-    pairs = {
-        f"{name}, {pair}": _case_at_gate(*_GATES[name][:2], pair, draws=1_000)
-        for name in _EVERY_PAIR
-        for pair in PAIRS
-        if pair != _GATES[name][2]
-    }
-    return {
-        **gates,
-        **pairs,
-        **mixed,
-        **{f"{name}, fitted": _case_of_fit(*of) for name, of in _FITS.items()},
-    }
+    cases = {}
+    for entry in REGISTRY:
+        domain = MIXED if entry.is_mixed else LINE
+        fits = {name: (settings, pair) for name, (settings, pair) in entry.fits().items()}
+        for variant, (settings, releases, pair) in entry.gates().items():
+            name, model = entry.named(variant), entry.make(**{"domain": domain, **settings})
+            cases[name] = _case_at_gate(model, releases, pair, _FITS_AT_GATE[entry.is_mixed])
+            for other in PAIRS if name in _EVERY_PAIR else ():
+                if other != pair:
+                    cases[f"{name}, {other}"] = _case_at_gate(model, releases, other, 1_000)
+            if not entry.is_mixed and name not in _NOT_FITTED:
+                fits[variant] = settings, pair
+        for variant, (settings, pair) in fits.items():
+            model = entry.make(**{"domain": domain, **settings})
+            cases[f"{entry.named(variant)}, fitted"] = _case_of_fit(model, pair)
+    return cases
 
 
 class ArrayRows(LocalRows):

@@ -12,100 +12,36 @@ from shoal.audit.finding import Measured
 from shoal.audit.loss._mixed_twins import SCHEMA as MIXED
 from shoal.audit.loss._neighbours import neighbour_pairs, search_worst_row
 from shoal.audit.loss.replay import Replayed, replay
-from shoal.cluster import PrivateKMeans, PrivateKPrototypes, WaveCluster
-from shoal.cluster.wave import Percentile
+from shoal.cluster.registry import REGISTRY, Entry
 from shoal.domain import Box, Schema
-from shoal.privacy import ApproxDP, PureDP
-from shoal.synopsis import AdaptiveGrid, MixedSynopsis, PrivateBounds, PrivTree, UniformGrid
+from shoal.privacy import PureDP
 
 PLANE = Box(x=(-1, 1), y=(-1, 1))
-FOUR = Box.unit(4)
-EIGHT = Box.unit(8)
-PEOPLE = Schema.of_box(PLANE, entity="person", max_rows_per_person=2)
-FORTY = Box.unit(40)  # so many columns that noise with a delta is the smaller one
-FORTY_OF_PEOPLE = Schema.of_box(FORTY, entity="person", max_rows_per_person=2)
-REPLACED = PureDP(Fraction(1), neighbours="replace-one")
-DELTA = Fraction(1, 10**6)
-PUBLIC_ROWS = ((-0.5, -0.5), (-0.4, 0.1), (0.5, 0.4))
 _SHOWN = 6  # faults that are told of an estimator
-_STEPS = 3000  # a public number of rows from which on there are steps after the cells
 
 
-def _make(kind: Any, *arguments: Any, **settings: Any) -> Any:
-    usual: dict[str, Any] = {"domain": PLANE, "nonfinite": "drop"}
-    if "privacy" not in settings:
-        usual["epsilon"] = 1
-    return kind(*arguments, **usual | settings)
-
-
-def _kmeans(method: Any = "auto", k: Any = 2, **settings: Any) -> PrivateKMeans:
-    model: PrivateKMeans = _make(PrivateKMeans, k, method=method, **settings)
-    return model
-
-
-def _wave(**settings: Any) -> WaveCluster:
-    model: WaveCluster = _make(WaveCluster, **{"cells": 8, "min_cells": 1} | settings)
-    return model
-
-
-def _mixed(**settings: Any) -> PrivateKPrototypes:
-    usual: dict[str, Any] = {"epsilon": 1, "domain": MIXED, "n_init": 2, "n_synthetic": 200}
-    return PrivateKPrototypes(2, **usual | settings)
-
-
-def _kinds(name: str, make: Callable[..., Any], **settings: Any) -> dict[str, Any]:
-    """Return an estimator for rows added, rows replaced and people added or replaced."""
-    replaced = {"privacy": REPLACED, **settings}
-    return {
-        name: make(**settings),
-        f"{name}, a row replaced": make(**replaced),
-        f"{name}, people": make(**{**settings, "domain": PEOPLE}),
-        f"{name}, a person replaced": make(**{**replaced, "domain": PEOPLE}),
-    }
+def _families(entry: Entry) -> dict[str, Any]:
+    """Return the replayed forms of an estimator; of numbers, also for replaced rows and people."""
+    usual: dict[str, Any] = (
+        {"domain": MIXED} if entry.is_mixed else {"domain": PLANE, "nonfinite": "drop"}
+    )
+    forms = {name: dict(settings) for name, settings in entry.replays().items()}
+    if not entry.is_mixed:
+        own = forms.pop("", {})
+        replaced = own | {"privacy": PureDP(Fraction(1), neighbours="replace-one")}
+        people = {"domain": Schema.of_box(PLANE, entity="person", max_rows_per_person=2)}
+        forms = {
+            "": own,
+            "a row replaced": replaced,
+            "people": own | people,
+            "a person replaced": replaced | people,
+            **forms,
+        }
+    return {entry.named(name): entry.make(**usual | form) for name, form in forms.items()}
 
 
 families: Mapping[str, Any] = {
-    **_kinds("UniformGrid", lambda **settings: _make(UniformGrid, **settings)),
-    "UniformGrid, sparse": _make(UniformGrid, cells=64, sparse=True),
-    **_kinds("AdaptiveGrid", lambda **settings: _make(AdaptiveGrid, **settings)),
-    "AdaptiveGrid, sparse": _make(AdaptiveGrid, cells=16, sparse=True),
-    **_kinds("PrivTree", lambda **settings: _make(PrivTree, **settings)),
-    **_kinds("PrivateBounds", lambda **settings: _make(PrivateBounds, **settings)),
-    **_kinds("PrivateKMeans", lambda **settings: _kmeans(n_public=_STEPS, **settings)),
-    "PrivateKMeans, few rows": _kmeans(),
-    "PrivateKMeans, four columns": _kmeans(domain=FOUR, n_public=_STEPS),
-    "PrivateKMeans, eight columns": _kmeans(domain=EIGHT, n_public=_STEPS),
-    "PrivateKMeans, public rows": _kmeans(init=PUBLIC_ROWS, n_public=_STEPS),
-    "PrivateKMeans, choice of k": _kmeans(k=range(2, 5), n_public=_STEPS),
-    "PrivateKMeans, adaptive-grid": _kmeans("adaptive-grid"),
-    "PrivateKMeans, uniform-grid": _kmeans("uniform-grid"),
-    "PrivateKMeans, privtree": _kmeans("privtree"),
-    "PrivateKMeans, lloyd": _kmeans("lloyd"),
-    "PrivateKMeans, hybrid": _kmeans("hybrid", n_public=10 * _STEPS),
-    "PrivateKMeans, with a delta": _kmeans(
-        privacy=ApproxDP(Fraction(1), DELTA), domain=FORTY, n_public=_STEPS
-    ),
-    "PrivateKMeans, with a delta, people": _kmeans(
-        privacy=ApproxDP(Fraction(2), DELTA), domain=FORTY_OF_PEOPLE, n_public=_STEPS
-    ),
-    **_kinds("WaveCluster", _wave),
-    "WaveCluster, sparse": _wave(domain=EIGHT, cells=4),
-    "WaveCluster, privqt": _wave(method="privqt"),
-    "WaveCluster, privthr": _wave(method="privthr"),
-    "WaveCluster, privthrem": _wave(method="privthrem"),
-    "WaveCluster, baseline": _wave(method="baseline"),
-    "WaveCluster, persistence": _wave(selector="persistence"),
-    "WaveCluster, percentile": _wave(selector="percentile"),
-    "WaveCluster, density": _wave(selector="density"),
-    "WaveCluster, mass": _wave(selector="mass"),
-    "WaveCluster, posterior": _wave(selector=Percentile(rule="posterior")),
-    "MixedSynopsis": MixedSynopsis(epsilon=1, domain=MIXED),
-    "MixedSynopsis, a row replaced": MixedSynopsis(privacy=REPLACED, domain=MIXED),
-    "PrivateKPrototypes, few rows": _mixed(),
-    "PrivateKPrototypes, a profile": _mixed(n_public=300),
-    "PrivateKPrototypes, one step": _mixed(n_public=1000),
-    "PrivateKPrototypes, small groups": _mixed(n_public=_STEPS),
-    "PrivateKPrototypes, a row replaced": _mixed(n_public=_STEPS, epsilon=None, privacy=REPLACED),
+    name: model for entry in REGISTRY if entry.replays() for name, model in _families(entry).items()
 }
 
 

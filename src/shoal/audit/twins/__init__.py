@@ -13,32 +13,18 @@ Examples
 
 from collections.abc import Mapping
 from importlib import import_module
+from pkgutil import iter_modules
 from typing import cast
 
 from shoal.audit.case import Cases, Twin
 
 __all__ = ["twins"]
 
-_FAMILIES = (
-    "_noise_directions",
-    "_noise_lengths",
-    "_block_noise",
-    "_remaps",
-    "_bounded_values",
-    "_raw_floats",
-    "_repeated_reports",
-    "_noisy_counts",
-    "_thresholds",
-    "_kmeans_steps",
-    "_tree_splits",
-    "_gaussian_noise",
-    "_ledger_sums",
-)
-
 
 def _all() -> dict[str, Twin]:
-    families = [import_module(f"{__name__}.{family}") for family in _FAMILIES]
-    return {name: twin for family in families for name, twin in family.twins.items()}
+    """Return the twins of every file of this folder that has any."""
+    files = [import_module(f"{__name__}.{found.name}") for found in iter_modules(__path__)]
+    return {name: twin for file in files for name, twin in getattr(file, "twins", {}).items()}
 
 
 twins = cast("Mapping[str, Twin]", Cases(_all))

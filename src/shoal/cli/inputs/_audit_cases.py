@@ -10,6 +10,7 @@ from typing import Any
 
 from shoal.audit import Case, Finding, estimators, exact_score, mechanisms
 from shoal.audit.case import Cases
+from shoal.cluster.registry import REGISTRY
 from shoal.documents import parse_json
 from shoal.errors import InvalidSetting, ShoalError, quantity
 from shoal.privacy import LocalDP, PureDP
@@ -30,7 +31,7 @@ KINDS: Mapping[str, CaseMap] = {
     "estimators": estimators,
     "twins": Cases(_twins),
 }
-_SHORT = {"kmeans": "PrivateKMeans", "wave": "WaveCluster"}  # as `shoal cluster` calls them
+_SHORT = {entry.command: entry.name for entry in REGISTRY if entry.command is not None}
 _DRAWS = 20_000  # of a given function, which is called once for each draw
 
 

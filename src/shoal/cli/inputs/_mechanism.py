@@ -9,50 +9,34 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from shoal.cli.inputs._table import chosen_columns, schema_of, split_commas
 from shoal.errors import InvalidDomain, InvalidSetting, value_text
+from shoal.mechanisms import NDLaplace, Restrict
+from shoal.mechanisms.registry import REGISTRY
 
 if TYPE_CHECKING:
     from shoal.domain import Box, Schema
 
+_KINDS = {entry.command: entry.kind for entry in REGISTRY if entry.command is not None}
 
-class Name(StrEnum):
-    """The names of the mechanisms on the command line; ``auto`` is resolved before one is built."""
+if TYPE_CHECKING:
 
-    nd_laplace = "nd-laplace"
-    planar_laplace = "planar-laplace"
-    spherical_laplace = "spherical-laplace"
-    restricted_laplace = "restricted-laplace"
-    piecewise = "piecewise"
-    duchi = "duchi"
-    hybrid = "hybrid"
-    harmony = "harmony"
-    privunit = "privunit"
-    square_wave = "square-wave"
-    staircase = "staircase"
-    randomized_response = "randomized-response"
-    unary_encoding = "unary-encoding"
-    mixed = "mixed"
-    local_grid = "local-grid"
-    rounds = "rounds"
-    auto = "auto"
+    class Name(StrEnum):
+        """The names of the mechanisms on the command line: here, those that code mentions."""
 
+        nd_laplace = "nd-laplace"
+        planar_laplace = "planar-laplace"
+        spherical_laplace = "spherical-laplace"
+        restricted_laplace = "restricted-laplace"
+        randomized_response = "randomized-response"
+        unary_encoding = "unary-encoding"
+        mixed = "mixed"
+        local_grid = "local-grid"
+        rounds = "rounds"
+        auto = "auto"
 
-_CLASSES = {
-    Name.nd_laplace: "NDLaplace",
-    Name.planar_laplace: "PlanarLaplace",
-    Name.spherical_laplace: "SphericalLaplace",
-    Name.restricted_laplace: "NDLaplace",
-    Name.piecewise: "Piecewise",
-    Name.duchi: "Duchi",
-    Name.hybrid: "Hybrid",
-    Name.harmony: "Harmony",
-    Name.privunit: "PrivUnit",
-    Name.square_wave: "SquareWave",
-    Name.staircase: "Staircase",
-    Name.randomized_response: "RandomizedResponse",
-    Name.unary_encoding: "UnaryEncoding",
-    Name.mixed: "Mixed",
-    Name.local_grid: "LocalGrid",
-}
+else:
+    # Reports in rounds are no mechanism; ``auto`` is resolved before one is built.
+    Name = StrEnum("Name", {word.replace("-", "_"): word for word in (*_KINDS, "rounds", "auto")})
+
 _CATEGORICAL = (Name.randomized_response, Name.unary_encoding)
 _LAPLACE = (Name.nd_laplace, Name.planar_laplace, Name.spherical_laplace)
 
@@ -98,16 +82,15 @@ class Plan(NamedTuple):
 
 def build(settings: Settings) -> Plan:
     """Build the plan of these options."""
-    from shoal import mechanisms
-
     schema = schema_of(settings.domain)
     domain = _domain(
         schema, chosen_columns(settings.columns, schema.columns, settings.domain), settings
     )
-    kind = getattr(mechanisms, _CLASSES[settings.name])
+    is_restricted = settings.name is Name.restricted_laplace
+    kind = NDLaplace if is_restricted else _KINDS[settings.name]
     mechanism = kind(**_arguments(settings, kind, domain))
-    if settings.name is Name.restricted_laplace:
-        mechanism = mechanisms.Restrict(mechanism)
+    if is_restricted:
+        mechanism = Restrict(mechanism)
     return Plan(mechanism, domain, schema.entity)
 
 

@@ -59,6 +59,7 @@ def open_both(run):
         run("open", "campaign.json", f"people-{other}.json", *own, "--ledger", f"{name}.ledger")
 
 
+@pytest.mark.heavy
 def test_two_operators_open_their_sums_and_anybody_adds_them_up(shared, run):
     open_both(run)
     result = run(
@@ -79,6 +80,7 @@ def test_two_operators_open_their_sums_and_anybody_adds_them_up(shared, run):
     ]
 
 
+@pytest.mark.heavy
 def test_what_is_missing_or_of_another_is_refused(shared, run):
     own = ("--key", "first.key", "--db", "sqlite:///first.sqlite")
     refusals = {

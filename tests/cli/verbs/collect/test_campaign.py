@@ -11,6 +11,7 @@ from shoal.collector.databases import open_store
 from shoal.collector.storage import Arrival
 
 
+@pytest.mark.heavy
 def test_a_closed_campaign_keeps_its_sums_and_no_ids(campaign, run):
     store = open_store("sqlite:///campaign.sqlite", campaign.id, campaign.envelope)
     store.accept([Arrival(0, [b"a" * 16, b"b" * 16], [1, 1])], 0)
@@ -23,6 +24,7 @@ def test_a_closed_campaign_keeps_its_sums_and_no_ids(campaign, run):
     store.close()
 
 
+@pytest.mark.heavy
 def test_an_aggregator_is_named_only_where_there_are_two(campaign, run):
     pytest.importorskip("fastapi", reason="pip install 'shoal[collector]'")
     assert "two aggregators" in run("serve", "campaign.json", "--aggregator", 1)["message"]

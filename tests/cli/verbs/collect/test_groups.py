@@ -14,6 +14,7 @@ from shoal.collector.storage import Arrival
 from shoal.collector.wire import who_of
 
 
+@pytest.mark.heavy
 def test_a_campaign_from_invitations_to_published_groups(campaign, run):
     links = run("tokens", "campaign.json", 600, "--address", "https://walk.example.org/")["tokens"]
     tokens = [bytes.fromhex(link.rpartition("=")[2]) for link in links]
@@ -42,6 +43,7 @@ def test_a_campaign_from_invitations_to_published_groups(campaign, run):
     assert run("status", "campaign.json")["documents"] == ["model 0"]
 
 
+@pytest.mark.heavy
 def test_nothing_is_learnt_before_anybody_reports(campaign, run):
     refusals = {
         ("cluster", "campaign.json"): ("TooFewRows", "No report"),
@@ -56,6 +58,7 @@ def test_nothing_is_learnt_before_anybody_reports(campaign, run):
         assert message in document["message"]
 
 
+@pytest.mark.heavy
 def test_a_robust_run_says_what_it_cut_and_an_alarm_names_uneven_reports(campaign, run):
     store = open_store("sqlite:///campaign.sqlite", campaign.id, campaign.envelope)
     words, question = client.WordStream(), campaign.document["rounds"][0]["question"]
@@ -73,6 +76,7 @@ def test_a_robust_run_says_what_it_cut_and_an_alarm_names_uneven_reports(campaig
     assert run("status", "campaign.json")["alarms"] == ["hash functions of round 0"]
 
 
+@pytest.mark.heavy
 def test_a_shuffled_campaign_states_its_sums_and_releases_them_once(campaign, run, yaml, tmp_path):
     shuffled = yaml.replace('"4"', '"2"') + 'setting: shuffled\ndelta: "0.000001"\nn_least: 500\n'
     (tmp_path / "other.yaml").write_text(shuffled)

@@ -2,6 +2,8 @@
 
 from pathlib import Path
 
+import pytest
+
 from shoal.collector import client
 from shoal.collector.databases import open_store
 from shoal.collector.storage import Arrival
@@ -16,6 +18,7 @@ def accepted(campaign, url, token):
     return result.accepted
 
 
+@pytest.mark.heavy
 def test_hashes_of_invitations_let_people_report_to_a_second_database(campaign, run):
     second = "sqlite:///second.sqlite"
     (token,) = run("tokens", "campaign.json", 1, "--hashes", "hashes.txt")["tokens"]
@@ -25,6 +28,7 @@ def test_hashes_of_invitations_let_people_report_to_a_second_database(campaign, 
     assert token not in Path("hashes.txt").read_text()
 
 
+@pytest.mark.heavy
 def test_a_token_is_good_until_it_is_revoked(campaign, run):
     first, other = run("tokens", "campaign.json", 2)["tokens"]
     assert run("revoke", "campaign.json", first)["revoked"]
@@ -33,6 +37,7 @@ def test_a_token_is_good_until_it_is_revoked(campaign, run):
     assert not run("revoke", "campaign.json", other)["revoked"]  # it has reported
 
 
+@pytest.mark.heavy
 def test_a_file_without_hashes_is_refused(campaign, run, tmp_path):
     (tmp_path / "names.txt").write_text("Ada\n")
     for name in ("names.txt", "nothing.txt"):

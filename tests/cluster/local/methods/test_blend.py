@@ -9,6 +9,7 @@ from shoal.mechanisms import NDLaplace
 from shoal.randomness import Randomness
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize(("n", "last"), [(100, 1 / 4), (400, 0.25 / 3.25)])
 def test_of_many_reports_corrected_ones_weigh_less_and_all_views_lie_in_the_box(n, last):
     box = Box(x=(0, 10))

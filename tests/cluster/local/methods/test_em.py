@@ -26,6 +26,7 @@ def near(found, place, within=1.2):
     return found.weights[np.linalg.norm(found.atoms - place, axis=1) < within].sum()
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize("n", [1, 30])
 def test_weight_lies_where_records_do(n):
     found = density_of(reports(n), Randomness(0))
@@ -72,6 +73,7 @@ class Many:
         return tuple(3 * part for part in kernel(block))
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize(
     ("wide", "counted"), [(6, True), (3_000, False)], ids=["as ever", "too wide for a lattice"]
 )
@@ -85,6 +87,7 @@ def test_a_learner_says_whether_all_reports_of_a_frame_were_counted(wide, counte
     assert model.n_reports_ == 3 * len(here)
 
 
+@pytest.mark.heavy
 def test_many_reports_of_a_frame_are_counted_though_few_were_drawn(monkeypatch):
     few = reports(1)
     assert density_of(few, Randomness(0)).lattice is None
@@ -109,6 +112,7 @@ def test_posterior_means_lie_closer_to_the_records_than_the_reports():
     assert np.mean((means - ROWS) ** 2) < 0.5 * np.mean((released.values - ROWS) ** 2)
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize("n", [1, 30])
 def test_labels_by_hand_and_by_convolution_are_those_of_the_records(n):
     found = learn(reports(n), 2, Randomness(0), np.ones(2))

@@ -48,11 +48,13 @@ def test_one_group_alone_may_be_placed_anew(cells):
     assert np.all(np.isfinite(moved.centers))
 
 
+@pytest.mark.heavy
 def test_many_starts_and_moves_find_the_groups(cells):
     fits = fit_from_many_starts(cells, 3, np.random.default_rng(0))
     assert farthest(min(fits, key=lambda fit: fit.cost).centers) < 0.05
 
 
+@pytest.mark.heavy
 def test_progress_is_heard_before_the_end(cells):
     heard = []
     fit_from_many_starts(cells, 1, np.random.default_rng(0), heard.append)

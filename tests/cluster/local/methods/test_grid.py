@@ -27,12 +27,14 @@ def learnt(rows, k, *, epsilon=2.0, box=BOX, cells="auto", seed=7):
     return grid.learn(reports, k, Randomness(seed), half), reports
 
 
+@pytest.mark.heavy
 def test_centres_are_found():
     found, _ = learnt(people(), 3)
     by_age = found.centers[np.argsort(found.centers[:, 0])]
     assert np.abs((by_age - [[25, 4], [50, 15], [70, 6]]) / HALF).max() < 0.05
 
 
+@pytest.mark.heavy
 def test_far_fewer_people_do_than_plain_counts_need():
     """6,000 reports at epsilon 1: cells stand out of the noise by hardly two deviations."""
     found, _ = learnt(people(6_000), 3, epsilon=1.0)
@@ -40,6 +42,7 @@ def test_far_fewer_people_do_than_plain_counts_need():
     assert np.abs((by_age - [[25, 4], [50, 15], [70, 6]]) / HALF).max() < 0.15
 
 
+@pytest.mark.heavy
 def test_the_density_is_where_people_are():
     found, _ = learnt(people(), 3)
     assert np.isclose(found.weights.sum(), 1)
@@ -49,6 +52,7 @@ def test_the_density_is_where_people_are():
     assert np.all(BOX.contains(found.points))
 
 
+@pytest.mark.heavy
 def test_reports_are_labelled_by_the_likeliest_cluster():
     rows = people()
     found, reports = learnt(rows, 3, epsilon=6.0, cells=10)
@@ -57,11 +61,13 @@ def test_reports_are_labelled_by_the_likeliest_cluster():
     assert len(found.labels) == len(reports)
 
 
+@pytest.mark.heavy
 def test_a_seed_repeats_it():
     first, second = learnt(people(3_000), 3)[0], learnt(people(3_000), 3)[0]
     np.testing.assert_array_equal(first.centers, second.centers)
 
 
+@pytest.mark.heavy
 def test_units_say_which_distances_count():
     """With visits counting nearly nothing, groups are told apart by age."""
     mechanism = LocalGrid(BOX, epsilon=4.0, cells=8)
@@ -71,6 +77,7 @@ def test_units_say_which_distances_count():
     np.testing.assert_allclose(np.sort(found.centers[:, 0]), [25, 50, 70], atol=4)
 
 
+@pytest.mark.heavy
 def test_shapes_that_are_no_round_groups_are_seen_too():
     """Many people in a frame: what Gaussians cannot say is taken from the counts."""
     rng = np.random.default_rng(0)
@@ -92,6 +99,7 @@ def test_noise_alone_adds_nothing_to_the_groups():
     assert not grid._surplus(cells, np.zeros(144)).any()
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize("k", [1, 5])
 @pytest.mark.parametrize("n", [1, 500])
 def test_all_in_one_cell_and_few_reports_give_centres_in_the_box(k, n):
@@ -102,12 +110,14 @@ def test_all_in_one_cell_and_few_reports_give_centres_in_the_box(k, n):
     assert found.labels.max() < k
 
 
+@pytest.mark.heavy
 def test_one_column_and_one_cluster():
     rows = np.random.default_rng(0).normal(30, 2, (5_000, 1))
     found, _ = learnt(rows, 1, box=Box(age=(0, 100)))
     assert abs(found.centers[0, 0] - 30) < 3
 
 
+@pytest.mark.heavy
 def test_four_columns():
     rng = np.random.default_rng(0)
     means = np.array([[-0.5, -0.5, 0.5, 0.0], [0.5, 0.4, -0.4, 0.2]])
@@ -117,6 +127,7 @@ def test_four_columns():
     assert np.abs(found.centers[np.argsort(found.centers[:, 0])] - means).max() < 0.15
 
 
+@pytest.mark.heavy
 def test_progress_is_heard():
     heard = []
     mechanism = LocalGrid(BOX, epsilon=1.0, cells=4)

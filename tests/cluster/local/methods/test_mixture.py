@@ -32,6 +32,7 @@ def one(covariance):
     )
 
 
+@pytest.mark.heavy
 def test_shares_means_and_covariances_are_found():
     found = fit_mixture(drawn(), 2, Randomness(0))
     order = np.argsort(found.means[:, 0])
@@ -75,6 +76,7 @@ def test_points_stand_for_the_components():
     assert spread == pytest.approx(np.array([[4, 1], [1, 2]]), rel=0.06)
 
 
+@pytest.mark.heavy
 def test_reports_are_labelled_by_their_likeliest_component():
     reports = drawn(600)
     found = learn(reports, 2, Randomness(0), np.ones(2))

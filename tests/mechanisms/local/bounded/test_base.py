@@ -193,6 +193,7 @@ def test_the_ends_of_the_box_are_the_first_and_the_last_step():
     assert scaled_of(np.array([0, STEPS // 2, STEPS])).tolist() == [-1, 0, 1]
 
 
+@pytest.mark.heavy
 @given(
     arrays(np.float64, st.tuples(st.integers(0, 20), st.integers(1, 6)), elements=st.floats(-1, 1)),
     st.floats(0.01, 20),

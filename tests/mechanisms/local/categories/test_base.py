@@ -114,6 +114,7 @@ def test_a_single_value_is_a_list_of_one(oracle):
     assert made.frequencies(reports).value.shape == (2,)
 
 
+@pytest.mark.heavy
 @given(arrays(np.float64, st.integers(1, 20), elements=st.floats(-5, 5)))
 @settings(max_examples=100, deadline=None)
 def test_no_other_shares_are_nearer(estimate):

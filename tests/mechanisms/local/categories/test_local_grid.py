@@ -185,6 +185,7 @@ def test_what_is_no_table_of_numbers_is_refused():
         grid.check([["a", "b"]])
 
 
+@pytest.mark.heavy
 def test_a_million_people_need_little_memory():
     grid = LocalGrid(SQUARE, epsilon=1, n_expected=10**6)
     reports = grid.release(np.zeros((10**6, 2)), noise())

@@ -65,6 +65,7 @@ def test_multiples_are_those_of_the_digits():
     assert _multiples(3, 2)[2].tolist() == [0, 2, 1, 6, 8, 7, 3, 5, 4]
 
 
+@pytest.mark.heavy
 def test_ten_million_reports_are_counted_to_the_last():
     hashing = LocalHash(3, 400)
     counts = hashing._shares(np.full(10**7, 77))[0] * 10**7

@@ -147,6 +147,7 @@ def test_the_audit_catches_the_true_label_beside_a_report():
     assert lower_bound_of(*drawn(send), claim=LocalDP(1)).verdict == "violated"
 
 
+@pytest.mark.heavy
 def test_the_audit_catches_somebody_who_speaks_in_two_rounds():
     def send(rows, rng):
         mechanism = PrototypeReport(

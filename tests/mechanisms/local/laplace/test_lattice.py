@@ -13,6 +13,7 @@ from shoal.mechanisms.local.laplace._lattice import auto_step, checked_step
 EPSILONS = st.fractions(min_value=Fraction(1, 10**30), max_value=10**30)
 
 
+@pytest.mark.heavy
 @given(EPSILONS)
 def test_the_automatic_step_is_the_largest_power_of_two_that_costs_at_most_2_to_minus_20(epsilon):
     step = auto_step(epsilon)

@@ -68,6 +68,7 @@ def test_reports_lie_on_the_lattice_of_the_box():
     assert np.abs(places - np.rint(places)).max() < 1e-4
 
 
+@pytest.mark.heavy
 @given(arrays(np.float64, (2, 3), elements=st.floats(-1e4, 1e4)))
 @settings(max_examples=100, deadline=None)
 def test_the_noise_never_meets_the_record_before_both_are_whole_numbers(pair):
@@ -77,6 +78,7 @@ def test_the_noise_never_meets_the_record_before_both_are_whole_numbers(pair):
     assert np.array_equal(at[0] - at[1], (places[0] - places[1]).reshape(1, 3))
 
 
+@pytest.mark.heavy
 @given(arrays(np.float64, st.tuples(st.integers(0, 5), st.integers(1, 4)), elements=st.floats()))
 @settings(max_examples=100, deadline=None)
 def test_a_deployed_client_reports_whatever_number_it_holds(rows):

@@ -54,6 +54,7 @@ def test_sharing_adds_a_sixth_of_the_squared_step_to_the_variance():
     assert spread - at.var() == pytest.approx(0.25**2 / 6, rel=0.05)
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize("d", [1, 2, 3])
 def test_convolution_and_sums_by_hand_find_the_same_density(d):
     noise = NDLaplace(1.0)

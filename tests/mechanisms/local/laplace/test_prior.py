@@ -57,6 +57,7 @@ def test_of_very_many_reports_a_part_is_used_beyond_three_columns(monkeypatch):
     assert prior.weights @ prior.atoms == pytest.approx(np.full(4, 5), abs=0.5)
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize("d", [1, 2, 3])
 def test_many_reports_are_summed_by_convolution_and_tell_the_same(d, monkeypatch):
     box = Box.of([f"x{i}" for i in range(d)], np.zeros(d), np.full(d, 5.0))

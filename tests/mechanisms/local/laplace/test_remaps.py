@@ -52,6 +52,7 @@ def test_a_remap_is_a_function_of_the_reports_alone(remap):
     assert reports.remap is None
 
 
+@pytest.mark.heavy
 @given(VALUES)
 def test_clamping_goes_to_the_nearest_point_of_the_box_and_stays_there(values):
     clamped = clamp(BOX)(of(values))
@@ -60,6 +61,7 @@ def test_clamping_goes_to_the_nearest_point_of_the_box_and_stays_there(values):
     assert np.array_equal(clamp(BOX)(clamped).values, clamped.values)
 
 
+@pytest.mark.heavy
 @given(VALUES, st.integers(2, 7), st.integers(2, 7))
 def test_snapping_goes_to_the_nearest_of_all_nodes(values, m, k):
     axes = np.linspace(-1, 2, m), np.linspace(0, 10, k)
@@ -88,6 +90,7 @@ def test_bayes_needs_the_law_so_remapped_reports_are_refused():
         bayes_remap()(of([[5, 5]], Geometric(PureDP(1))))
 
 
+@pytest.mark.heavy
 @given(VALUES)
 @settings(deadline=None)
 def test_the_squared_loss_gives_the_posterior_mean(values):
@@ -119,6 +122,7 @@ def test_blocks_do_not_change_the_result(monkeypatch):
     assert np.allclose(bayes_remap((TOWNS, [1, 1, 1]))(reports).values, whole, atol=1e-12)
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize("d", [1, 2, 3, 5])
 def test_a_prior_learnt_from_the_reports_brings_them_nearer_to_the_records(d):
     box = Box.of([f"x{i}" for i in range(d)], np.zeros(d), np.full(d, 6.0))
@@ -131,6 +135,7 @@ def test_a_prior_learnt_from_the_reports_brings_them_nearer_to_the_records(d):
     assert after < 0.8 * clamped < before
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize("d", [1, 2, 3])
 def test_many_reports_come_as_near_as_those_moved_one_by_one(d, monkeypatch):
     box = Box.of([f"x{i}" for i in range(d)], np.zeros(d), np.full(d, 6.0))

@@ -19,6 +19,7 @@ def noise(seed=7):
     return Randomness(seed).noise
 
 
+@pytest.mark.heavy
 @given(st.floats(0.5, 20), st.floats(-1, 1), st.floats(0, 3))
 @settings(max_examples=40, deadline=None)
 def test_every_report_lies_in_the_box(epsilon, x, y):
