@@ -2,11 +2,13 @@ from datetime import date
 from decimal import Decimal
 
 import numpy as np
+import pandas as pd
 import pyarrow as pa
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from shoal.data import source_of
 from shoal.data.encode import (
     encode_codes,
     encode_numbers,
@@ -28,6 +30,12 @@ NUMBERS = {
 }
 
 CELLS = st.text(max_size=8) | st.floats().map(repr) | st.integers().map(str)
+
+
+def cells(**columns):
+    """A batch of columns without a type."""
+    (batch,) = source_of(columns).batches([*columns])
+    return batch
 
 
 @pytest.mark.parametrize("kind", NUMBERS)
@@ -100,16 +108,35 @@ def test_a_category_without_its_column_is_refused():
 
 
 def test_text_that_is_no_number_is_missing_if_that_is_asked():
-    batch = pa.record_batch({"a": ["1.5", "05", "secret", "NA"]})
-    values = encode_numbers(batch, ["a"], text="missing")
+    values = encode_numbers(cells(a=["1.5", "05", "secret", "NA"]), ["a"], text="missing")
     np.testing.assert_array_equal(values[:, 0], [1.5, np.nan, np.nan, np.nan])
 
 
 def test_the_likely_cause_is_said():
-    batch = pa.record_batch({"a": ["1,5"], "b": ["31.12.2020"], "c": [date(2020, 1, 1)], "d": [1]})
-    causes = r"'a' \(decimal commas.*\), 'b' \(dates\), 'c' \(date32.*\) of 4 columns"
+    batch = cells(a=["1,5"], b=["31.12.2020"], c=[date(2020, 1, 1)], d=[1], e=[True])
+    causes = (
+        r"'a' \(decimal commas.*\), 'b' \(dates\), 'c' \(dates\), 'e' \(other text\) of 5 columns"
+    )
     with pytest.raises(NotNumeric, match=causes):
-        encode_numbers(batch, ["a", "b", "c", "d"])
+        encode_numbers(batch, [*"abcde"])
+    missing = encode_numbers(batch, [*"abcde"], text="missing")
+    np.testing.assert_array_equal(missing, [[np.nan, np.nan, np.nan, 1, np.nan]])
+
+
+@pytest.mark.parametrize("scale", range(1, 30))
+def test_a_decimal_is_read_by_its_own_digits(scale):
+    for kind in (pa.decimal128(38, scale), pa.decimal256(70, scale)):
+        column = pa.array([Decimal("1.1"), Decimal("-7.0"), Decimal(0)], kind)
+        values = encode_numbers(pa.record_batch({"a": column}), ["a"])
+        assert values[:, 0].tolist() == [1.1, -7.0, 0.0]
+
+
+def test_objects_of_several_kinds_are_no_categories_and_no_people():
+    (batch,) = source_of(pd.DataFrame({"a": pd.Series(["7", 7], dtype=object)})).batches(["a"])
+    with pytest.raises(UnknownCategory, match=r"'a'.*objects that are not all text"):
+        encode_codes(batch, {"a": Categories(["7"])})
+    with pytest.raises(InvalidSetting, match="cannot tell people apart"):
+        encode_owners(batch, "a")
 
 
 OWNERS = {

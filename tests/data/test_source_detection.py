@@ -156,20 +156,32 @@ def test_a_name_for_each_column_of_an_array_is_needed():
         source_of(X, names=["a", "b"])
 
 
-MIXED = {
-    "pandas": lambda values: pd.DataFrame({"a": pd.Series(values, dtype=object)}),
-    "categorical": lambda values: pd.DataFrame({"a": pd.Categorical(values)}),
-    "lists": lambda values: {"a": values},
-}
-
-
-@pytest.mark.parametrize("kind", MIXED)
 @pytest.mark.parametrize("odd", ["secret", 2**70])
-def test_objects_of_several_kinds_are_read_one_by_one(kind, odd):
-    (batch,) = source_of(MIXED[kind]([1, 2.5, odd])).batches(["a"])
+@pytest.mark.parametrize(
+    "make", [lambda values: {"a": values}, lambda values: [[v] for v in values]]
+)
+def test_python_values_of_several_kinds_are_read_one_by_one(make, odd):
+    (batch,) = source_of(make([1, 2.5, odd]), names=["a"]).batches(["a"])
     expected = np.nan if odd == "secret" else 2.0**70
     values = encode_numbers(batch, ["a"], text="missing")[:, 0]
     np.testing.assert_array_equal(values, [1, 2.5, expected])
+
+
+OBJECTS = {
+    "pandas": lambda values: pd.DataFrame({"a": pd.Series(values, dtype=object)}),
+    "categorical": lambda values: pd.DataFrame({"a": pd.Categorical(values)}),
+    "array": lambda values: {"a": np.array(values, dtype=object)},
+    "series": lambda values: {"a": pd.Series(values, dtype=object)},
+}
+
+
+@pytest.mark.parametrize("kind", OBJECTS)
+@pytest.mark.parametrize("values", [[1, 2.5, "x"], ["1", "2"], [True, "x"]])
+def test_objects_are_no_numbers_whatever_they_hold(kind, values):
+    (batch,) = source_of(OBJECTS[kind](values)).batches(["a"])
+    for text in ("refuse", "missing"):
+        with pytest.raises(NotNumeric, match="no type of numbers"):
+            encode_numbers(batch, ["a"], text=text)
 
 
 def test_text_among_numbers_is_refused_without_its_words():
@@ -232,6 +244,9 @@ def test_any_array_of_numbers_comes_back_in_batches_of_any_size(array, size):
     | st.dictionaries(st.text(max_size=2), st.lists(st.integers() | st.text(), max_size=3))
 )
 @example({"": [2**70]})
+@example({"": [10**5000]})
+@example([[1, [2]], [3, (4, 5)]])
+@example({"": "text", "x": {}})
 @example({"": [2**70, "x"]})
 def test_anything_else_is_taken_or_refused_by_name_never_crashed_on(given):
     with suppress(BadInput):

@@ -1,4 +1,5 @@
-from datetime import date
+from datetime import date, datetime
+from decimal import Decimal
 
 import numpy as np
 import pandas as pd
@@ -75,7 +76,7 @@ def test_values_meet_as_people_write_them(kind):
     [pa.array([[1]]), pa.array([{"x": 1}]), pa.array([b"x"]), pa.array([b"x"], pa.binary(1))],
 )
 def test_values_that_cannot_be_written_down_are_refused(column):
-    with pytest.raises(UnknownCategory, match="cannot hold categories"):
+    with pytest.raises(UnknownCategory, match="takes columns of text; this one holds"):
         Categories(["F"], other="bucket").codes(column)
 
 
@@ -83,13 +84,65 @@ def test_values_that_cannot_be_written_down_are_refused(column):
 def test_one_odd_value_changes_nobody_elses_code(odd):
     listed = Categories([1, 2, 123456789012345678, 123456789012345679], other="bucket")
     values = ["1.0", "2.00", " 2", "123456789012345678", "123456789012345679", "01"]
-    for column in (values, pa.array(values), np.array(values, dtype=object)):
-        assert listed.codes(column).tolist() == [0, 1, 1, 2, 3, 4]
-        assert listed.codes([*values, odd]).tolist()[:-1] == [0, 1, 1, 2, 3, 4]
+    assert listed.codes(values).tolist() == [0, 1, 1, 2, 3, 4]
+    assert listed.codes([*values, odd]).tolist()[:-1] == [0, 1, 1, 2, 3, 4]
+
+
+LISTS = {
+    "text": ["1", "2"],
+    "numbers": [1, 2.5],
+    "large numbers": [1, 2**53],
+    "dates": [date(2020, 1, 1)],
+    "truth values": [True],
+    "several kinds": [1, "x"],
+}
+TYPED = {
+    "text": pa.array(["1"]),
+    "large text": pa.array(["1"], pa.large_string()),
+    "text objects": np.array(["1", None], dtype=object),
+    "coded text": pd.Series(["1"], dtype="category"),
+    "whole numbers": pa.array([1], pa.uint8()),
+    "nullable numbers": pd.Series([1, None], dtype="Int64"),
+    "floats": np.array([1.0]),
+    "decimals": pa.array([Decimal("1.00")]),
+    "dates": pa.array([date(2020, 1, 1)]),
+    "times": pd.Series([datetime(2020, 1, 1)]),
+    "truth values": np.array([True]),
+    "mixed objects": pd.Series([1, "1"], dtype=object),
+    "bytes": pa.array([b"1"]),
+    "nothing": pa.nulls(1),
+}
+TAKEN = {
+    "text": {"text", "large text", "text objects", "coded text"},
+    "numbers": {"whole numbers", "nullable numbers", "floats", "decimals"},
+    "large numbers": {"whole numbers", "nullable numbers", "decimals"},
+    "dates": {"dates"},
+    "truth values": {"truth values"},
+    "several kinds": {"text", "large text", "text objects", "coded text"},
+}
+
+
+@pytest.mark.parametrize("kind", TYPED)
+@pytest.mark.parametrize("listed", LISTS)
+def test_a_list_takes_columns_of_its_own_kind_alone(listed, kind):
+    categories, column = Categories(LISTS[listed], other="bucket"), TYPED[kind]
+    if kind in {*TAKEN[listed], "nothing"}:
+        assert categories.codes(column)[0] == (kind == "nothing") * len(LISTS[listed])
+        return
+    with pytest.raises(UnknownCategory, match="by its path"):
+        categories.codes(column)
+
+
+@pytest.mark.parametrize("scale", [0, 2, 9])
+def test_decimals_are_looked_up_by_their_digits_whatever_the_scale(scale):
+    column = pa.array([Decimal(7), Decimal(0), None], pa.decimal128(38, scale))
+    for large in (1, 2**60):
+        listed = Categories([0, 7, large], other="bucket")
+        assert listed.codes(column).tolist() == [1, 0, 3]
 
 
 def test_floats_cannot_tell_large_labels_apart_and_are_refused():
-    with pytest.raises(UnknownCategory, match="whole numbers or text"):
+    with pytest.raises(UnknownCategory, match="takes columns of whole numbers"):
         Categories([2**60, 2**60 + 1], other="bucket").codes(pa.array([1.5, 2.0**60]))
 
 
@@ -143,7 +196,7 @@ def test_equal_lists_are_equal_and_hash():
 def test_labels_undo_codes(values, data):
     listed = Categories(values)
     codes = data.draw(st.lists(st.integers(0, len(values) - 1)))
-    assert listed.codes(listed.labels(codes)).tolist() == codes
+    assert listed.codes(listed.labels(codes).tolist()).tolist() == codes
 
 
 def test_no_values_have_no_codes():

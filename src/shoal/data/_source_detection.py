@@ -18,7 +18,7 @@ from shoal.data.memory import (
     RelationSource,
 )
 from shoal.data.source import Source
-from shoal.domain.value_text import column_to_text
+from shoal.data.untyped import Cells, field_of_cells, objects_column, values_column
 from shoal.errors import DimensionMismatch, NotNumeric, UnreadableTable
 
 
@@ -50,7 +50,7 @@ def source_of(X: Any, names: Sequence[str] | None = None) -> Source:
     if isinstance(X, np.ndarray):
         return ArraySource(X, names)
     if isinstance(X, list | tuple):
-        return ArraySource(_array_of(X), names)
+        return ArrowSource(_table_of_rows(X, names))
     if isinstance(X, Mapping):
         return ArrowSource(_table_of(X))
     # In this order: each of the later tests imports one more library.
@@ -97,14 +97,15 @@ def _frame(X: Any) -> Source | None:
 
 def _from_pandas(part: Any) -> pa.Table:
     # By position: names may be anything in pandas, even twice the same once written as text.
-    places = range(part.shape[1])
-    return pa.table([_from_series(part.iloc[:, i]) for i in places], names=list(map(str, places)))
+    return _table({str(i): _from_series(part.iloc[:, i]) for i in range(part.shape[1])})
 
 
-def _from_series(column: Any) -> pa.Array | pa.ChunkedArray:
-    """Return a pandas column as Arrow; objects as text, each value on its own."""
+def _from_series(column: Any) -> tuple[Any, Cells]:
+    """Return a column of pandas or NumPy in its own type; objects as text."""
     values = getattr(column.dtype, "categories", column)  # those of a categorical column
-    return column_to_text(column.astype(object)) if values.dtype == "object" else pa.array(column)
+    if values.dtype == "object":
+        return objects_column(column.astype(object))
+    return pa.array(column), "typed"
 
 
 def _refuse(X: Any) -> Source:
@@ -119,30 +120,55 @@ def _refuse(X: Any) -> Source:
     )
 
 
-def _array_of(rows: Sequence[Any]) -> Any:
-    try:
-        return np.array(rows)
-    except ValueError:
+def _table_of_rows(rows: Sequence[Any], names: Sequence[str] | None) -> pa.Table:
+    """Return a list of rows as a table of untyped columns."""
+    widths = {len(row) if _is_row(row) else 0 for row in rows} or {0}
+    if len(widths) > 1:
         raise DimensionMismatch(
             f"The {len(rows)} rows have different lengths.", "Give every row the same columns."
-        ) from None
+        )
+    (width,) = widths
+    named = [f"x{i}" for i in range(width)] if names is None else names
+    if not width or len(named) != width:
+        wanted = "some" if names is None else len(names)
+        raise DimensionMismatch(
+            f"Expected rows of {wanted} columns; got {len(rows)} rows of {width}.",
+            "Pass a list of rows, e.g. [[31, 2], [47, 5]].",
+        )
+    columns = zip(named, zip(*rows, strict=True), strict=True)
+    return _table({name: (values_column(values), "untyped") for name, values in columns})
+
+
+def _is_row(row: Any) -> bool:
+    is_sequence = hasattr(row, "__len__") and hasattr(row, "__iter__")
+    return (
+        is_sequence and not isinstance(row, str | bytes | Mapping) and getattr(row, "ndim", 1) == 1
+    )
 
 
 def _table_of(columns: Mapping[Any, Any]) -> pa.Table:
     try:
-        return pa.table({str(name): _column(values) for name, values in columns.items()})
+        return _table({str(name): _column(values) for name, values in columns.items()})
     except (pa.ArrowException, TypeError, ValueError, OverflowError):
         raise UnreadableTable(
             f"The {len(columns)} columns do not make a table.",
-            "Give every column one type of values, and the same length.",
+            "Give each column as a list or an array, all of the same length.",
         ) from None
 
 
-def _column(values: Any) -> Any:
-    """Return a column of one type as it is; mixed types, or huge numbers, as text."""
-    if not isinstance(values, list | tuple):
-        return values
-    try:
-        return pa.array(values)
-    except (pa.ArrowException, TypeError, ValueError, OverflowError):
-        return column_to_text(values)
+def _table(columns: Mapping[str, tuple[Any, Cells]]) -> pa.Table:
+    fields = [field_of_cells(name, column.type, cells) for name, (column, cells) in columns.items()]
+    return pa.table([column for column, _ in columns.values()], schema=pa.schema(fields))
+
+
+def _column(values: Any) -> tuple[Any, Cells]:
+    """Return a typed column in its own type; Python's values are read each by itself."""
+    if isinstance(values, str | bytes | Mapping):
+        raise TypeError
+    if isinstance(values, pa.Array | pa.ChunkedArray):
+        return values, "typed"
+    if type(values).__module__.split(".")[0] in ("numpy", "pandas"):
+        return _from_series(values)
+    if hasattr(values, "__arrow_c_stream__"):
+        return pa.chunked_array(values), "typed"
+    return values_column(list(values)), "untyped"

@@ -1,6 +1,8 @@
 """Encode columns of a batch as numbers, category codes or owners, each cell on its own.
 
-No cell changes what another one means, so one odd row cannot change how others are read.
+What a cell means follows from this cell, the type of its column and public facts. Which types a
+column takes follows from its kind alone (docs/guides/data.md has the table), so one odd row cannot
+change how others are read.
 """
 
 from collections.abc import Collection, Mapping, Sequence
@@ -13,8 +15,10 @@ from numpy.typing import NDArray
 
 from shoal.arrays import Floats
 from shoal.data.source import find_columns
+from shoal.data.untyped import cells_of, texts_of
 from shoal.domain import Categories
-from shoal.domain.value_text import MISSING, normalise_column
+from shoal.domain.categories import Codes
+from shoal.domain.value_text import MISSING, column_as_text, normalise_column
 from shoal.errors import InvalidSetting, NotNumeric, UnknownCategory
 
 _NO_OWNER_TYPES = (
@@ -52,31 +56,40 @@ def encode_numbers(
     batch
         The rows. Whole numbers beyond 2**53 are rounded.
     names
-        The columns; dates and truth values raise ``NotNumeric``.
+        The columns; one with a type of text, dates or truth values raises ``NotNumeric``.
     text
-        What a cell of text that is no number does: raise ``NotNumeric`` ("refuse"), or count as
-        "missing".
+        What a cell of an untyped column does that is no number: raise ``NotNumeric`` ("refuse"), or
+        count as "missing".
     lenient
         Columns in which such a cell is missing whatever ``text`` says.
 
     Examples
     --------
-    >>> batch = pa.record_batch({"age": [31, None], "visits": ["2.5", "often"]})
+    >>> from shoal.data import source_of
+    >>> (batch,) = source_of({"age": [31, None], "visits": ["2.5", "often"]}).batches(
+    ...     ["age", "visits"]
+    ... )
     >>> encode_numbers(batch, ["age", "visits"], text="missing").tolist()
     [[31.0, 2.5], [nan, nan]]
     """
     # One line a column, transposed at the end: each column is then contiguous.
     rows = np.empty((len(names), batch.num_rows))
-    wrong: dict[str, list[str]] = {}
+    wrong_types, wrong_cells = {}, {}
     for row, name, at in zip(rows, names, find_columns(batch.schema.names, names), strict=True):
         column = _decoded(batch.column(at))
-        if _is_number(column.type) or _is_text(column.type):
+        if _is_number(column.type):
             row[:] = _floats(column)
-        odd = _non_numbers(column, row, "missing" if name in lenient else text)
-        if odd:
-            wrong[name] = odd
-    if wrong:
-        raise _not_numeric(wrong, len(names))
+        elif cells_of(batch.schema.field(at)) == "untyped":
+            texts = texts_of(column)
+            row[:] = floats_of(texts)
+            if text == "refuse" and name not in lenient and (kinds := odd_cell_kinds(texts)):
+                wrong_cells[name] = ", ".join(kinds)
+        else:
+            wrong_types[name] = _name_of_type(column.type)
+    if wrong_types:
+        raise _wrong_type_error(wrong_types, len(names))
+    if wrong_cells:
+        raise _not_numeric(wrong_cells, len(names))
     return rows.T
 
 
@@ -98,7 +111,7 @@ def encode_codes(batch: pa.RecordBatch, categories: Mapping[str, Categories]) ->
     for row, (name, known) in zip(columns, categories.items(), strict=True):
         (at,) = find_columns(batch.schema.names, [name])
         try:
-            row[:] = known.codes(batch.column(at))
+            row[:] = _codes(batch.column(at), cells_of(batch.schema.field(at)), known)
         except UnknownCategory as error:
             raise error.within(f"Column {name!r}") from None
     return columns.T
@@ -115,25 +128,32 @@ def encode_owners(batch: pa.RecordBatch, name: str) -> pa.Array:
     ['7', '7', 'ada', None]
     """
     (at,) = find_columns(batch.schema.names, [name])
-    column = _decoded(batch.column(at))
-    if any(test(column.type) for test in _NO_OWNER_TYPES):
-        what = "nested values" if pa.types.is_nested(column.type) else f"{column.type}"
-        raise InvalidSetting(
-            f"{name!r} holds {what}, which cannot tell people apart.",
-            "Convert it to whole numbers or text first; floats round large numbers.",
-        )
+    column, cells = _decoded(batch.column(at)), cells_of(batch.schema.field(at))
+    is_untyped = cells == "untyped"
+    if not is_untyped and any(test(column.type) for test in _NO_OWNER_TYPES):
+        raise _no_owners_error(name, _name_of_type(column.type))
+    if cells == "mixed objects":
+        raise _no_owners_error(name, "objects of several kinds")
     # Spelling must not make two people of one: each would get a promise of their own.
-    written = normalise_column(column.cast(pa.string()))
+    written = normalise_column(texts_of(column) if is_untyped else column_as_text(column))
     return pc.if_else(is_missing(written), None, written)
+
+
+def _no_owners_error(name: str, what: str) -> InvalidSetting:
+    return InvalidSetting(
+        f"{name!r} holds {what}, which cannot tell people apart.",
+        "Convert it to whole numbers or text first; floats round large numbers.",
+    )
+
+
+def _codes(column: pa.Array, cells: str, known: Categories) -> Codes:
+    if cells == "mixed objects":
+        raise known.type_error("objects that are not all text")
+    return known.codes_of_texts(texts_of(column)) if cells == "untyped" else known.codes(column)
 
 
 def _decoded(column: pa.Array) -> pa.Array:
     return column.dictionary_decode() if pa.types.is_dictionary(column.type) else column
-
-
-def _is_text(kind: pa.DataType) -> bool:
-    tests = (pa.types.is_string, pa.types.is_large_string, pa.types.is_string_view)
-    return any(test(kind) for test in tests)
 
 
 def _is_number(kind: pa.DataType) -> bool:
@@ -141,30 +161,36 @@ def _is_number(kind: pa.DataType) -> bool:
     return any(test(kind) for test in tests)
 
 
-def _non_numbers(column: pa.Array, floats: Floats, text: str) -> list[str]:
-    """Return what a column holds that is no number, in words."""
-    kind = column.type
-    if _is_text(kind):
-        suspect = text == "refuse" and bool(np.isnan(floats).any())
-        return odd_cell_kinds(column) if suspect else []
-    if _is_number(kind):
-        return []
-    return ["nested values" if pa.types.is_nested(kind) else str(kind)]
+def _name_of_type(kind: pa.DataType) -> str:
+    return "nested values" if pa.types.is_nested(kind) else str(kind)
 
 
-def _not_numeric(wrong: Mapping[str, list[str]], n_columns: int) -> NotNumeric:
-    columns = [f"{name!r} ({', '.join(kinds)})" for name, kinds in wrong.items()]
+def _wrong_type_error(wrong: Mapping[str, str], n_columns: int) -> NotNumeric:
     return NotNumeric(
-        f"{', '.join(columns[:5])} of {n_columns} columns are not numbers throughout.",
+        f"{_listed(wrong)} of {n_columns} columns have no type of numbers.",
+        "Pass the file by its path: each cell is then read by itself, whatever the others are. Or "
+        "state the type where the table is made, e.g. float64. Other values are categories: `sex: "
+        "{values: [F, M]}` in a schema.",
+    )
+
+
+def _not_numeric(wrong: Mapping[str, str], n_columns: int) -> NotNumeric:
+    return NotNumeric(
+        f"{_listed(wrong)} of {n_columns} columns are not numbers throughout.",
         "Write numbers like 1234.5; or leave such rows out: nonfinite='drop', --drop; or say how "
         "numbers are written: --numbers 1.234,5; or describe other values as categories: "
         "`sex: {values: [F, M]}` in a schema.",
     )
 
 
+def _listed(wrong: Mapping[str, str]) -> str:
+    return ", ".join([f"{name!r} ({what})" for name, what in wrong.items()][:5])
+
+
 def _floats(column: pa.Array) -> Floats:
-    if _is_text(column.type):
-        return floats_of(column.cast(pa.string()))
+    if pa.types.is_decimal(column.type):
+        # By its own digits: the scale follows from all cells, and a cast would divide by it.
+        column = column.cast(pa.string())
     floats: Floats = column.cast(pa.float64(), safe=False).to_numpy(zero_copy_only=False)
     return floats
 

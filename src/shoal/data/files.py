@@ -15,6 +15,7 @@ import pyarrow.csv as pa_csv
 import pyarrow.parquet as pq
 
 from shoal.data.source import BATCH_ROWS, Source, check_names, find_columns, hide_row_text
+from shoal.data.untyped import field_of_cells
 from shoal.errors import UnknownColumn, UnreadableTable
 
 _TEXT_SUFFIXES = (".csv", ".csv.gz", ".tsv", ".tsv.gz")
@@ -157,7 +158,9 @@ def _csv_batches(file: Path, header: _Header, columns: list[str]) -> Iterator[pa
     try:
         with hide_row_text(str(file)):
             reader = pa_csv.open_csv(file, **how)
-        yield from _nonempty(reader, str(file))
+        cells = pa.schema([field_of_cells(name, pa.string()) for name in columns])
+        for batch in _nonempty(reader, str(file)):
+            yield pa.RecordBatch.from_arrays(batch.columns, schema=cells)
     except UnreadableTable as error:
         raise _uneven_line_error(file, header) or error from None
 

@@ -3,13 +3,17 @@
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
+from datetime import date
+from decimal import Decimal
 from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from shoal.domain.value_text import (
+    column_as_text,
     column_to_text,
+    is_text_or_absent,
     is_value,
     normalise_column,
     normalise_text,
@@ -19,16 +23,17 @@ from shoal.errors import InvalidDomain, UnknownCategory, setting, value_text
 
 Codes = NDArray[np.int32]
 OTHER = "<other>"
-_LARGEST_EXACT_FLOAT = 2**53  # floats hold every whole number up to here
+_FIRST_INEXACT_FLOAT = 2**53  # another whole number rounds to it, and to none below
 
 
 @dataclass(frozen=True, init=False)
 class Categories:
     """The values a column may take, in order, stated before anyone looks at the rows.
 
-    Values are compared as people write them, without blanks around them: the number 1 and the
-    texts "1" and "1.0" are one value, for a CSV file knows no difference. What a value is depends
-    on this value and the list alone, never on the rest of its column.
+    Values without a type, those of a CSV file or a Python list, are compared as people write them,
+    without blanks around them: the number 1 and the texts "1" and "1.0" are one value. A column
+    with a type is taken if the type is the list's own: text, numbers, dates or truth values. What a
+    value is depends on this value, its type and the list, never on the rest of its column.
 
     Parameters
     ----------
@@ -77,24 +82,62 @@ class Categories:
         Parameters
         ----------
         values
-            A column of any type that Arrow takes.
+            Python values, each read by itself; or a column of Arrow, pandas or NumPy of the list's
+            own type. Of objects only text is taken.
 
         Raises
         ------
         UnknownCategory
-            If a value is not listed and there is no bucket.
+            If a value is not listed and there is no bucket, or a column has another type.
         """
-        codes = self._places(_column(values))
-        unknown = codes < 0
-        if self.other == "bucket":
-            codes[unknown] = len(self.values)
-        elif unknown.any():
-            raise UnknownCategory(
-                f"{np.count_nonzero(unknown)} of {codes.size} values are missing or outside the "
-                f"public list of {len(self.values)}.",
-                "Complete the list, or collect them with " + setting("other", "bucket") + ".",
+        import pyarrow as pa
+
+        if not isinstance(values, pa.Array | pa.ChunkedArray) and not hasattr(values, "dtype"):
+            return self.codes_of_texts(column_to_text(values))
+        column = _typed_column(values)
+        if column is None:
+            raise self.type_error("objects that are not all text")
+        if not self._takes(column.type):
+            raise self.type_error(
+                "nested values" if pa.types.is_nested(column.type) else str(column.type)
             )
-        return codes
+        return self._finished(self._places(column))
+
+    def codes_of_texts(self, texts: Any) -> Codes:
+        """Return the index of each value of an Arrow array of text, read by itself.
+
+        Parameters
+        ----------
+        texts
+            What values without a type are written as.
+        """
+        return self._finished(self._places_of_text(texts))
+
+    def type_error(self, what: str) -> UnknownCategory:
+        """Return the error that says which columns a list of this kind takes.
+
+        Parameters
+        ----------
+        what
+            What the column holds instead.
+        """
+        taken = "whole numbers" if self._are_large else self.kind
+        return UnknownCategory(
+            f"A public list of {self.kind} takes columns of {taken}; this one holds {what}.",
+            "Pass the file by its path: each cell is then read by itself. Or have the column read "
+            f"as {self.kind} in the first place, e.g. pd.read_csv(path, dtype=str) for text: a "
+            "type that was inferred from all rows lets one row change how others are read.",
+        )
+
+    @property
+    def kind(self) -> Literal["text", "numbers", "dates", "truth values"]:
+        """What the list holds; several kinds at once are text."""
+        kinds = {type(value) for value in self.values}
+        if kinds <= {int, float, Decimal}:
+            return "numbers"
+        if kinds == {bool}:
+            return "truth values"
+        return "dates" if kinds == {date} else "text"
 
     def labels(self, codes: ArrayLike) -> NDArray[np.object_]:
         """Return the values these codes stand for.
@@ -117,19 +160,53 @@ class Categories:
         known[len(self.values) :] = OTHER
         return known.take(places)
 
-    def _places(self, column: Any) -> Codes:
-        """Return the codes of a column, -1 for values that are not listed."""
+    @property
+    def _are_large(self) -> bool:
+        """Whether these are numbers to which a float may round that was another number."""
+        is_large = (abs(value) >= _FIRST_INEXACT_FLOAT for value in self.values)
+        return self.kind == "numbers" and any(is_large)
+
+    def _takes(self, kind: Any) -> bool:
+        """Whether a column of this type is one of the list's own kind."""
+        from pyarrow import types as is_a
+
+        tests: dict[str, tuple[Any, ...]] = {
+            "text": (is_a.is_string, is_a.is_large_string, is_a.is_string_view),
+            "numbers": (is_a.is_integer, is_a.is_decimal),
+            "dates": (is_a.is_date,),
+            "truth values": (is_a.is_boolean,),
+        }
+        if is_a.is_floating(kind):
+            return self.kind == "numbers" and not self._are_large
+        return is_a.is_null(kind) or any(test(kind) for test in tests[self.kind])
+
+    def _places(self, column: Any) -> Any:
+        """Return the index of each value of a typed column, null for values that are not listed."""
         import pyarrow as pa
         import pyarrow.compute as pc
 
-        if pa.types.is_dictionary(column.type):
-            column = column.dictionary_decode()
-        if pa.types.is_floating(column.type) and _are_numbers(self.values):
-            column, listed = column.cast(pa.float64(), safe=False), _floats(self.values)
-            places = pc.index_in(column, listed)
-        else:
-            places = self._places_of_text(_as_text(column))
-        return np.array(pc.fill_null(places, -1).to_numpy(zero_copy_only=False), dtype=np.int32)
+        if self.kind != "numbers" or self._are_large:
+            return self._places_of_text(column_as_text(column))
+        if pa.types.is_decimal(column.type):
+            column = column.cast(pa.string())  # by its own digits, not by the column's scale
+        listed = pa.array([float(value) for value in self.values])
+        return pc.index_in(column.cast(pa.float64(), safe=False), listed)
+
+    def _finished(self, places: Any) -> Codes:
+        """Return codes, with values that are not listed in the bucket; refuse them without one."""
+        import pyarrow.compute as pc
+
+        codes = np.array(pc.fill_null(places, -1).to_numpy(zero_copy_only=False), dtype=np.int32)
+        unknown = codes < 0
+        if self.other == "bucket":
+            codes[unknown] = len(self.values)
+        elif unknown.any():
+            raise UnknownCategory(
+                f"{np.count_nonzero(unknown)} of {codes.size} values are missing or outside the "
+                f"public list of {len(self.values)}.",
+                "Complete the list, or collect them with " + setting("other", "bucket") + ".",
+            )
+        return codes
 
     def _places_of_text(self, column: Any) -> Any:
         """Look values up as they are written, or else by the number they name."""
@@ -169,39 +246,18 @@ def _comparison_text(value: object) -> str:
     return value_to_text(value) if isinstance(value, str) else normalise_text(value_to_text(value))
 
 
-def _column(values: Any) -> Any:
+def _typed_column(values: Any) -> Any:
+    """Return a column that has a type as an Arrow array; None for objects that are no text."""
     import pyarrow as pa
 
-    if isinstance(values, pa.ChunkedArray):
-        return values.combine_chunks()
-    if isinstance(values, pa.Array):
-        return values
-    try:
-        return pa.array(values, from_pandas=True)
-    except (pa.ArrowException, TypeError, ValueError, OverflowError):
-        return column_to_text(values)  # kinds are mixed
-
-
-def _as_text(column: Any) -> Any:
-    import pyarrow as pa
-
-    tests = (pa.types.is_binary, pa.types.is_large_binary, pa.types.is_fixed_size_binary)
-    if any(test(column.type) for test in tests):
-        raise _no_categories_error(column.type)  # some bytes are text and some are not
-    try:
-        return column.cast(pa.string())
-    except pa.ArrowException:
-        raise _no_categories_error(column.type) from None
-
-
-def _no_categories_error(kind: Any) -> UnknownCategory:
-    import pyarrow as pa
-
-    what = "nested values" if pa.types.is_nested(kind) else f"{kind}"
-    return UnknownCategory(
-        f"A column of {what} cannot hold categories.",
-        "Categories are text, numbers, dates or truth values.",
-    )
+    if not isinstance(values, pa.Array | pa.ChunkedArray):
+        cells = getattr(values.dtype, "categories", values)  # those of a categorical column
+        if cells.dtype == "object":
+            objects = list(values)
+            return column_to_text(objects) if all(map(is_text_or_absent, objects)) else None
+        values = pa.array(values, from_pandas=True)
+    column = values.combine_chunks() if isinstance(values, pa.ChunkedArray) else values
+    return column.dictionary_decode() if pa.types.is_dictionary(column.type) else column
 
 
 def _unambiguous(listed: list[str]) -> Any:
@@ -210,18 +266,3 @@ def _unambiguous(listed: list[str]) -> Any:
 
     times = Counter(listed)
     return pa.array([v if times[v] == 1 else None for v in listed], pa.string())
-
-
-def _are_numbers(values: tuple[Any, ...]) -> bool:
-    return {type(value) for value in values} <= {int, float}
-
-
-def _floats(values: tuple[Any, ...]) -> Any:
-    import pyarrow as pa
-
-    if any(abs(value) > _LARGEST_EXACT_FLOAT for value in values):
-        raise UnknownCategory(
-            "A column of floats cannot tell apart the listed numbers beyond 2**53.",
-            "Pass the column as whole numbers or text.",
-        )
-    return pa.array(values, pa.float64())

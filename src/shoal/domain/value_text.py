@@ -53,6 +53,23 @@ def column_to_text(values: Iterable[Any]) -> Any:
         return pa.array([v and _unicode(v) for v in written], pa.string())
 
 
+def column_as_text(column: Any) -> Any:
+    """Return a typed Arrow column as text, decimals by their digits whatever the column's scale.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> column_as_text(pa.array([Decimal("0"), Decimal("1.5e-10")])).to_pylist()
+    ['0.00000000000', '0.00000000015']
+    """
+    import pyarrow as pa
+
+    if not pa.types.is_decimal(column.type):
+        return column.cast(pa.string())
+    # Arrow writes 0E-11 for zero in a column that has small numbers.
+    return pa.array([v if v is None else format(v, "f") for v in column.to_pylist()], pa.string())
+
+
 def normalise_text(written: str) -> str:
     """Trim text and drop trailing zeros of decimals: 7.0 is 7; leading zeros stay.
 
@@ -83,16 +100,37 @@ def normalise_column(column: Any) -> Any:
 
 def is_value(value: object) -> bool:
     """Whether something is text, a number, a date or a truth value, and not missing."""
-    if isinstance(value, float | Decimal):
+    if isinstance(value, Decimal):
+        return not value.is_nan()  # math.isnan raises for one that signals
+    if isinstance(value, float):
         return not math.isnan(value)
     # pandas' missing time is a date that is not even itself.
     return isinstance(value, str | int | date) and value == value  # noqa: PLR0124
 
 
+def is_text_or_absent(value: object) -> bool:
+    """Whether something is text, or what libraries put where nothing is.
+
+    Examples
+    --------
+    >>> [is_text_or_absent(value) for value in ("x", None, float("nan"), 1, b"x")]
+    [True, True, True, False, False]
+    """
+    if isinstance(value, float):
+        return math.isnan(value)
+    # pandas' marks by their names: pandas need not be installed.
+    return isinstance(value, str | None) or type(value).__name__ in ("NAType", "NaTType")
+
+
 def _text_or_none(value: Any) -> str | None:
     """Write a value as text; None for what is no value."""
-    value = value.item() if isinstance(value, np.generic) else value
-    return value_to_text(value) if is_value(value) else None
+    # NumPy's times become whole numbers or dates, by their unit.
+    if isinstance(value, np.generic) and value.dtype.kind not in "mM":
+        value = value.item()
+    try:
+        return value_to_text(value) if is_value(value) else None
+    except ValueError:  # a whole number of more digits than Python writes
+        return None
 
 
 def _unicode(written: str) -> str:

@@ -4,7 +4,6 @@ from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
 import numpy as np
-import pyarrow as pa
 from numpy.typing import NDArray
 
 from shoal.arrays import Floats, Integers
@@ -14,13 +13,12 @@ from shoal.errors import (
     DimensionMismatch,
     InvalidSetting,
     NotFinite,
-    UnknownCategory,
     quantity,
     setting,
 )
 from shoal.mechanisms import LocalGrid, Mixed, RandomizedResponse, UnaryEncoding
 from shoal.mechanisms.local.bounded.hybrid import Hybrid
-from shoal.perturb.tables import columns_of, numbers_of
+from shoal.perturb.tables import codes_of, numbers_of
 
 Names = tuple[str, ...]
 
@@ -149,10 +147,12 @@ class Category:
             rows = np.asanyarray(X)
             if rows.ndim != 2 or rows.shape[1] != 1:
                 raise _one_column_error(f"an array of shape {rows.shape}")
-            return self._codes(pa.array(rows[:, 0]), "x0")
+            X, columns = {"x0": rows[:, 0]}, ("x0",)
         if len(columns) != 1:
             raise _one_column_error(quantity(len(columns), "column"))
-        return self._codes(columns_of(X, columns)[columns[0]], columns[0])
+        listed = self.mechanism.categories
+        known = listed if isinstance(listed, Categories) else Categories(range(listed))
+        return codes_of(X, columns[0], known)
 
     def some(self, value: Integers, at: list[int]) -> Integers:
         """Return some codes."""
@@ -186,14 +186,6 @@ class Category:
         return (
             np.array([value_to_text(label) for label in labels]) if made.dtype == object else made
         )
-
-    def _codes(self, column: Any, name: str) -> Integers:
-        listed = self.mechanism.categories
-        known = listed if isinstance(listed, Categories) else Categories(range(listed))
-        try:
-            return known.codes(column).astype(np.int64)
-        except UnknownCategory as error:
-            raise error.within(f"Column {name!r}") from None
 
 
 @dataclass(frozen=True)

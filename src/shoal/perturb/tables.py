@@ -8,8 +8,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from shoal.arrays import Floats
+from shoal.arrays import Floats, Integers
 from shoal.data import encode, source_of
+from shoal.domain import Categories
 from shoal.domain.box import as_matrix
 from shoal.errors import DimensionMismatch, EntityMissing, InvalidSetting, NotNumeric
 
@@ -36,6 +37,13 @@ def numbers_of(X: Any, columns: Sequence[str] | None) -> Floats:
     source = source_of(X)
     parts = [encode.encode_numbers(batch, columns) for batch in source.batches(columns)]
     return np.concatenate([np.empty((0, len(columns))), *parts])
+
+
+def codes_of(X: Any, column: str, categories: Categories) -> Integers:
+    """Return the category codes of one column."""
+    batches = source_of(X).batches([column])
+    parts = [encode.encode_codes(batch, {column: categories})[:, 0] for batch in batches]
+    return np.concatenate([np.empty(0, dtype=np.int64), *parts])
 
 
 def columns_of(X: Any, columns: Sequence[str]) -> dict[str, pa.ChunkedArray]:

@@ -17,7 +17,9 @@ from pyspark.sql import SparkSession
 from pyspark.sql.functions import col
 
 from shoal.arrays import Floats
+from shoal.data.untyped import UNTYPED
 from shoal.engine.spark.failures import translate_errors
+from shoal.engine.spark.schema import quote_name
 from shoal.errors import NotInstalled, SessionStopped, UnreadableTable
 
 _SEEDS = 8  # runs of k-means||, the best of which is taken: each stops at another optimum
@@ -81,7 +83,10 @@ def read_table(session: SparkSession, path: str) -> Any:
     with translate_errors("opening a table"):
         if name.endswith((".csv", ".csv.gz", ".tsv", ".tsv.gz")):
             mark = "\t" if ".tsv" in name else ","
-            return session.read.csv(path, header=True, sep=mark, mode="FAILFAST", escape='"')
+            frame = session.read.csv(path, header=True, sep=mark, mode="FAILFAST", escape='"')
+            return frame.select(
+                *(col(quote_name(name)).alias(name, metadata=UNTYPED) for name in frame.columns)
+            )
         if name.endswith(".parquet") or "." not in name.rsplit("/", 1)[-1]:
             return session.read.parquet(path)
     raise UnreadableTable(

@@ -5,7 +5,7 @@ amounts of equal keys. The result does not depend on which attempt of a task suc
 of tasks, or on how rows are spread over partitions: integers add up the same.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -13,6 +13,7 @@ import numpy as np
 import pyarrow as pa
 
 from shoal.arrays import Integers
+from shoal.data.untyped import Cells, field_of_cells
 from shoal.domain import Partition
 from shoal.engine._counting import CellKeys, SparseTotal
 from shoal.engine._people import LimitedRows
@@ -20,7 +21,7 @@ from shoal.engine.local import BLOCK_ROWS
 from shoal.engine.rows import Block, Kernel, Tally, add_checked, integers_of
 from shoal.engine.screen import Screen
 from shoal.engine.spark.failures import translate_errors
-from shoal.engine.spark.schema import quote_name
+from shoal.engine.spark.schema import cells_of_columns, quote_name
 from shoal.errors import ShoalError
 
 Pairs = tuple[Integers, Integers]
@@ -251,18 +252,23 @@ def map_partitions(frame: Any, columns: Sequence[str], task: Task, schema: Any) 
     plain = [f"c{i}" for i in range(len(columns))]
     with translate_errors("choosing columns"):  # two that differ in capitals alone are one to Spark
         picked = frame.select(*map(quote_name, columns)).toDF(*plain)
-        return picked.mapInArrow(_WithNames(tuple(columns), task), schema)
+        return picked.mapInArrow(_WithNames(cells_of_columns(frame, columns), task), schema)
 
 
 @dataclass(frozen=True, eq=False)
 class _WithNames:
-    """A task that gives the columns back their own names."""
+    """A task that gives the columns back their own names, and marks those without a type."""
 
-    names: tuple[str, ...]
+    cells: Mapping[str, Cells]
     task: Task
 
     def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        yield from self.task(batch.rename_columns(list(self.names)) for batch in batches)
+        yield from self.task(map(self._named, batches))
+
+    def _named(self, batch: pa.RecordBatch) -> pa.RecordBatch:
+        columns = zip(self.cells.items(), batch.schema.types, strict=True)
+        fields = [field_of_cells(name, kind, cells) for (name, cells), kind in columns]
+        return pa.RecordBatch.from_arrays(batch.columns, schema=pa.schema(fields))
 
 
 def merge_batches(

@@ -6,6 +6,7 @@ from typing import Any
 
 import pyarrow as pa
 
+from shoal.data.untyped import UNTYPED, Cells, field_of_cells
 from shoal.errors import InvalidSetting
 
 _ARROW_TYPES = {
@@ -42,9 +43,18 @@ def quote_name(name: str) -> str:
 def empty_batch(frame: Any, columns: Sequence[str]) -> pa.RecordBatch:
     """Return an empty batch of these columns, in the types that tasks will receive."""
     kinds = dict(frame.dtypes)
-    return pa.record_batch(
-        [pa.array([], _arrow_type(kinds[n])) for n in columns], names=list(columns)
-    )
+    fields = [
+        field_of_cells(name, _arrow_type(kinds[name]), cells)
+        for name, cells in cells_of_columns(frame, columns).items()
+    ]
+    return pa.RecordBatch.from_pylist([], schema=pa.schema(fields))
+
+
+def cells_of_columns(frame: Any, columns: Sequence[str]) -> dict[str, Cells]:
+    """Return which of these columns are text of a file, marked so by ``read_table``."""
+    marks = {field.name: field.metadata for field in frame.schema}
+    is_untyped = {name: UNTYPED.items() <= marks.get(name, {}).items() for name in columns}
+    return {name: "untyped" if is_untyped[name] else "typed" for name in columns}
 
 
 def nearest_spark_schema(schema: pa.Schema) -> pa.Schema:
