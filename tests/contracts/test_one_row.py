@@ -1,13 +1,12 @@
 """One row more changes the answers by that row alone, whatever stands in its cells.
 
-Files and frames leave open what a cell means. If a column's other cells had a say in it, one odd
+Files and lists leave open what a cell means. If a column's other cells had a say in it, one odd
 row could move everybody's, and no noise would be enough.
 """
 
 import csv
 from collections import Counter
 
-import pandas as pd
 import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
@@ -63,15 +62,11 @@ def as_csv(rows, folder):
     return folder / "t.csv"
 
 
-def as_objects(rows, folder):
-    return pd.DataFrame(rows, columns=NAMES, dtype=object)
-
-
 def as_lists(rows, folder):
     return dict(zip(NAMES, map(list, zip(*rows, strict=True)), strict=True))
 
 
-KINDS = {"csv": as_csv, "objects": as_objects, "lists": as_lists}
+KINDS = {"csv": as_csv, "lists": as_lists}
 
 
 def answers(X, limit):

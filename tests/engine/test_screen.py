@@ -4,6 +4,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
+from shoal.data import source_of
 from shoal.domain import Box, Schema
 from shoal.engine.rows import Tally, Terms
 from shoal.engine.screen import Screen
@@ -93,7 +94,7 @@ def test_a_schema_without_numbers_has_blocks_of_no_width():
 
 
 def test_text_where_numbers_belong_is_refused_or_left_out_as_missing_numbers_are():
-    batch = pa.record_batch({"age": ["old", "31"]})
+    (batch,) = source_of({"age": ["old", "31"]}).batches(["age"])
     with pytest.raises(NotNumeric):
         Screen(Box(age=(0, 110)), Terms())(batch)
     block, tally, _ = Screen(Box(age=(0, 110)), Terms(nonfinite="drop"))(batch)

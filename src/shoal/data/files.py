@@ -97,7 +97,7 @@ class ParquetSource:
 
 
 class CSVSource:
-    """Delimited text files with a header line, every column read as text.
+    """Delimited text files with a header line, every column text without a type.
 
     What a cell means is settled by this cell and by what is public about its column, in
     ``shoal.data.encode``: were it settled by the column's other cells, one odd row could change

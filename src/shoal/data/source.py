@@ -26,8 +26,8 @@ class Source(Protocol):
     def batches(self, columns: Sequence[str], size: int = BATCH_ROWS) -> Iterator[pa.RecordBatch]:
         """Start a new pass over these columns.
 
-        Cells whose kind the table leaves open (a CSV file, a pandas column of objects) come as
-        text: ``shoal.data.encode`` reads each by itself.
+        Columns without a type (of a CSV file, of Python's lists) are marked as such, see
+        ``shoal.data.untyped``: ``shoal.data.encode`` reads each cell by itself.
 
         Parameters
         ----------
