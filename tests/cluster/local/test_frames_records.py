@@ -68,7 +68,7 @@ def test_records_on_spark_are_labelled_and_measured_as_here(spark, model):
 
 @pytest.mark.heavy
 def test_what_is_missing_goes_to_the_middle_of_the_box_and_text_is_refused(spark, model):
-    frame = spark.createDataFrame([("1", None), (None, "3")], "x string, y string")
+    frame = spark.createDataFrame([(1.0, None), (None, 3.0)], "x double, y double")
     label = [row.label for row in model.predict(frame).collect()]
     assert label == model.predict([[1, math.nan], [math.nan, 3]]).tolist()
     frame = spark.createDataFrame([("1", "secret")], "x string, y string")

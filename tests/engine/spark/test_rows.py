@@ -11,6 +11,7 @@ from shoal.engine import Rows, rows_of
 from shoal.engine._people import LimitedRows
 from shoal.engine.entry import is_spark_frame
 from shoal.engine.spark._rows import SparkRows
+from shoal.engine.spark._session import read_table
 from shoal.errors import (
     ClusterFailed,
     ConflictingSettings,
@@ -30,7 +31,7 @@ from shoal.privacy import Ledger
 BOX = Box(age=(0, 110), visits=(0, 9))
 TABLE = {
     "age": [31.0, 47.0, None, 200.0],
-    "visits": ["1", "2", "3", "4"],
+    "visits": [1, 2, 3, 4],
     "id": ["a", "b", "NA", "a"],
 }
 
@@ -76,8 +77,9 @@ def test_refused_rows_are_counted_before_any_budget_is_spent(frame):
     assert ledger.totals() == []
 
 
-def test_words_of_a_task_come_out_as_shoals_own_error(spark):
-    text = spark.createDataFrame(pa.table({"age": ["31", "often"], "visits": [1, 2]}))
+def test_words_of_a_task_come_out_as_shoals_own_error(spark, tmp_path):
+    (tmp_path / "t.csv").write_text("age,visits\n31,1\noften,2\n")
+    text = read_table(spark, f"file://{tmp_path}/t.csv")
     with pytest.raises(NotNumeric, match=r"'age' .* not numbers") as caught:
         rows_of(text, BOX).size()
     assert "often" not in str(caught.value)
@@ -88,6 +90,9 @@ def test_words_of_a_task_come_out_as_shoals_own_error(spark):
 
 
 def test_what_names_and_kinds_tell_wrong_needs_no_job(spark):
+    text = spark.sql("SELECT '31' AS age, 1 AS visits")
+    with pytest.raises(NotNumeric, match="by its path"):
+        rows_of(text, BOX)
     dates = spark.sql("SELECT current_date() AS age, 1 AS visits, 0.5 AS id")
     with pytest.raises(NotNumeric, match="date"):
         rows_of(dates, BOX)

@@ -1,6 +1,9 @@
+from types import SimpleNamespace
+
 import pyarrow as pa
 import pytest
 
+from shoal.data.untyped import UNTYPED, cells_of
 from shoal.engine.spark.schema import ddl_of, empty_batch, nearest_spark_schema
 from shoal.errors import InvalidSetting
 
@@ -15,10 +18,13 @@ class Frame:
         ("visits", "array<int>"),
         ("nothing", "void"),
     )
+    schema = (SimpleNamespace(name="name", metadata=UNTYPED),)
 
 
 def test_no_rows_come_in_the_kinds_that_tasks_get():
-    kinds = empty_batch(Frame(), ["cost", "age", "name", "visits", "nothing"]).schema.types
+    schema = empty_batch(Frame(), ["cost", "age", "name", "visits", "nothing"]).schema
+    kinds = schema.types
+    assert [cells_of(field) for field in schema][1:3] == ["typed", "untyped"]
     assert pa.types.is_decimal(kinds[0])
     assert kinds[1:3] == [pa.float64(), pa.string()]
     assert pa.types.is_nested(kinds[3])
