@@ -43,10 +43,10 @@ def test_progress_names_its_steps_on_a_terminal_and_vanishes(monkeypatch):
     monkeypatch.setenv("TERM", "xterm")
     with Output().progress(2) as progress:
         progress.step("First")
-        progress.bar.refresh()
+        progress.sink.bar.refresh()
         progress.step("Second")
-        progress.bar.refresh()
-        assert progress.bar.tasks[0].completed == 1
+        progress.sink.bar.refresh()
+        assert progress.sink.bar.tasks[0].completed == 1
     assert "First" in screen.getvalue()
     assert screen.getvalue().rstrip().endswith("\x1b[2K")  # the line is erased
 
@@ -62,10 +62,10 @@ def test_progress_has_a_label_from_the_first_frame(monkeypatch):
     monkeypatch.setattr("sys.stderr", screen)
     monkeypatch.setenv("TERM", "xterm")
     with Output().progress(1) as progress:
-        progress.bar.refresh()
+        progress.sink.bar.refresh()
         assert "Starting" in screen.getvalue()
         progress.step("First")
-        assert progress.bar.tasks[0].completed == 0
+        assert progress.sink.bar.tasks[0].completed == 0
 
 
 TABLE = Table(

@@ -5,9 +5,9 @@ import pytest
 
 from shoal import cluster, synopsis
 from shoal.audit.cases._estimator_cases import PAIRS
-from shoal.cli.inputs._clustering import METHODS
 from shoal.cluster.registry import REGISTRY
 from shoal.estimator import PrivateEstimator
+from shoal.jobs.clustering import METHODS
 
 EXPORTED = {
     name: thing

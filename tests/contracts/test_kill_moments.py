@@ -20,7 +20,7 @@ import pyarrow as pa
 import pyarrow.csv as pa_csv
 import pytest
 
-from shoal.cli.inputs._mechanism import Name
+from shoal.jobs.reports.mechanism import Name
 from shoal.privacy import Ledger
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="signals are POSIX's")

@@ -6,10 +6,10 @@ import pytest
 
 import shoal
 from shoal.cli._output import render_text
-from shoal.cli.inputs._clustering import METHODS, Options, WaveOptions
 from shoal.cluster.totals import NOBODY_TOLD
 from shoal.data import write_table
 from shoal.domain import Box
+from shoal.jobs.clustering import METHODS, Options, WaveOptions
 from shoal.pages._wave import CHOSEN, PAGE_GROUPS, code, page
 from shoal.privacy import Ledger
 from shoal.report import findings, render

@@ -21,7 +21,6 @@ from typer.core import TyperGroup
 
 from shoal.cli._exit import flush_output, report_error
 from shoal.cli._output import write_text
-from shoal.cli.inputs._engine import VERBOSE
 from shoal.cli.start import STOPPED
 from shoal.cli.verbs._anonymize import anonymize_app
 from shoal.cli.verbs._attack import attack_app
@@ -39,6 +38,7 @@ from shoal.cli.verbs._report import report
 from shoal.cli.verbs._reproduce import reproduce
 from shoal.cli.verbs._version import version
 from shoal.cli.verbs.collect import collect_app
+from shoal.jobs.engine import VERBOSE
 
 _YES = ("1", "true", "t", "yes", "y", "on")  # what typer reads as true
 

@@ -5,7 +5,7 @@ from typing import Annotated, Literal
 
 import typer
 
-from shoal.cli.inputs._clustering import METHODS
+from shoal.jobs.clustering import METHODS
 
 _SPARK_PANEL = "Where rows are read"
 _WAVE_PANEL = "For --method wave"

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, TextIO
 from shoal.documents import json_text
 from shoal.errors import AlreadyExists, CannotWrite, InvalidSetting
 from shoal.figures.text import replace_controls
+from shoal.jobs.progress import FIRST_STEP, PROGRESS_FILE, Progress, ProgressFile, State
 from shoal.pages.page import Line, Table
 
 if TYPE_CHECKING:
@@ -29,7 +30,6 @@ if TYPE_CHECKING:
 
 
 LABEL_WIDTH = 10
-_FIRST_STEP = "Starting"  # shown until the first step has a name
 _LEAST_TEXT = 6  # columns that a cell of text needs before it is folded
 
 
@@ -192,57 +192,36 @@ class Output:
             write_text(render_text(Line("Note", text), stderr=True), sys.stderr)
 
     @contextmanager
-    def progress(self, steps: int) -> Iterator["Progress"]:
-        """Show a bar over named steps, on a terminal only; it vanishes at the end."""
+    def progress(self, steps: int) -> Iterator[Progress]:
+        """Yield the steps of a job: shown by a bar on a terminal, or written to SHOAL_PROGRESS."""
+        if path := os.environ.get(PROGRESS_FILE):
+            yield Progress(ProgressFile(path), steps)
+            return
         if self.json or self.quiet or not sys.stderr.isatty():
-            yield Progress()
+            yield Progress(steps=steps)
             return
         from rich.progress import BarColumn, TextColumn
         from rich.progress import Progress as Bar
 
         columns = TextColumn("{task.description}", markup=False), BarColumn(bar_width=24)
         with Bar(*columns, console=console(stderr=True), transient=True) as bar:
-            yield Progress(bar, bar.add_task(_FIRST_STEP, total=steps))
+            task = bar.add_task(FIRST_STEP, total=steps)
+            yield Progress(TerminalBar(bar, task), steps)
 
 
 @dataclass(frozen=True)
-class Progress:
-    """Shows the step under way, if there is a terminal.
+class TerminalBar:
+    """A sink for progress: a bar of rich, which vanishes at the end."""
 
-    Parameters
-    ----------
-    bar
-        The bar of rich, or None.
-    """
+    bar: Any
+    task: Any
 
-    bar: Any = None
-    task: Any = None
+    def show(self, state: State) -> None:
+        """Show the text of the step, and how many steps are done."""
+        self.bar.update(self.task, description=state.text, completed=state.done)
 
-    def step(self, name: str) -> None:
-        """Begin the next step."""
-        if self.bar is not None:
-            begun = self.bar.tasks[0].description != _FIRST_STEP
-            self.bar.update(self.task, description=name, completed=self._done + begun)
-
-    def describe(self, state: str) -> None:
-        """Show the state of the step under way, in words."""
-        if self.bar is not None:
-            self.bar.update(self.task, description=state)
-
-    def part(self, name: str, share: float) -> None:
-        """Show how far the step under way is.
-
-        Parameters
-        ----------
-        share
-            How far it is, from 0 to 1.
-        """
-        if self.bar is not None:
-            self.bar.update(self.task, completed=self._done + min(share, 0.99))
-
-    @property
-    def _done(self) -> int:
-        return int(self.bar.tasks[0].completed)
+    def show_spent(self, epsilon: str) -> None:
+        """Show nothing: what was spent is said at the end."""
 
 
 def check_page(output: Path | None, overwrite: bool, example: str) -> None:

@@ -10,7 +10,7 @@ import json
 import os
 import secrets
 import weakref
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -66,6 +66,8 @@ class Ledger:
                 "E.g. Ledger('table.ledger', limit=PureDP(3)).",
             )
         self.run: Run | None = None
+        # Called with what an entry promises once it is written; it must not raise.
+        self.on_entry: Callable[[Guarantee], None] | None = None
         self._store: Store = MemoryStore() if path is None else FileStore(Path(path))
         if limit is not None:
             self._store_first_limits(_limits_of(limit))
@@ -176,6 +178,7 @@ class Ledger:
         with ExitStack() as held:
             # A second object on the same file: only pages opened on it belong to the run.
             same = Ledger._reopen(str(self._store.path))
+            same.on_entry = self.on_entry
             run = same.run = _run_of(self._store, work_digest(work), by, name, held)
             try:
                 yield same
@@ -238,6 +241,8 @@ class Ledger:
         with process_lock():
             release = None if record is None or self.run is None else (self.run, record)
             self._store.append(_kind_text(made), check, release)
+        if self.on_entry is not None:
+            self.on_entry(made)
 
     def _store_first_limits(self, limits: Limits) -> None:
         """Store the limits of a new ledger; refuse others than those already stored."""

@@ -14,8 +14,8 @@ if TYPE_CHECKING:
 
     from shoal.arrays import Floats, Integers
     from shoal.audit import MembershipInference
-    from shoal.cli._output import Progress
     from shoal.domain import Box, Schema
+    from shoal.jobs.progress import Progress
     from shoal.privacy import Ledger
     from shoal.randomness import Randomness
 

@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from shoal.cli._options import Engine, Json, Master, Publisher, Quiet, Table, Title
-from shoal.cli._output import Output, Progress, write_text
-from shoal.cli.inputs._engine import Engines
-from shoal.cli.inputs._table import is_uri
+from shoal.cli._output import Output, write_text
 from shoal.errors import InvalidPolicy, InvalidSetting, quantity
+from shoal.jobs.engine import Engines
+from shoal.jobs.progress import Progress
+from shoal.jobs.table_inputs import is_uri
 from shoal.pages.page import Line, labelled_lines
 
 if TYPE_CHECKING:
@@ -228,9 +229,9 @@ def init(
     """
     from shoal.anonymize.table import table_of
     from shoal.anonymize.table_check import check_names
-    from shoal.cli.inputs._policy_draft import draft_policy
     from shoal.files import atomic_file
     from shoal.files.scratch import private_file
+    from shoal.jobs.drafts.policy_draft import draft_policy
 
     say, engines = Output(json, quiet), Engines(engine, master)
     _refuse_no_path(table)
@@ -518,7 +519,7 @@ def _validate(policy: "Policy", engines: Engines, say: Output, explain: bool, ma
 
 def _marked(path: Path | None) -> int:
     """Return how many lines of a policy its draft left for review."""
-    from shoal.cli.inputs._policy_draft import REVIEW
+    from shoal.jobs.drafts.policy_draft import REVIEW
 
     return 0 if path is None else path.read_text(encoding="utf-8").count(REVIEW)
 
@@ -578,8 +579,6 @@ def _path_from_policy(table: str, policy: Path) -> str:
 
 def _progress_callback(progress: Progress) -> Callable[[str, float], None]:
     def show(what: str, share: float) -> None:
-        if progress.bar is not None:
-            description = f"Searching: {what}, {100 * share:.0f} %"
-            progress.bar.update(progress.task, description=description)
+        progress.describe(f"Searching: {what}, {100 * share:.0f} %")
 
     return show

@@ -8,9 +8,9 @@ import typer
 from shoal.cli._flags import Flags
 from shoal.cli._options import Columns, Domain, Engine, Json, Master, Quiet, Table
 from shoal.cli._output import Output, check_page, show_verdicts
-from shoal.cli.inputs._engine import Engines
-from shoal.cli.inputs._table import box_of, budget_of, schema_of
 from shoal.errors import ConflictingSettings
+from shoal.jobs.engine import Engines
+from shoal.jobs.table_inputs import box_of, budget_of, schema_of
 
 if TYPE_CHECKING:
     import numpy as np
@@ -231,7 +231,7 @@ def _draw_rows(source: Any, box: "Box", most: int, seed: int) -> "NDArray[np.flo
 
 def _model(method: str, groups: str | None, epsilon: str | None, box: "Box") -> Any:
     """The estimator under attack, not fitted; it has no ledger, since nothing is released."""
-    from shoal.cli.inputs._clustering import Options, method_named, parse_groups
+    from shoal.jobs.clustering import Options, method_named, parse_groups
 
     wanted = parse_groups(groups)
     if method != "plain":

@@ -9,12 +9,6 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from shoal.cli._curator import (
-    changed_row_texts,
-    check_curator_page,
-    print_for_curator,
-    write_curator_page,
-)
 from shoal.cli._options import (
     Cells,
     Choose,
@@ -50,8 +44,9 @@ from shoal.cli._options import (
     Variant,
     Wavelet,
 )
-from shoal.cli._output import Output, Progress, ledger_line
-from shoal.cli.inputs._clustering import (
+from shoal.cli._output import Output, ledger_line
+from shoal.errors import InvalidSetting
+from shoal.jobs.clustering import (
     METHODS,
     Options,
     WaveOptions,
@@ -60,29 +55,34 @@ from shoal.cli.inputs._clustering import (
     parse_groups,
     public_rows,
 )
-from shoal.cli.inputs._engine import Engines
-from shoal.cli.inputs._group_names import (
+from shoal.jobs.engine import Engines
+from shoal.jobs.for_holder import (
+    changed_row_texts,
+    check_curator_page,
+    print_for_curator,
+    write_curator_page,
+)
+from shoal.jobs.group_names import (
     check_names,
     is_model_folder,
     name_groups,
     parse_names,
 )
-from shoal.cli.inputs._resume import (
+from shoal.jobs.progress import Progress
+from shoal.jobs.resume import (
     has_resumed,
     is_resumable,
     note_spending,
     resumed_lines,
     work_description,
 )
-from shoal.cli.inputs._table import (
+from shoal.jobs.table_inputs import (
     box_of,
     budget_of,
     labelled_domain,
     mixed_schema_of,
     schema_of,
-    show_row_count,
 )
-from shoal.errors import InvalidSetting
 from shoal.pages.page import NOT_PUBLISHED, Line
 
 if TYPE_CHECKING:
@@ -371,7 +371,6 @@ def _paying(model: Any, work: dict[str, Any], ledger: Path | None) -> Iterator[_
 def _rows(source: Any, options: Options, progress: Progress) -> "Rows":
     from shoal.engine import rows_of
 
-    count = show_row_count(progress)
     rows = rows_of(
         source,
         options.schema if options.box is None else options.box,  # type: ignore[arg-type]
@@ -379,7 +378,7 @@ def _rows(source: Any, options: Options, progress: Progress) -> "Rows":
         entity=options.entity,
         max_rows_per_person=options.max_rows_per_person,
     )
-    rows.on_progress(count)
+    rows.on_progress(progress.count_rows)
     return rows
 
 

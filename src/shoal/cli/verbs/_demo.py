@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from shoal.cli._options import Json, Quiet, Seed
-from shoal.cli._output import Output, Progress
+from shoal.cli._output import Output
+from shoal.jobs.progress import Progress
 from shoal.pages.page import Line
 
 if TYPE_CHECKING:

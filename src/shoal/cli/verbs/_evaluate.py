@@ -6,10 +6,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from shoal.cli._options import Columns, Engine, Json, Master, Quiet
-from shoal.cli._output import Output, Progress, check_page, show_verdicts
-from shoal.cli.inputs._engine import Engines
-from shoal.cli.inputs._table import split_commas
+from shoal.cli._output import Output, check_page, show_verdicts
 from shoal.errors import InvalidSetting
+from shoal.jobs.engine import Engines
+from shoal.jobs.progress import Progress
+from shoal.jobs.table_inputs import split_commas
 
 if TYPE_CHECKING:
     import pyarrow as pa

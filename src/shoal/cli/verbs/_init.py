@@ -9,17 +9,18 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from shoal.cli._options import Epsilon, Json, LedgerFile, Numbers, Quiet, Seed, Table
-from shoal.cli._output import Output, Progress, write_text
-from shoal.cli.inputs._resume import note_spending
-from shoal.cli.inputs._table import budget_of, show_row_count, table_file
+from shoal.cli._output import Output, write_text
 from shoal.errors import InvalidSetting, quantity
+from shoal.jobs.progress import Progress
+from shoal.jobs.resume import note_spending
+from shoal.jobs.table_inputs import budget_of, table_file
 from shoal.pages.page import Line, labelled_lines, name_list
 
 if TYPE_CHECKING:
-    from shoal.cli.drafts._codebook import CodebookEntry
-    from shoal.cli.drafts._column_kinds import ColumnKind
-    from shoal.cli.drafts._schema_draft import SchemaDraft
     from shoal.domain import Box
+    from shoal.jobs.drafts.codebook import CodebookEntry
+    from shoal.jobs.drafts.column_kinds import ColumnKind
+    from shoal.jobs.drafts.schema_draft import SchemaDraft
 
 
 def init(
@@ -79,7 +80,7 @@ def init(
         shoal init visits.csv --from codebook.csv -o visits.yaml
         shoal init visits.csv --estimate-bounds --epsilon 0.1 --ledger visits.ledger
     """
-    from shoal.cli.drafts._schema_draft import columns_to_estimate, draft_schema, next_command
+    from shoal.jobs.drafts.schema_draft import columns_to_estimate, draft_schema, next_command
 
     say, place = Output(json, quiet), _place(table, output)
     estimate = _estimate_of(estimate_bounds, epsilon, ledger, place, seed)
@@ -183,17 +184,17 @@ def _columns(
 ) -> tuple[tuple[str, ...], list["ColumnKind"]]:
     from shoal.anonymize.table import table_of
     from shoal.anonymize.table_check import check_names
-    from shoal.cli.drafts._column_kinds import column_kinds
     from shoal.data import source_of
+    from shoal.jobs.drafts.column_kinds import column_kinds
 
     progress.step("Looking at columns")
     source = source_of(path)
     check_names(table_of(path), f"'{table.rstrip('/').rsplit('/', 1)[-1]}'")
-    return source.names, column_kinds(source, show_row_count(progress))
+    return source.names, column_kinds(source, progress.count_rows)
 
 
 def _known(codebook: Path | None, names: tuple[str, ...]) -> dict[str, "CodebookEntry"]:
-    from shoal.cli.drafts._codebook import read_codebook
+    from shoal.jobs.drafts.codebook import read_codebook
 
     return {} if codebook is None else read_codebook(str(codebook), names)
 

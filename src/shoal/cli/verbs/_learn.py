@@ -20,16 +20,16 @@ from shoal.cli._options import (
     Quiet,
     Title,
 )
-from shoal.cli._output import Output, Progress
-from shoal.cli.inputs._clustering import parse_groups
-from shoal.cli.inputs._engine import Engines
-from shoal.cli.inputs._round_reports import is_in_rounds, load_rounds
-from shoal.cli.inputs._table import show_row_count
+from shoal.cli._output import Output
 from shoal.errors import InvalidSetting, NotAReport, TooFewRows, value_text
+from shoal.jobs.clustering import parse_groups
+from shoal.jobs.engine import Engines
+from shoal.jobs.progress import Progress
+from shoal.jobs.reports.round_reports import is_in_rounds, load_rounds
 from shoal.pages.page import NOT_PUBLISHED, Line
 
 if TYPE_CHECKING:
-    from shoal.cli.inputs._reports import LoadedReports
+    from shoal.jobs.reports.loaded import LoadedReports
     from shoal.pages.local import LocalGroups
     from shoal.pages.page import Page
     from shoal.randomness import Randomness
@@ -167,7 +167,7 @@ def _learn_rounds(
 
     check_replaceable(output)
     progress.step("Reading reports")
-    loaded = load_rounds(table, show_row_count(progress))
+    loaded = load_rounds(table, progress.count_rows)
     _check_same_number(groups, loaded.transcript.first.n_clusters)
     with atomic_folder(output, overwrite) as part:
         progress.step("Finding groups")
@@ -250,10 +250,10 @@ def learn_groups(
 def _load(table: str, frame: Any, rng: "Randomness", progress: Progress) -> "LoadedReports":
     """The reports of a file, or those of a frame on Spark."""
     if frame is None:
-        from shoal.cli.inputs._reports import load_reports
+        from shoal.jobs.reports.loaded import load_reports
 
-        return load_reports(table, rng.compute, show_row_count(progress))
-    from shoal.cli.inputs._frame_reports import load_frame_reports
+        return load_reports(table, rng.compute, progress.count_rows)
+    from shoal.jobs.reports.frame_reports import load_frame_reports
 
     return load_frame_reports(table, frame, rng.seed())
 
@@ -269,8 +269,8 @@ def _choose_number(loaded: "LoadedReports", n_clusters: range, choose: Any, rng:
 
 def control_size(model: Any, loaded: "LoadedReports") -> int:
     """Reports of the control: as many as were used; of those on Spark, as many as fit here."""
-    from shoal.cli.inputs._reports import MOST_NUMBERS
     from shoal.cluster.local.distributed_frames import GatheredReports
+    from shoal.jobs.reports.loaded import MOST_NUMBERS
 
     used = int(model.n_used_)
     is_distributed = isinstance(loaded.reports, GatheredReports)

@@ -7,16 +7,17 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from shoal.cli._options import Columns, Domain, Engine, Json, LedgerFile, Master, Quiet, Seed, Table
-from shoal.cli._output import Output, Progress, ledger_line
-from shoal.cli.inputs._clustering import parse_groups
-from shoal.cli.inputs._engine import Engines
-from shoal.cli.inputs._mechanism import Name, Settings, build, columns_of, mechanism_name, remap_of
-from shoal.cli.inputs._report_file import check_format, sidecar_of
-from shoal.cli.inputs._resume import resumed_lines
-from shoal.cli.inputs._round_reports import choose_mechanism, rounds_task
-from shoal.cli.inputs._table import budget_of
-from shoal.cli.inputs.reports_task import FLAGS, ReportsTask
+from shoal.cli._output import Output, ledger_line
 from shoal.errors import InvalidSetting, quantity
+from shoal.jobs.clustering import parse_groups
+from shoal.jobs.engine import Engines
+from shoal.jobs.progress import Progress
+from shoal.jobs.reports.mechanism import Name, Settings, build, columns_of, mechanism_name, remap_of
+from shoal.jobs.reports.report_file import check_format, sidecar_of
+from shoal.jobs.reports.round_reports import choose_mechanism, rounds_task
+from shoal.jobs.reports.task import FLAGS, ReportsTask
+from shoal.jobs.resume import resumed_lines
+from shoal.jobs.table_inputs import budget_of
 from shoal.pages.page import Line
 from shoal.pages.reports import coarse_note, report_lines, sidecar
 

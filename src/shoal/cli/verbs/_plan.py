@@ -8,9 +8,10 @@ import typer
 
 from shoal.cli._flags import Flags
 from shoal.cli._options import Columns, Domain, Json, Quiet
-from shoal.cli._output import Output, Progress, check_page, show_verdicts
-from shoal.cli.inputs._table import box_of, schema_of, split_commas
+from shoal.cli._output import Output, check_page, show_verdicts
 from shoal.errors import ConflictingSettings, InvalidSetting
+from shoal.jobs.progress import Progress
+from shoal.jobs.table_inputs import box_of, schema_of, split_commas
 
 if TYPE_CHECKING:
     from shoal.planning import Plan

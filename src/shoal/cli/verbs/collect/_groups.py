@@ -207,11 +207,11 @@ def _learn(
     import tempfile
     from contextlib import nullcontext
 
-    from shoal.cli.inputs._engine import Engines
     from shoal.cli.verbs import _learn as learn
     from shoal.cluster.model_folder import check_replaceable
     from shoal.collector.learning import export_reports
     from shoal.data import atomic_folder
+    from shoal.jobs.engine import Engines
     from shoal.pages.local import page
 
     k, seed = campaign.document["n_clusters"], options["seed"]

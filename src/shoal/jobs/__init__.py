@@ -1,0 +1,1 @@
+"""What a command does between its options and its output, for every face of shoal to call."""

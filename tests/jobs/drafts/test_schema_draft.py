@@ -1,0 +1,65 @@
+import pytest
+import yaml
+
+from shoal.domain import Box, Schema
+from shoal.jobs.drafts.codebook import CodebookEntry
+from shoal.jobs.drafts.column_kinds import ColumnKind
+from shoal.jobs.drafts.schema_draft import columns_to_estimate, draft_schema, next_command
+
+NUMBER, SOME, TEXT = ColumnKind(9, 0, 9), ColumnKind(9, 2, 7), ColumnKind(9, odd={"other text"})
+
+
+def test_stated_columns_make_a_schema_and_the_others_are_comments():
+    draft = draft_schema(["age", "income", "town", "email"], [NUMBER, NUMBER, TEXT, TEXT])
+    schema = Schema.of(yaml.safe_load(draft.text))
+    assert schema.columns == ("age",)
+    assert "# income: {low: , high: }" in draft.text
+    assert "# town: {values: [], other: bucket}" in draft.text
+    assert "# email: left out" in draft.text
+    assert [*columns_to_estimate(draft)] == ["income"]
+
+
+def test_a_comment_that_is_completed_is_a_column():
+    text = draft_schema(["age", "income"], [NUMBER, NUMBER]).text
+    done = text.replace("# income: {low: , high: }", "income: {low: 0, high: 9}")
+    assert Schema.of(yaml.safe_load(done)).columns == ("age", "income")
+
+
+def test_a_codebook_beats_a_name_and_a_release_fills_the_rest():
+    book = {"age": CodebookEntry(15, 19), "town": CodebookEntry(values=("York", "yes"))}
+    released = Box(income=(0, 2.0**17))
+    draft = draft_schema(["age", "income", "town"], [NUMBER, NUMBER, TEXT], book, released, "0.1")
+    schema = Schema.of(yaml.safe_load(draft.text))
+    assert schema.bounds == {"age": (15, 19), "income": (0, 131_072)}
+    assert schema.categories["town"].values == ("York", "yes")
+    assert "RELEASED from the rows with noise: 0.1" in draft.text
+
+
+def test_people_are_told_apart_by_a_column_that_is_called_so_and_has_no_gap():
+    names = ["Student ID", "age"]
+    content = yaml.safe_load(draft_schema(names, [TEXT, NUMBER]).text)
+    assert (content["entity"], content["max_rows_per_person"]) == ("Student ID", 1)
+    assert "Student ID" not in content["columns"]
+    assert draft_schema(names, [SOME, NUMBER]).entity is None
+    assert draft_schema(names, [ColumnKind(9, 0, 9, is_float=True), NUMBER]).entity is None
+
+
+def test_latitude_and_longitude_alone_are_places():
+    draft = draft_schema(["lon", "lat", "town"], [NUMBER, NUMBER, TEXT])
+    assert Schema.of(yaml.safe_load(draft.text)).geo == ("lat", "lon")
+    assert draft_schema(["lon", "lat", "age"], [NUMBER] * 3).geo is None
+
+
+@pytest.mark.parametrize("name", ["a: b", "#x", "yes", "{x}", "ü", "'", "null"])
+def test_any_name_of_a_column_survives(name):
+    draft = draft_schema([name], [NUMBER], {name: CodebookEntry(0, 1)})
+    assert Schema.of(yaml.safe_load(draft.text)).columns == (name,)
+    assert yaml.safe_load(draft_schema([name], [NUMBER]).text)["columns"] is None
+
+
+def test_the_next_command_says_what_the_draft_needs():
+    draft = draft_schema(["age", "sex"], [SOME, TEXT], {"sex": CodebookEntry(values=("F",))})
+    command = next_command(draft, "my table.csv", "d.yaml", "t.ledger")
+    assert command == (
+        "shoal cluster 'my table.csv' -k 4 --epsilon 1 --domain d.yaml --drop --ledger t.ledger"
+    )
