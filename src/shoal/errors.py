@@ -66,6 +66,7 @@ from collections.abc import Callable
 from copy import copy
 from decimal import Decimal
 from fractions import Fraction
+from string import Formatter
 from typing import NamedTuple, Self
 
 __all__ = [
@@ -127,6 +128,7 @@ __all__ = [
     "UnsafeLedgerPlace",
     "from_literal",
     "quantity",
+    "sentence",
     "setting",
     "value_text",
 ]
@@ -214,6 +216,38 @@ def setting(name: str, value: object = NoValue) -> Text:
     return Text((SettingPart(name, value),))
 
 
+def sentence(template: str) -> Text:
+    """A sentence whose settings are written in braces, with a value after a colon if one is shown.
+
+    Parameters
+    ----------
+    template
+        The sentence; a brace of its own is doubled.
+
+    Examples
+    --------
+    >>> text = sentence("{epsilon} is missing: e.g. {epsilon:1}, or {privacy}.")
+    >>> text.spelled(lambda each: f"--{each.name}")
+    '--epsilon is missing: e.g. --epsilon, or --privacy.'
+    >>> str(text)
+    'epsilon is missing: e.g. epsilon=1, or privacy.'
+    """
+    parts: list[str | SettingPart] = []
+    for words, name, value, _ in Formatter().parse(template):
+        parts += [words] if words else []
+        parts += [] if name is None else [SettingPart(name, _value_of(value or ""))]
+    return Text(tuple(parts))
+
+
+def _value_of(written: str) -> object:
+    if not written:
+        return NoValue
+    try:
+        return literal_eval(written)
+    except (ValueError, SyntaxError):
+        return written
+
+
 _LONGEST_QUOTE = 40
 
 
@@ -297,8 +331,9 @@ class ShoalError(Exception):
 
     @property
     def hint(self) -> str:
-        """What to do next."""
-        return str(self.texts[1])
+        """What to do next, and what became of the budget where that was noted."""
+        note = self.facts.get("note")
+        return str(self.texts[1]) if note is None else f"{self.texts[1]} {note}"
 
     @property
     def setting(self) -> str | None:
@@ -324,7 +359,14 @@ class ShoalError(Exception):
         own = self.texts
         texts = message or own[0], hint or own[1]
         other.texts = Text(_parts(texts[0])), Text(_parts(texts[1]))
-        other.args = tuple(map(str, other.texts))
+        other.args = (other.message, other.hint)
+        return other
+
+    def noted(self, note: str) -> Self:
+        """The same error, its hint ended by a note that stays whatever else is said instead."""
+        other = copy(self)
+        other.facts = self.facts | {"note": note}
+        other.args = (self.message, other.hint)
         return other
 
     def within(self, place: str) -> Self:

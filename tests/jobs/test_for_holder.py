@@ -3,10 +3,11 @@ import sys
 import numpy as np
 import pytest
 
+from shoal.cli._output import print_for_holder
 from shoal.domain import Box
 from shoal.engine import rows_of
 from shoal.errors import InvalidSetting
-from shoal.jobs.for_holder import changed_row_texts, check_curator_page, print_for_curator
+from shoal.jobs.for_holder import changed_row_texts, check_curator_page
 
 BOX = Box(age=(0, 110))
 AGES = {"age": [31.0, np.nan, 200.0, -5.0, 40.0], "who": ["a", "a", "b", "b", "b"]}
@@ -31,7 +32,7 @@ def test_each_kind_of_odd_row_is_counted():
 @pytest.mark.parametrize(("terminal", "quiet", "told"), [(1, 0, 1), (0, 0, 0), (1, 1, 0)])
 def test_it_is_said_to_a_terminal_and_to_nothing_else(monkeypatch, capsys, terminal, quiet, told):
     monkeypatch.setattr(sys.stderr, "isatty", lambda: bool(terminal))
-    print_for_curator(["Of 5 rows 1 was moved."], quiet=bool(quiet))
+    print_for_holder(["Of 5 rows 1 was moved."], quiet=bool(quiet))
     heard = capsys.readouterr()
     assert heard.out == ""
     assert ("Of 5 rows" in heard.err) == bool(told)

@@ -9,7 +9,16 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
-from shoal.errors import NotFinite, NoValue, SettingPart, ShoalError, TooLarge
+from shoal.errors import (
+    DimensionMismatch,
+    InvalidDomain,
+    NotFinite,
+    NoValue,
+    OutsideDomain,
+    SettingPart,
+    ShoalError,
+    TooLarge,
+)
 
 Hints = Mapping[type[ShoalError] | tuple[type[ShoalError], str], str]
 
@@ -86,6 +95,45 @@ class Flags:
             return name
         names = _NAMES | dict(self.names)
         return names.get(name) or f"--{name.replace('_', '-')}"
+
+
+def cluster_flags(method: str) -> Flags:
+    """Return how `shoal cluster` writes the settings of a method's estimator."""
+    return _WAVES if method == "wave" else _KMEANS
+
+
+_DROP: Hints = {
+    NotFinite: "Fill those values, remove the rows, or leave them out with --drop.",
+}
+_KMEANS = Flags({"privacy": "--delta"}, {("method", "auto"): "--method kmeans"}, _DROP)
+_WAVES = Flags({"method": "--variant"}, {("method", "wave"): "--method wave"}, _DROP)
+_CLIP = "Widen the bounds by public knowledge, or move such rows with --clip."
+_CLAMP = (
+    "Use --remap clamp with --mechanism nd-laplace, which is free; or raise --epsilon, widen the "
+    "bounds, or take fewer --columns (ten and more never do)."
+)
+_GEO = (
+    "Write `geo: {latitude: ..., longitude: ...}` in the domain's file and give --epsilon per "
+    "kilometre; or give --scale if degrees are really meant."
+)
+_NO_GUESS = (
+    "Leave --remap out, or use --remap clamp: the noise is small against the bounds, so that "
+    "reports are good guesses as they are."
+)
+PERTURB = Flags(
+    names={"entity": "--user"},
+    hints={
+        OutsideDomain: _CLIP,
+        NotFinite: "Fill those values, or remove the rows.",
+        (InvalidDomain, "restriction too tight"): _CLAMP,
+        (InvalidDomain, "degrees"): _GEO,
+        (TooLarge, "lattice"): _NO_GUESS,
+        (DimensionMismatch, "too many columns"): "Choose fewer with --columns, or use "
+        "--mechanism nd-laplace.",
+        (DimensionMismatch, "columns"): "Choose as many with --columns, or use "
+        "--mechanism nd-laplace.",
+    },
+)
 
 
 def _is_switch(value: object) -> bool:

@@ -1,14 +1,20 @@
 """The options that verbs of the ``shoal`` command share."""
 
+from collections.abc import Callable, Mapping
+from dataclasses import MISSING, Field, fields
+from functools import wraps
+from inspect import Parameter, Signature, signature
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 import typer
 
 from shoal.jobs.clustering import METHODS
+from shoal.jobs.reports.mechanism import Name
 
 _SPARK_PANEL = "Where rows are read"
 _WAVE_PANEL = "For --method wave"
+_METHODS = "; ".join(f"{name}, {method.description}" for name, method in METHODS.items())
 
 # Of every verb that reads rows or writes a page.
 Table = Annotated[
@@ -31,6 +37,7 @@ Columns = Annotated[
 Domain = Annotated[
     Path | None,
     typer.Option(
+        "--domain",
         envvar="SHOAL_DOMAIN",
         help="YAML file of public bounds and categories.",
         show_default=False,
@@ -96,17 +103,6 @@ Publisher = Annotated[
         show_default=False,
     ),
 ]
-Curator = Annotated[
-    Path | None,
-    typer.Option(
-        "--curator",
-        metavar="FILE",
-        envvar="SHOAL_CURATOR",
-        help="Also write a page for you only, outside the folder: it adds how many rows were "
-        "left out or moved to the edge.",
-        show_default=False,
-    ),
-]
 
 Numbers = Annotated[
     Literal["1.234,5", "1,234.5"] | None,
@@ -117,15 +113,7 @@ Numbers = Annotated[
     ),
 ]
 
-# Of `shoal cluster`; `shoal learn` shares the first few.
-MethodName = Annotated[
-    str,
-    typer.Option(
-        metavar="NAME",
-        envvar="SHOAL_METHOD",
-        help=f"Method: {'; '.join(f'{name}, {how.description}' for name, how in METHODS.items())}.",
-    ),
-]
+# Of several verbs that find groups.
 Groups = Annotated[
     str | None,
     typer.Option(
@@ -146,82 +134,11 @@ Epsilon = Annotated[
         show_default=False,
     ),
 ]
-Delta = Annotated[
-    str | None,
-    typer.Option(
-        envvar="SHOAL_DELTA",
-        help="Chance that the promise fails, e.g. 1e-9; default: none. It helps with many "
-        "columns: from about 14 at 1e-6, from 30 at 1e-10.",
-        show_default=False,
-    ),
-]
 Folder = Annotated[
     Path, typer.Option("--output", "-o", envvar="SHOAL_OUTPUT", help="Folder to write.")
 ]
 Overwrite = Annotated[
     bool, typer.Option("--overwrite", envvar="SHOAL_OVERWRITE", help="Replace an older model.")
-]
-Entity = Annotated[
-    str | None,
-    typer.Option(
-        envvar="SHOAL_ENTITY",
-        help="Column that tells people apart. Default: the domain's, or every row counts as one "
-        "person.",
-        show_default=False,
-    ),
-]
-MaxRows = Annotated[
-    int | None,
-    typer.Option(
-        min=1,
-        envvar="SHOAL_MAX_ROWS_PER_PERSON",
-        help="Most rows kept for each person; the promise covers all of them.",
-        show_default=False,
-    ),
-]
-Neighbours = Annotated[
-    Literal["add-remove", "replace-one"],
-    typer.Option(
-        envvar="SHOAL_NEIGHBOURS",
-        help="What is hidden: that someone is in the table, or only what their row says.",
-    ),
-]
-Names = Annotated[
-    str | None,
-    typer.Option(
-        metavar="FILE|LIST",
-        envvar="SHOAL_NAMES",
-        help="Your own titles of the groups, in the order of their numbers: a text file with one "
-        "on each line, or a list with commas. TABLE may then be the folder of an earlier run.",
-        show_default=False,
-    ),
-]
-PublicNumber = Annotated[
-    int | None,
-    typer.Option(
-        min=1,
-        envvar="SHOAL_N_PUBLIC",
-        help="Number of rows, if it is publicly known: a quota, a census.",
-        show_default=False,
-    ),
-]
-Drop = Annotated[
-    bool,
-    typer.Option(
-        "--drop",
-        envvar="SHOAL_DROP",
-        help="Leave out rows that lack a number; otherwise such a table is refused.",
-    ),
-]
-PublicRows = Annotated[
-    Path | None,
-    typer.Option(
-        "--init",
-        envvar="SHOAL_INIT",
-        help="File of public rows like these to start from, such as last year's open table; never "
-        "of the table itself.",
-        show_default=False,
-    ),
 ]
 Choose = Annotated[
     Literal["simulation", "elbow", "silhouette", "gap"] | None,
@@ -231,52 +148,303 @@ Choose = Annotated[
         show_default=False,
     ),
 ]
-Variant = Annotated[
-    Literal["block", "privqt", "privthr", "privthrem", "baseline"] | None,
-    typer.Option(
-        envvar="SHOAL_VARIANT",
-        help="Where the noise goes: block, the default and best, or a published method.",
-        rich_help_panel=_WAVE_PANEL,
-        show_default=False,
-    ),
-]
-Cells = Annotated[
-    str | None,
-    typer.Option(
-        metavar="N",
-        envvar="SHOAL_CELLS",
-        help="Cells along each axis, e.g. 64, or 64,32; chosen without the rows. Default: from "
-        "the budget and the number of rows.",
-        rich_help_panel=_WAVE_PANEL,
-        show_default=False,
-    ),
-]
-Selector = Annotated[
-    Literal["auto", "persistence", "percentile", "density", "mass"] | None,
-    typer.Option(
-        envvar="SHOAL_SELECTOR",
-        help="What makes a cell part of a group.",
-        rich_help_panel=_WAVE_PANEL,
-        show_default=False,
-    ),
-]
-Level = Annotated[
-    int | None,
-    typer.Option(
-        min=0,
-        envvar="SHOAL_LEVEL",
-        help="How often the grid is halved.",
-        rich_help_panel=_WAVE_PANEL,
-        show_default=False,
-    ),
-]
-Wavelet = Annotated[
-    str | None,
-    typer.Option(
-        metavar="NAME",
-        envvar="SHOAL_WAVELET",
-        help="Wavelet of PyWavelets; default: haar.",
-        rich_help_panel=_WAVE_PANEL,
-        show_default=False,
-    ),
-]
+
+# The options of `shoal cluster` and `shoal perturb` in the order of their help, by the name of the
+# field that they set.
+CLUSTER: dict[str, Any] = {
+    "table": Table,
+    "method": Annotated[
+        str,
+        typer.Option(
+            metavar="NAME",
+            envvar="SHOAL_METHOD",
+            help=f"Method: {_METHODS}.",
+        ),
+    ],
+    "groups": Groups,
+    "epsilon": Epsilon,
+    "delta": Annotated[
+        str | None,
+        typer.Option(
+            envvar="SHOAL_DELTA",
+            help="Chance that the promise fails, e.g. 1e-9; default: none. It helps with many "
+            "columns: from about 14 at 1e-6, from 30 at 1e-10.",
+            show_default=False,
+        ),
+    ],
+    "columns": Columns,
+    "domain_file": Domain,
+    "output": Folder,
+    "overwrite": Overwrite,
+    "curator": Annotated[
+        Path | None,
+        typer.Option(
+            "--curator",
+            metavar="FILE",
+            envvar="SHOAL_CURATOR",
+            help="Also write a page for you only, outside the folder: it adds how many rows were "
+            "left out or moved to the edge.",
+            show_default=False,
+        ),
+    ],
+    "entity": Annotated[
+        str | None,
+        typer.Option(
+            envvar="SHOAL_ENTITY",
+            help="Column that tells people apart. Default: the domain's, or every row counts as "
+            "one person.",
+            show_default=False,
+        ),
+    ],
+    "max_rows_per_person": Annotated[
+        int | None,
+        typer.Option(
+            min=1,
+            envvar="SHOAL_MAX_ROWS_PER_PERSON",
+            help="Most rows kept for each person; the promise covers all of them.",
+            show_default=False,
+        ),
+    ],
+    "neighbours": Annotated[
+        Literal["add-remove", "replace-one"],
+        typer.Option(
+            envvar="SHOAL_NEIGHBOURS",
+            help="What is hidden: that someone is in the table, or only what their row says.",
+        ),
+    ],
+    "n_public": Annotated[
+        int | None,
+        typer.Option(
+            min=1,
+            envvar="SHOAL_N_PUBLIC",
+            help="Number of rows, if it is publicly known: a quota, a census.",
+            show_default=False,
+        ),
+    ],
+    "drop": Annotated[
+        bool,
+        typer.Option(
+            "--drop",
+            envvar="SHOAL_DROP",
+            help="Leave out rows that lack a number; otherwise such a table is refused.",
+        ),
+    ],
+    "choose": Choose,
+    "start": Annotated[
+        Path | None,
+        typer.Option(
+            "--init",
+            envvar="SHOAL_INIT",
+            help="File of public rows like these to start from, such as last year's open table; "
+            "never of the table itself.",
+            show_default=False,
+        ),
+    ],
+    "title": Title,
+    "publisher": Publisher,
+    "publish_anyway": PublishAnyway,
+    "names": Annotated[
+        str | None,
+        typer.Option(
+            metavar="FILE|LIST",
+            envvar="SHOAL_NAMES",
+            help="Your own titles of the groups: a text file with one on each line, or a list with "
+            "commas, in the order of their numbers; or each after its number, as in "
+            "`3: commuters`. TABLE may then be the folder of an earlier run.",
+            show_default=False,
+        ),
+    ],
+    "variant": Annotated[
+        Literal["block", "privqt", "privthr", "privthrem", "baseline"] | None,
+        typer.Option(
+            envvar="SHOAL_VARIANT",
+            help="Where the noise goes: block, the default and best, or a published method.",
+            rich_help_panel=_WAVE_PANEL,
+            show_default=False,
+        ),
+    ],
+    "cells": Annotated[
+        str | None,
+        typer.Option(
+            metavar="N",
+            envvar="SHOAL_CELLS",
+            help="Cells along each axis, e.g. 64, or 64,32; chosen without the rows. Default: from "
+            "the budget and the number of rows.",
+            rich_help_panel=_WAVE_PANEL,
+            show_default=False,
+        ),
+    ],
+    "selector": Annotated[
+        Literal["auto", "persistence", "percentile", "density", "mass"] | None,
+        typer.Option(
+            envvar="SHOAL_SELECTOR",
+            help="What makes a cell part of a group.",
+            rich_help_panel=_WAVE_PANEL,
+            show_default=False,
+        ),
+    ],
+    "level": Annotated[
+        int | None,
+        typer.Option(
+            min=0,
+            envvar="SHOAL_LEVEL",
+            help="How often the grid is halved.",
+            rich_help_panel=_WAVE_PANEL,
+            show_default=False,
+        ),
+    ],
+    "wavelet": Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME",
+            envvar="SHOAL_WAVELET",
+            help="Wavelet of PyWavelets; default: haar.",
+            rich_help_panel=_WAVE_PANEL,
+            show_default=False,
+        ),
+    ],
+    "engine": Engine,
+    "master": Master,
+    "numbers": Numbers,
+    "ledger": LedgerFile,
+    "seed": Seed,
+}
+PERTURB: dict[str, Any] = {
+    "table": Table,
+    "mechanism": Annotated[
+        str,
+        typer.Option(
+            metavar="NAME",
+            envvar="SHOAL_MECHANISM",
+            help=f"Mechanism: {', '.join(Name)}. `auto` is for learning groups under one limit for "
+            "all pairs of rows: local-grid up to three columns of numbers, rounds else.",
+        ),
+    ],
+    "epsilon": Annotated[
+        str | None,
+        typer.Option(
+            envvar="SHOAL_EPSILON",
+            help="The budget of one report: smaller hides more. Per unit of distance for the "
+            "Laplace family, per kilometre with `geo`.",
+            show_default=False,
+        ),
+    ],
+    "columns": Columns,
+    "domain_file": Domain,
+    "output": Annotated[
+        str,
+        typer.Option(
+            "--output", "-o", envvar="SHOAL_OUTPUT", help="File to write: .parquet, .csv, .csv.gz."
+        ),
+    ],
+    "overwrite": Annotated[
+        bool, typer.Option("--overwrite", envvar="SHOAL_OVERWRITE", help="Replace older reports.")
+    ],
+    "user": Annotated[
+        str | None,
+        typer.Option(
+            envvar="SHOAL_USER",
+            help="Column that tells people apart: each person is reported once, by one of their "
+            "rows. Default: the domain's `entity`, or every row counts as one person.",
+            show_default=False,
+        ),
+    ],
+    "keep_order": Annotated[
+        bool,
+        typer.Option(
+            "--keep-order",
+            envvar="SHOAL_KEEP_ORDER",
+            help="Keep the order: report i is row i. By default reports are shuffled, because a "
+            "row's place can reveal it.",
+        ),
+    ],
+    "clip": Annotated[
+        bool,
+        typer.Option(
+            "--clip", envvar="SHOAL_CLIP", help="Move rows outside the bounds to the nearest bound."
+        ),
+    ],
+    "remap": Annotated[
+        str | None,
+        typer.Option(
+            envvar="SHOAL_REMAP",
+            help="Applied to the reports at no cost: `clamp` moves them into the bounds, "
+            "`snap:N` to the nearest of N nodes along each axis, `bayes` to the best guess of "
+            "their rows, given what all reports say (Laplace noise only). Groups are learnt from "
+            "reports without one.",
+            show_default=False,
+        ),
+    ],
+    "scale": Annotated[
+        str | None,
+        typer.Option(
+            envvar="SHOAL_SCALE",
+            help="What counts as one unit of distance in each column: numbers, e.g. 10,0.5, or "
+            "`box` for half the bounds' sides.",
+            show_default=False,
+        ),
+    ],
+    "lattice": Annotated[
+        str, typer.Option(envvar="SHOAL_LATTICE", help="Step to which reports are rounded.")
+    ],
+    "cells": Annotated[
+        str,
+        typer.Option(
+            envvar="SHOAL_CELLS",
+            help="Cells of local-grid along each axis: 12, or 12,8. Default: from the number of "
+            "rows.",
+        ),
+    ],
+    "groups": Annotated[
+        str | None,
+        typer.Option(
+            "-k",
+            "--groups",
+            metavar="N",
+            help="How many groups will be looked for: rounds ask about so many, and local-grid "
+            "chooses its cells by it.",
+            show_default=False,
+        ),
+    ],
+    "engine": Engine,
+    "master": Master,
+    "ledger": LedgerFile,
+    "seed": Seed,
+}
+
+
+def takes(*requests: type, options: Mapping[str, Any]) -> Callable[[Callable[..., None]], Any]:
+    """Give a verb the options that are fields of some dataclasses, and hand it the filled ones.
+
+    Names, order, types and help of the options are those of the table; defaults are the fields'.
+
+    Parameters
+    ----------
+    *requests
+        The dataclasses, in the order of the verb's first parameters.
+    """
+    known = {each.name: each for kind in requests for each in fields(kind) if each.name in options}
+    of_kind = [[each.name for each in fields(kind) if each.name in options] for kind in requests]
+    of_fields = [_parameter(known[name], options[name]) for name in options]
+
+    def decorate(verb: Callable[..., None]) -> Any:
+        @wraps(verb)
+        def run(**given: Any) -> None:
+            filled = [
+                kind(**{name: given.pop(name) for name in names})
+                for kind, names in zip(requests, of_kind, strict=True)
+            ]
+            verb(*filled, **given)
+
+        rest = [*signature(verb).parameters.values()][len(requests) :]
+        own = [each.replace(kind=Parameter.KEYWORD_ONLY) for each in rest]
+        run.__signature__ = Signature([*of_fields, *own])  # type: ignore[attr-defined]
+        run.__annotations__ = {each.name: each.annotation for each in (*of_fields, *own)}
+        return run
+
+    return decorate
+
+
+def _parameter(field: "Field[Any]", annotation: Any) -> Parameter:
+    default = Parameter.empty if field.default is MISSING else field.default
+    return Parameter(field.name, Parameter.KEYWORD_ONLY, default=default, annotation=annotation)

@@ -169,6 +169,13 @@ def ledger_line(ledger: Path | None) -> Line:
     return Line("Ledger", nowhere if ledger is None else str(ledger), is_literal=True)
 
 
+def print_for_holder(lines: Sequence[str], *, quiet: bool) -> None:
+    """Print lines on standard error if it is a terminal, since files may be passed on."""
+    if lines and not quiet and sys.stderr.isatty():
+        alone = "This is for you only: it is in no file that may be published."
+        write_text(render_text(Line("Yours", " ".join([*lines, alone])), stderr=True), sys.stderr)
+
+
 @dataclass(frozen=True)
 class Output:
     """The output of one run."""

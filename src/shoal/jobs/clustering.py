@@ -7,14 +7,13 @@ its ``page`` names the module whose ``page`` function describes the fitted model
 import hashlib
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from difflib import get_close_matches
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
-from shoal.cli._flags import Flags, Hints
-from shoal.errors import InvalidSetting, NotFinite, value_text
+from shoal.errors import InvalidSetting, sentence, setting, value_text
 
 if TYPE_CHECKING:
     from shoal.arrays import Floats
@@ -23,12 +22,10 @@ if TYPE_CHECKING:
 
 
 MOST_CLUSTERS = 10_000
-USUAL_GROUPS = range(2, 13)  # what -k auto chooses among
-_HINTS: Hints = {
-    NotFinite: "Fill those values, remove the rows, or leave them out with --drop.",
-}
-_KMEANS = Flags({"privacy": "--delta"}, {("method", "auto"): "--method kmeans"}, _HINTS)
-_WAVES = Flags(names={"method": "--variant"}, hints=_HINTS)
+USUAL_GROUPS = range(2, 13)  # what "auto" chooses among
+_WAVES_ALONE = sentence(
+    "{variant}, {cells}, {selector}, {level} and {wavelet} are for {method:wave}."
+)
 
 
 @dataclass(frozen=True)
@@ -51,6 +48,10 @@ class WaveOptions:
         return {name: value for name, value in given.items() if value is not None}
 
 
+# Settings of `Options` that do not decide what is released, or are described in another way.
+_WRITTEN_APART = ("box", "schema", "n_clusters", "waves", "init", "ledger", "seed")
+
+
 @dataclass(frozen=True)
 class Options:
     """The options of one run: public settings, parsed and checked.
@@ -67,9 +68,9 @@ class Options:
         The public schema of a table with categories, whose rows' owners it names; else None.
     """
 
-    method: str
-    epsilon: str
-    box: "Box | None"
+    method: str = "kmeans"
+    epsilon: str | None = None
+    box: "Box | None" = None
     n_clusters: range | None = None
     choose: str | None = None
     delta: str | None = None
@@ -87,8 +88,11 @@ class Options:
     @property
     def work(self) -> dict[str, Any]:
         """Return all that decides what is released, and nothing about how it is shown."""
-        names = ("method", "epsilon", "choose", "delta", "neighbours", "entity", "n_public", "drop")
-        named = {name: getattr(self, name) for name in (*names, "max_rows_per_person")}
+        named = {
+            each.name: getattr(self, each.name)
+            for each in fields(Options)
+            if each.name not in _WRITTEN_APART
+        }
         groups = None if self.n_clusters is None else list(self.n_clusters)
         domain = self.schema if self.box is None else self.box
         assert domain is not None
@@ -171,13 +175,8 @@ def method_named(word: str) -> Method:
     raise InvalidSetting(
         f"There is no method {value_text(word)}.",
         f"{meant}Choose one of {', '.join(METHODS)}.",
-        setting="--method",
+        setting="method",
     )
-
-
-def flags_of(method: str) -> Flags:
-    """Return how settings of this method's estimator are written as flags."""
-    return _WAVES if method == "wave" else _KMEANS
 
 
 def parse_groups(text: str | None) -> range | None:
@@ -189,16 +188,15 @@ def parse_groups(text: str | None) -> range | None:
     match = re.fullmatch(r"\s*(\d{1,9})\s*(?:-\s*(\d{1,9})\s*)?", text)
     if match is None:
         raise InvalidSetting(
-            "-k must be a whole number, a range or auto.",
-            "E.g. -k 8, or -k 2-12 to choose.",
-            setting="-k",
+            sentence("{n_clusters} must be a whole number, a range or auto."),
+            sentence("E.g. {n_clusters:8}, or {n_clusters:2-12} to choose."),
         )
     wanted = range(int(match[1]), int(match[2] or match[1]) + 1)
     if not wanted or wanted[0] < 1 or wanted[-1] > MOST_CLUSTERS:
         raise InvalidSetting(
-            f"-k must be an increasing range from 1 to at most {MOST_CLUSTERS:,}.",
-            "E.g. -k 2-12.",
-            setting="-k",
+            setting("n_clusters")
+            + f" must be an increasing range from 1 to at most {MOST_CLUSTERS:,}.",
+            sentence("E.g. {n_clusters:2-12}."),
         )
     return wanted
 
@@ -211,9 +209,8 @@ def parse_cells(text: str) -> int | tuple[int, ...] | str:
         return "auto"
     if not re.fullmatch(r"\s*\d{1,9}(\s*,\s*\d{1,9})*\s*", text):
         raise InvalidSetting(
-            "--cells must be whole numbers or auto.",
-            "E.g. --cells 64, or --cells 64,32.",
-            setting="--cells",
+            sentence("{cells} must be whole numbers or auto."),
+            sentence("E.g. {cells:64}, or {cells:64,32}."),
         )
     each = tuple(int(part) for part in text.split(","))
     return each if len(each) > 1 else each[0]
@@ -233,9 +230,8 @@ def public_rows(path: Path, box: "Box | None") -> "Floats":
 
     if box is None:
         raise InvalidSetting(
-            "--init is for tables of numbers.",
-            "Leave it out, or choose columns of numbers with --columns.",
-            setting="--init",
+            sentence("{init} is for tables of numbers."),
+            sentence("Leave it out, or choose columns of numbers with {columns}."),
         )
     table = rows_of(str(path), box).map(lambda block: block.numbers, box.names).frame()
     return np.column_stack([table[name].to_numpy() for name in box.names])
@@ -247,14 +243,14 @@ def build_kmeans(method: str, options: Options) -> Any:
 
     if options.waves != WaveOptions():
         raise InvalidSetting(
-            "--variant, --cells, --selector, --level and --wavelet are for --method wave.",
-            "Leave them out, or add --method wave.",
+            _WAVES_ALONE,
+            sentence("Leave them out, or add {method:wave}."),
         )
     if options.n_clusters is None:
         raise InvalidSetting(
             "The number of groups is missing.",
-            "E.g. -k 8, or -k 2-12 to choose among them.",
-            setting="-k",
+            sentence("E.g. {n_clusters:8}, or {n_clusters:2-12} to choose among them."),
+            setting="n_clusters",
         )
     one = len(options.n_clusters) == 1
     return PrivateKMeans(
@@ -273,19 +269,21 @@ def build_prototypes(options: Options) -> Any:
 
     if options.waves != WaveOptions():
         raise InvalidSetting(
-            "--variant, --cells, --selector, --level and --wavelet are for --method wave.",
-            "Leave them out; --method wave is for numbers.",
+            _WAVES_ALONE,
+            sentence("Leave them out; {method:wave} is for numbers."),
         )
     if options.delta is not None or options.choose not in (None, "simulation"):
         raise InvalidSetting(
-            "Groups in a table with categories take no --delta, and no --choose but simulation.",
+            sentence(
+                "Groups in a table with categories take no {delta}, and no {choose} but simulation."
+            ),
             "Leave them out.",
         )
     if options.n_clusters is None:
         raise InvalidSetting(
             "The number of groups is missing.",
-            "E.g. -k 6, or -k 2-12 to choose among them.",
-            setting="-k",
+            sentence("E.g. {n_clusters:6}, or {n_clusters:2-12} to choose among them."),
+            setting="n_clusters",
         )
     common = options.common
     if options.box is not None:
@@ -303,8 +301,10 @@ def build_wave(options: Options) -> Any:
     not_its_own = (options.n_clusters, options.choose, options.delta, options.init)
     if any(each is not None for each in not_its_own):
         raise InvalidSetting(
-            "--method wave takes no -k, --choose, --delta or --init: it finds the number of groups "
-            "itself, and its promise has no delta.",
+            sentence(
+                "{method:wave} takes no {n_clusters}, {choose}, {delta} or {init}: it finds the "
+                "number of groups itself, and its promise has no delta."
+            ),
             "Leave them out.",
         )
     return WaveCluster(**options.waves.settings, **options.common)

@@ -7,7 +7,7 @@ from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from shoal.errors import ConflictingSettings
+from shoal.errors import ConflictingSettings, sentence
 from shoal.files.scratch import sweep_scratch
 from shoal.jobs.progress import Progress
 from shoal.jobs.table_inputs import table_file
@@ -37,16 +37,16 @@ class Engines:
     def __post_init__(self) -> None:
         if self.master is not None and not self.is_distributed:
             raise ConflictingSettings(
-                "--master names a Spark cluster, but the rows are read on this machine.",
-                "Add --engine spark, or leave it out.",
-                setting="--master",
+                sentence("{master} names a Spark cluster, but the rows are read on this machine."),
+                sentence("Add {engine:spark}, or leave it out."),
+                setting="master",
             )
 
         if self.numbers is not None and self.is_distributed:
             raise ConflictingSettings(
-                "--numbers is for tables that are read on this machine.",
-                "Cast the columns in Spark, or leave --engine out.",
-                setting="--numbers",
+                sentence("{numbers} is for tables that are read on this machine."),
+                sentence("Cast the columns in Spark, or leave {engine} out."),
+                setting="numbers",
             )
 
     @property
@@ -120,6 +120,6 @@ def _silent_children() -> Iterator[None]:
 def _refuse_stream(path: str) -> None:
     if path == "-":
         raise ConflictingSettings(
-            "--engine spark cannot read standard input.",
-            "Name a path that its workers reach, or leave --engine out.",
+            sentence("{engine:spark} cannot read standard input."),
+            sentence("Name a path that its workers reach, or leave {engine} out."),
         )

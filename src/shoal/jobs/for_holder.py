@@ -5,15 +5,12 @@ interactive terminal and written to a page that only its owner can read, never t
 ``--json``, logs or the folder that may be published.
 """
 
-import sys
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from shoal.cli._output import render_text, write_text
-from shoal.errors import InvalidSetting, quantity
-from shoal.pages.page import Line
+from shoal.errors import InvalidSetting, quantity, setting
 
 if TYPE_CHECKING:
     from shoal.engine import Rows
@@ -36,13 +33,6 @@ def changed_row_texts(rows: "Rows") -> list[str]:
     return [f"Of {quantity(tally.read, 'row')}, {text}." for text, count in counts.items() if count]
 
 
-def print_for_curator(lines: list[str], *, quiet: bool) -> None:
-    """Print lines on standard error if it is a terminal, since files may be passed on."""
-    if lines and not quiet and sys.stderr.isatty():
-        alone = "This is for you only: it is in no file that may be published."
-        write_text(render_text(Line("Yours", " ".join([*lines, alone])), stderr=True), sys.stderr)
-
-
 def check_curator_page(
     page: Path | None, folder: Path, others: Sequence[str | Path | None] = ()
 ) -> None:
@@ -62,14 +52,12 @@ def check_curator_page(
     ):
         raise InvalidSetting(
             "The curator's page would overwrite a file that this command reads.",
-            "Name another file, e.g. --curator mine.html.",
-            setting="--curator",
+            "Name another file, e.g. " + setting("curator", "mine.html") + ".",
         )
     if page.resolve().is_relative_to(folder.resolve()):
         raise InvalidSetting(
             "The curator's page would be in the folder that may be published.",
-            "Keep it elsewhere, e.g. --curator mine.html.",
-            setting="--curator",
+            "Keep it elsewhere, e.g. " + setting("curator", "mine.html") + ".",
         )
 
 

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from shoal.errors import InvalidSetting, quantity
+from shoal.errors import InvalidSetting, quantity, sentence, setting
 
 _MOST_BYTES = 1_000_000  # a list of titles is short; rows given by mistake are not read
 _MOST_LETTERS = 200
@@ -26,9 +26,9 @@ def parse_names(text: str) -> list[str]:
     names = _lines(Path(text)) if Path(text).is_file() else text.split(",")
     if any(len(name) > _MOST_LETTERS for name in names):
         raise InvalidSetting(
-            f"A title of --names has more than {_MOST_LETTERS} letters.",
+            sentence(f"A title of {{names}} has more than {_MOST_LETTERS} letters."),
             "Write one short title on each line.",
-            setting="--names",
+            setting="names",
         )
     return [name.strip() for name in names]
 
@@ -47,10 +47,11 @@ def check_names(names: Sequence[str], n_groups: int) -> list[str]:
     """
     if len(names) != n_groups:
         raise InvalidSetting(
-            f"--names has {quantity(len(names), 'title')} for {quantity(n_groups, 'group')}.",
+            setting("names")
+            + f" has {quantity(len(names), 'title')} for {quantity(n_groups, 'group')}.",
             "Give one for each group, in the order of their numbers; leave a line empty to keep "
             "a title.",
-            setting="--names",
+            setting="names",
         )
     return list(names)
 
@@ -78,14 +79,14 @@ def _lines(path: Path) -> list[str]:
     try:
         if path.stat().st_size > _MOST_BYTES:
             raise InvalidSetting(
-                "The file of --names is too large for a list of titles.",
+                sentence("The file of {names} is too large for a list of titles."),
                 "Write one short title on each line.",
-                setting="--names",
+                setting="names",
             )
         return path.read_text(encoding="utf-8-sig").rstrip("\n").split("\n")
     except (OSError, UnicodeError):
         raise InvalidSetting(
-            "The file of --names cannot be read as text in UTF-8.",
+            sentence("The file of {names} cannot be read as text in UTF-8."),
             "Check the path, and save it as plain text.",
-            setting="--names",
+            setting="names",
         ) from None

@@ -6,7 +6,10 @@ import time
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
-from typing import NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+
+if TYPE_CHECKING:
+    from shoal.privacy import Guarantee
 
 PROGRESS_FILE = "SHOAL_PROGRESS"  # names the file that the lines of `ProgressFile` are added to
 FIRST_STEP = "Starting"  # shown until the first step has a name
@@ -138,3 +141,16 @@ class Progress:
     def _show(self, *, is_new: bool = False, **changes: object) -> None:
         self.state = self.state._replace(is_new=is_new, **changes)  # type: ignore[arg-type]
         self.sink.show(self.state)
+
+
+def tell_spending(ledger: Any, progress: Progress) -> None:
+    """Have a ledger tell of each entry that it writes from now on."""
+
+    from shoal.privacy.exact import exact_text
+
+    def tell(made: "Guarantee") -> None:
+        epsilon = getattr(made, "epsilon", None)
+        if epsilon is not None:
+            progress.spend(exact_text(epsilon))
+
+    ledger.on_entry = tell

@@ -8,8 +8,7 @@ from contextlib import contextmanager, suppress
 from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
-from shoal.cli._output import write_text
-from shoal.errors import CannotWrite, RunChanged, ShoalError
+from shoal.errors import RunChanged, ShoalError
 from shoal.pages.page import Line
 
 if TYPE_CHECKING:
@@ -94,10 +93,10 @@ def note_spending(is_spent: Callable[[], bool], resumable: bool = False) -> Iter
     except ShoalError as error:
         if is_spent():
             own = _SPENT if isinstance(error, RunChanged) else note
-            raise error.changed(hint=error.texts[1] + f" {own}") from None
+            raise error.noted(own) from None
         raise
     except BaseException:  # Ctrl-C, SIGTERM, a bug: the end of the run is reported elsewhere
         if is_spent():
-            with suppress(OSError, CannotWrite):
-                write_text(f"{note}\n", sys.stderr)
+            with suppress(OSError):
+                print(note, file=sys.stderr, flush=True)
         raise

@@ -6,7 +6,15 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from shoal.errors import InvalidBudget, InvalidDomain, InvalidSetting, UnknownBounds, quantity
+from shoal.errors import (
+    InvalidBudget,
+    InvalidDomain,
+    InvalidSetting,
+    UnknownBounds,
+    quantity,
+    sentence,
+    setting,
+)
 from shoal.files.scratch import nameless_file
 
 if TYPE_CHECKING:
@@ -46,9 +54,11 @@ def _plain_file(path: str, numbers: "NumberStyle") -> Iterator[str]:
     source = source_of(path)
     if not isinstance(source, CSVSource):
         raise InvalidSetting(
-            "--numbers is for CSV files: other tables say themselves which columns are numbers.",
+            sentence(
+                "{numbers} is for CSV files: other tables say themselves which columns are numbers."
+            ),
             "Leave it out, or convert the columns where the table is made.",
-            setting="--numbers",
+            setting="numbers",
         )
     with nameless_file("plain.csv") as (plain, file):
         write_plain_table(source, file, numbers)
@@ -81,9 +91,11 @@ def budget_of(epsilon: str | None, of: str) -> str:
     """
     if epsilon is None:
         raise InvalidBudget(
-            "--epsilon is missing.",
-            f"Give the budget of one {of}, e.g. --epsilon 1; the choice is yours to defend.",
-            setting="--epsilon",
+            sentence("{epsilon} is missing."),
+            sentence(
+                f"Give the budget of one {of}, e.g. {{epsilon:1}}; the choice is yours to defend."
+            ),
+            setting="epsilon",
         )
     return epsilon
 
@@ -100,11 +112,13 @@ def schema_of(domain: Path | None) -> "Schema":
 
     if domain is None:
         raise UnknownBounds(
-            "--domain, the public bounds, is missing.",
-            "`shoal init TABLE` drafts the file. Or write the bounds of each column to one, e.g. "
-            "`version: 1` and `columns: {age: {low: 0, high: 110}}`, and pass it with --domain. "
-            "Bounds read from the rows would not be private.",
-            setting="--domain",
+            sentence("{domain}, the public bounds, is missing."),
+            sentence(
+                "`shoal init TABLE` drafts the file. Or write the bounds of each column to one, "
+                "e.g. `version: 1` and `columns: {{age: {{low: 0, high: 110}}}}`, and pass it with "
+                "{domain}. Bounds read from the rows would not be private."
+            ),
+            setting="domain",
         )
     return Schema.load(domain)
 
@@ -129,10 +143,12 @@ def box_of(schema: "Schema", columns: str | None, domain: Path | None) -> "Box":
         raise _categories_error(categories, schema)
     if schema.geo and {*names} != {*schema.geo}:
         raise InvalidDomain(
-            "--columns names only one of latitude and longitude, which would be clustered in "
-            "degrees.",
-            f"Use both, --columns {','.join(schema.geo)}, or leave it out.",
-            setting="--columns",
+            sentence(
+                "{columns} names only one of latitude and longitude, which would be clustered in "
+                "degrees."
+            ),
+            "Use both, " + setting("columns", tuple(schema.geo)) + ", or leave it out.",
+            setting="columns",
         )
     return schema.box if schema.geo else schema.box.select(names)
 
@@ -175,8 +191,9 @@ def _categories_error(categories: list[str], schema: "Schema") -> InvalidSetting
         )
     return InvalidSetting(
         message,
-        f"Choose the numeric columns with --columns {','.join(schema.numbers)}; or give a domain "
-        "file without categories.",
+        "Choose the numeric columns with "
+        + setting("columns", tuple(schema.numbers))
+        + "; or give a domain file without categories.",
     )
 
 
@@ -197,7 +214,7 @@ def chosen_columns(
             f"{', '.join(unknown)} of {quantity(len(names), 'column')} "
             f"{'is' if len(unknown) == 1 else 'are'} not in {domain}.",
             f"It describes {', '.join(known)}; add public bounds or values for others.",
-            setting="--columns",
+            setting="columns",
         )
     return tuple(dict.fromkeys(names))
 

@@ -7,7 +7,7 @@ from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from shoal.errors import InvalidDomain, InvalidSetting, value_text
+from shoal.errors import InvalidDomain, InvalidSetting, sentence, setting, value_text
 from shoal.jobs.table_inputs import chosen_columns, schema_of, split_commas
 from shoal.mechanisms import NDLaplace, Restrict
 from shoal.mechanisms.registry import REGISTRY
@@ -109,7 +109,7 @@ def mechanism_name(word: str) -> Name:
     raise InvalidSetting(
         f"There is no mechanism {value_text(word)}.",
         f"{meant}Choose one of {', '.join(Name)}.",
-        setting="--mechanism",
+        setting="mechanism",
     )
 
 
@@ -131,9 +131,9 @@ def remap_of(text: str | None, name: Name, plan: Plan) -> Any:
     remap = _remap(text, plan.domain)
     if text == "bayes" and name not in _LAPLACE:
         raise InvalidSetting(
-            f"--remap bayes undoes Laplace noise; {name} has another.",
-            "Use --mechanism nd-laplace, or leave --remap out.",
-            setting="--remap",
+            sentence(f"{{remap:bayes}} undoes Laplace noise; {name} has another."),
+            sentence("Use {mechanism:nd-laplace}, or leave {remap} out."),
+            setting="remap",
         )
     check_remap(remap, plan.mechanism, shape_of(plan.mechanism), len(columns_of(plan.domain)))
     return remap
@@ -142,9 +142,9 @@ def remap_of(text: str | None, name: Name, plan: Plan) -> Any:
 def _check_moves_numbers(name: Name) -> None:
     if name in (*_CATEGORICAL, Name.mixed, Name.local_grid):
         raise InvalidSetting(
-            f"--remap does not apply to {name}, whose reports are categories or cells.",
+            sentence(f"{{remap}} does not apply to {name}, whose reports are categories or cells."),
             "Leave it out: remaps move numbers only.",
-            setting="--remap",
+            setting="remap",
         )
 
 
@@ -161,9 +161,9 @@ def _remap(text: str, domain: "Box | Schema") -> Any:
         if word == "snap" and nodes.isdecimal() and int(nodes) >= 2:
             return snap(domain, int(nodes))
     raise InvalidSetting(
-        "--remap must be `clamp`, `snap:N` with N of 2 or more, or `bayes`.",
-        "E.g. --remap clamp, or --remap snap:16 for 16 nodes along each axis.",
-        setting="--remap",
+        sentence("{remap} must be `clamp`, `snap:N` with N of 2 or more, or `bayes`."),
+        sentence("E.g. {remap:clamp}, or {remap:snap:16} for 16 nodes along each axis."),
+        setting="remap",
     )
 
 
@@ -177,23 +177,25 @@ def _domain(schema: "Schema", columns: Sequence[str], settings: Settings) -> "Bo
             raise InvalidSetting(
                 f"{', '.join(map(repr, categories))} holds categories; {settings.name} reports "
                 "numbers.",
-                "Choose --columns, or use --mechanism mixed.",
+                sentence("Choose {columns}, or use {mechanism:mixed}."),
             )
         box = schema.box
         if {*columns} == {*box.names}:
             return box
         if schema.geo:
             raise InvalidDomain(
-                "--columns names only one of latitude and longitude, so epsilon would be per "
-                "degree.",
-                f"Use both, --columns {','.join(box.names)}, or leave it out.",
-                setting="--columns",
+                sentence(
+                    "{columns} names only one of latitude and longitude, so epsilon would be per "
+                    "degree."
+                ),
+                "Use both, " + setting("columns", box.names) + ", or leave it out.",
+                setting="columns",
             )
         return box.select(columns)
     if settings.name in _CATEGORICAL and (len(columns), len(categories)) != (1, 1):
         raise InvalidSetting(
             f"{settings.name} reports one column of categories; got {len(columns)}.",
-            "Choose it with --columns, or use --mechanism mixed.",
+            sentence("Choose it with {columns}, or use {mechanism:mixed}."),
         )
     described = schema.to_dict()["columns"]
     return Schema.of({"version": 1, "columns": {name: described[name] for name in columns}})
@@ -218,12 +220,12 @@ def _arguments(settings: Settings, kind: Any, domain: "Box | Schema") -> dict[st
         "n_clusters": settings.n_clusters,
     }
     options["lattice"] = (
-        None if settings.lattice == "auto" else _number(settings.lattice, "--lattice")
+        None if settings.lattice == "auto" else _number(settings.lattice, "lattice")
     )
     for name, value in options.items():
         if value is not None and name not in known:
             raise InvalidSetting(
-                f"{settings.name} does not take --{name}.", "Leave it out.", setting=f"--{name}"
+                f"{settings.name} does not take " + setting(name) + ".", "Leave it out."
             )
     return given | {name: value for name, value in options.items() if value is not None}
 
@@ -238,7 +240,7 @@ def _public(domain: "Schema", name: str) -> Any:
 def _scale(text: str | None) -> Any:
     if text is None or text == "box":
         return text
-    return tuple(_number(word, "--scale") for word in split_commas(text))
+    return tuple(_number(word, "scale") for word in split_commas(text))
 
 
 def _cells(text: str) -> Any:
@@ -247,9 +249,9 @@ def _cells(text: str) -> Any:
     each = split_commas(text)
     if not all(word.isdecimal() for word in each):
         raise InvalidSetting(
-            "--cells must be whole numbers.",
-            "E.g. --cells 12, or 12,8.",
-            setting="--cells",
+            sentence("{cells} must be whole numbers."),
+            sentence("E.g. {cells:12}, or 12,8."),
+            setting="cells",
         )
     return int(text) if len(each) == 1 else tuple(map(int, each))
 
@@ -259,5 +261,5 @@ def _number(word: str, option: str) -> float:
         return float(word)
     except ValueError:
         raise InvalidSetting(
-            f"{option} must be numbers.", f"E.g. {option} 0.5.", setting=option
+            setting(option) + " must be numbers.", "E.g. " + setting(option, 0.5) + "."
         ) from None

@@ -59,7 +59,7 @@ def check_apart(output: str, source: str) -> None:
         raise InvalidSetting(
             "The reports would overwrite the table.",
             "Write them to another path.",
-            setting="--output",
+            setting="output",
         )
 
 

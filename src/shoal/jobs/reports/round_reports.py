@@ -5,7 +5,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from shoal.errors import InvalidSetting, NotAReport, TooLarge
+from shoal.errors import InvalidSetting, NotAReport, TooLarge, sentence, setting
 from shoal.jobs.clustering import parse_groups
 from shoal.jobs.progress import Progress
 from shoal.jobs.reports.loaded import parse_sidecar, read_sidecar
@@ -66,7 +66,7 @@ def rounds_task(
     for name, is_given in (*given, ("cells", settings.cells != "auto")):
         if is_given:
             raise InvalidSetting(
-                f"{Name.rounds} does not take --{name}.", "Leave it out.", setting=f"--{name}"
+                f"{Name.rounds} does not take " + setting(name) + ".", "Leave it out."
             )
     schema = schema_of(settings.domain)
     domain = _domain(schema, chosen_columns(settings.columns, schema.columns, settings.domain))
@@ -249,7 +249,7 @@ def _check_number(people: int, columns: int) -> None:
         raise TooLarge(
             f"Rounds hold every record in memory, at most {MOST_NUMBERS:,} numbers; got "
             f"{people:,} rows of {columns} columns.",
-            "Take fewer --columns, or draw a sample of the people first.",
+            sentence("Take fewer {columns}, or draw a sample of the people first."),
             reason="rows in memory",
         )
 
@@ -258,10 +258,12 @@ def _n_clusters(groups: str | None) -> int:
     wanted = parse_groups(groups)
     if wanted is None or len(wanted) != 1:
         raise InvalidSetting(
-            "--mechanism rounds asks about a number of groups that is fixed beforehand.",
-            "Give one number, e.g. -k 5; to choose among several, collect with --mechanism "
-            "local-grid.",
-            setting="-k",
+            sentence("{mechanism:rounds} asks about a number of groups that is fixed beforehand."),
+            sentence(
+                "Give one number, e.g. {n_clusters:5}; to choose among several, collect with "
+                "{mechanism:local-grid}."
+            ),
+            setting="n_clusters",
         )
     return wanted[0]
 

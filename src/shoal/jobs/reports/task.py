@@ -7,18 +7,9 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from shoal.cli._flags import Flags
 from shoal.documents import parse_json
-from shoal.errors import (
-    DimensionMismatch,
-    InvalidDomain,
-    InvalidSetting,
-    NotFinite,
-    OutsideDomain,
-    RunChanged,
-    TooLarge,
-)
-from shoal.jobs.progress import Progress
+from shoal.errors import InvalidSetting, RunChanged
+from shoal.jobs.progress import Progress, tell_spending
 from shoal.jobs.reports.mechanism import columns_of
 from shoal.jobs.reports.report_file import check_apart, output_place, sidecar_of
 from shoal.jobs.resume import has_resumed, is_resumable, note_spending, work_description
@@ -30,35 +21,6 @@ if TYPE_CHECKING:
     from shoal.files import FileSet
     from shoal.perturb.draft import Draft
     from shoal.privacy import Guarantee, Ledger, Page
-
-
-_CLIP = "Widen the bounds by public knowledge, or move such rows with --clip."
-_CLAMP = (
-    "Use --remap clamp with --mechanism nd-laplace, which is free; or raise --epsilon, widen the "
-    "bounds, or take fewer --columns (ten and more never do)."
-)
-_GEO = (
-    "Write `geo: {latitude: ..., longitude: ...}` in the domain's file and give --epsilon per "
-    "kilometre; or give --scale if degrees are really meant."
-)
-_NO_GUESS = (
-    "Leave --remap out, or use --remap clamp: the noise is small against the bounds, so that "
-    "reports are good guesses as they are."
-)
-FLAGS = Flags(
-    names={"entity": "--user"},
-    hints={
-        OutsideDomain: _CLIP,
-        NotFinite: "Fill those values, or remove the rows.",
-        (InvalidDomain, "restriction too tight"): _CLAMP,
-        (InvalidDomain, "degrees"): _GEO,
-        (TooLarge, "lattice"): _NO_GUESS,
-        (DimensionMismatch, "too many columns"): "Choose fewer with --columns, or use "
-        "--mechanism nd-laplace.",
-        (DimensionMismatch, "columns"): "Choose as many with --columns, or use "
-        "--mechanism nd-laplace.",
-    },
-)
 
 
 class ReportsTask(ABC):
@@ -134,13 +96,13 @@ class ReportsTask(ABC):
                 self._outputs = stack.enter_context(file_set(output, overwrite))
             work = self._work(table, source, output)
             stack.enter_context(note_spending(self._spent, resumable=is_resumable(work)))
-            stack.enter_context(FLAGS.shown())
             if self._outputs is not None:
                 digest = work_digest(work)
                 self.draft = stack.enter_context(draft_of(Path(output), digest))
                 run = digest if is_resumable(work) else None
                 self._outputs.work_for(run, self._goes_on)
             ledger = Ledger(self._ledger)
+            tell_spending(ledger, progress)
             if self._ledger is not None:
                 self._account, self._entries_before = ledger, ledger.entries().num_rows
             if self.draft is not None and is_resumable(work):
