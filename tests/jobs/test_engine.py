@@ -138,7 +138,7 @@ def test_a_policy_is_run_on_spark_as_here(spark, folder, monkeypatch):
 
 
 def test_a_cluster_is_named_for_spark_alone():
-    with pytest.raises(ConflictingSettings, match="--master"):
+    with pytest.raises(ConflictingSettings, match="master"):
         Engines("local", "yarn")
     words = ("cluster", "-", "-k", 2, "--epsilon", 1, "--domain", "visits.yaml")
     shown = run(*words, "--engine", "spark", "--json", code=2, input="age,visits\n")

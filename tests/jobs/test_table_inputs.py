@@ -38,7 +38,7 @@ def test_a_path_is_itself():
 
 def test_a_budget_has_no_default():
     assert budget_of("0.5", "release") == "0.5"
-    with pytest.raises(InvalidBudget, match="--epsilon is missing") as caught:
+    with pytest.raises(InvalidBudget, match="epsilon is missing") as caught:
         budget_of(None, "release")
     assert "one release" in caught.value.hint
 
@@ -46,7 +46,7 @@ def test_a_budget_has_no_default():
 def test_bounds_are_asked_for_not_read_from_the_rows():
     with pytest.raises(UnknownBounds, match="the public bounds, is missing") as caught:
         schema_of(None)
-    assert "--domain" in caught.value.hint
+    assert "domain" in caught.value.hint
 
 
 def test_columns_are_those_asked_for_once_each_or_all():
@@ -75,7 +75,7 @@ def test_a_domain_with_categories_needs_its_numbers_chosen():
     for columns in (None, "age,sex", "sex"):
         with pytest.raises(InvalidSetting, match="'sex' holds categories") as caught:
             box_of(mixed, columns, None)
-        assert "--columns age;" in caught.value.hint
+        assert "columns='age';" in caught.value.hint
     assert box_of(mixed, "age", None) == Box(age=(0, 110))
 
 

@@ -22,7 +22,7 @@ from shoal.errors import (
 
 Hints = Mapping[type[ShoalError] | tuple[type[ShoalError], str], str]
 
-_NAMES = {"n_clusters": "-k", "random_state": "--seed"}
+_NAMES = {"n_clusters": "-k", "k": "-k", "random_state": "--seed"}
 _LIMIT = "A higher limit is set from Python, with SparkTable, and needs the driver's memory"
 _HINTS: Hints = {  # where the library's hint is for programs
     (NotFinite, "missing values"): "Fill those values, or remove the rows.",

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from shoal.data.column_names import join_names
 from shoal.data.source import BATCH_ROWS, check_names, find_columns, hide_row_text
+from shoal.domain.box import shape_hint
 from shoal.errors import DimensionMismatch, NotNumeric, UnreadableTable
 
 _ROWS_IN_CACHE = 1_024  # of an array, while they are turned into columns
@@ -39,7 +40,7 @@ class ArraySource:
             wanted = "some" if names is None else len(names)
             raise DimensionMismatch(
                 f"Expected rows of {wanted} columns; got an array of shape {array.shape}.",
-                "Pass a two-dimensional array, e.g. X.reshape(-1, 1) for one column.",
+                shape_hint(array.shape, None if names is None else len(names)),
             )
         self._array = np.asarray(array)
         self.n_rows = len(array)

@@ -329,9 +329,17 @@ def as_matrix(X: ArrayLike, d: int | None = None) -> Floats:
     if rows.ndim != 2 or (d is not None and rows.shape[1] != d) or rows.shape[1] == 0:
         raise DimensionMismatch(
             f"Expected rows of {d or 'some'} columns; got an array of shape {rows.shape}.",
-            "Pass a two-dimensional array, e.g. X.reshape(-1, 1) for one column.",
+            shape_hint(rows.shape, d),
         )
     return rows.astype(np.float64, copy=False)
+
+
+def shape_hint(shape: tuple[int, ...], columns: int | None) -> str:
+    """Return what to do about an array that is no table of so many columns."""
+    if len(shape) == 2:
+        return "Pass one column for each column of the domain, in the same order."
+    is_one = len(shape) == 1 and columns in (None, 1)
+    return f"Pass a two-dimensional array{', e.g. X.reshape(-1, 1) for one column' * is_one}."
 
 
 def _split_pairs(bounds: Mapping[str, tuple[float, float]]) -> tuple[list[float], list[float]]:

@@ -1,5 +1,6 @@
 """The publisher's own titles of groups, as ``--names`` gives them."""
 
+import re
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -8,10 +9,11 @@ from shoal.errors import InvalidSetting, quantity, sentence, setting
 
 _MOST_BYTES = 1_000_000  # a list of titles is short; rows given by mistake are not read
 _MOST_LETTERS = 200
+_NUMBERED = re.compile(r"(\d{1,9})\s*:\s*(.*)")
 
 
 def parse_names(text: str) -> list[str]:
-    """Return titles in the order of the groups' numbers; an empty one keeps the title that is made.
+    """Return the titles as they are written; an empty one keeps the title that is made.
 
     Parameters
     ----------
@@ -34,7 +36,10 @@ def parse_names(text: str) -> list[str]:
 
 
 def check_names(names: Sequence[str], n_groups: int) -> list[str]:
-    """Return the titles if there is one for each group.
+    """Return one title for each group, empty where the title that is made is kept.
+
+    Titles are in the order of the groups' numbers; or every one follows its number, as in
+    ``3: commuters``, in any order, and groups without one keep theirs.
 
     Parameters
     ----------
@@ -43,17 +48,39 @@ def check_names(names: Sequence[str], n_groups: int) -> list[str]:
     Raises
     ------
     InvalidSetting
-        If there are more or fewer.
+        If there are more or fewer titles, or a number is of no group or comes twice.
+
+    Examples
+    --------
+    >>> check_names(["3: commuters", "1: students"], 3)
+    ['students', '', 'commuters']
     """
+    numbered = [_NUMBERED.fullmatch(name) for name in names if name]
+    matches = [match for match in numbered if match]
+    if matches and len(matches) == len(numbered):
+        return _by_number([(int(match[1]), match[2]) for match in matches], n_groups)
     if len(names) != n_groups:
         raise InvalidSetting(
             setting("names")
             + f" has {quantity(len(names), 'title')} for {quantity(n_groups, 'group')}.",
             "Give one for each group, in the order of their numbers; leave a line empty to keep "
-            "a title.",
+            "a title. Or write the number first: `3: commuters`.",
             setting="names",
         )
     return list(names)
+
+
+def _by_number(named: Sequence[tuple[int, str]], n_groups: int) -> list[str]:
+    titles = [""] * n_groups
+    numbers = [number for number, _ in named]
+    if len({*numbers}) < len(numbers) or not all(1 <= number <= n_groups for number in numbers):
+        raise InvalidSetting(
+            setting("names") + f" must have each number from 1 to {n_groups} at most once.",
+            "Take the numbers from the page, where each group has its own.",
+        )
+    for number, title in named:
+        titles[number - 1] = title
+    return titles
 
 
 def is_model_folder(table: str) -> bool:

@@ -17,7 +17,7 @@ from shoal.jobs.clustering import (
 )
 from shoal.jobs.engine import Engines
 from shoal.jobs.for_holder import changed_row_texts, check_curator_page, write_curator_page
-from shoal.jobs.group_names import check_names, name_groups, parse_names
+from shoal.jobs.group_names import check_names, is_model_folder, name_groups, parse_names
 from shoal.jobs.progress import Progress, tell_spending
 from shoal.jobs.resume import has_resumed, is_resumable, note_spending, work_description
 from shoal.jobs.table_inputs import (
@@ -31,6 +31,7 @@ from shoal.jobs.table_inputs import (
 if TYPE_CHECKING:
     from shoal.domain import Schema
     from shoal.engine import Rows
+    from shoal.pages._cluster_parts import CodeFiles
     from shoal.pages.page import Page
 
 # What a page says of the promise, the ledger and the table, and naming groups does not change.
@@ -312,8 +313,21 @@ def _is_published(page: "Page", request: GroupsRequest) -> bool:
 
 
 def _page_of(model: Any, module: str, request: GroupsRequest) -> "Page":
-    page: Page = import_module(module).page(model, title=request.title, publisher=request.publisher)
+    about = {"title": request.title, "publisher": request.publisher}
+    page: Page = import_module(module).page(model, **about, files=_code_files(request))
     return page
+
+
+def _code_files(request: GroupsRequest) -> "CodeFiles":
+    """Return the names of the request's files, without their folders, for the page's code."""
+    from shoal.pages._cluster_parts import CodeFiles
+
+    usual = CodeFiles()
+    if is_model_folder(request.table):
+        return usual
+    table = usual.table if request.table == "-" else request.table.rstrip("/").rsplit("/", 1)[-1]
+    domain = usual.domain if request.domain_file is None else request.domain_file.name
+    return CodeFiles(table, domain, request.output.name or None)
 
 
 def _titles(request: GroupsRequest) -> list[str] | None:
@@ -423,7 +437,9 @@ def _write_page(
     result = page.to_result(publish_anyway=request.publish_anyway)
     listed = files if _is_published(page, request) else []
     content = findings(result, ledger=known, files=listed)
-    content |= {name: earlier[name] for name in _SAID_BEFORE if earlier and name in earlier}
+    if earlier:
+        content |= {name: earlier[name] for name in _SAID_BEFORE if name in earlier}
+        content["settings"] |= {"code": earlier["settings"]["code"]}
     pages = write(content, folder)
     return [path.name for path in pages] + [file["name"] for file in files]
 
@@ -436,6 +452,7 @@ def _earlier_findings(folder: Path, model: Any) -> Mapping[str, Any]:
     try:
         content = parse_json((folder / f"report{mark}.json").read_text(encoding="utf-8"))
         known = content["schema"], content["audience"], content["guarantee"]
+        content["settings"]["code"]
     except (OSError, ValueError, KeyError, TypeError):  # a model may be saved without a page
         return {}
     own = ("shoal.report/1", "public", model.guarantee_.to_dict())

@@ -147,7 +147,7 @@ def box_of(schema: "Schema", columns: str | None, domain: Path | None) -> "Box":
                 "{columns} names only one of latitude and longitude, which would be clustered in "
                 "degrees."
             ),
-            "Use both, " + setting("columns", tuple(schema.geo)) + ", or leave it out.",
+            "Use both, " + setting("columns", ",".join(schema.geo)) + ", or leave it out.",
             setting="columns",
         )
     return schema.box if schema.geo else schema.box.select(names)
@@ -192,7 +192,7 @@ def _categories_error(categories: list[str], schema: "Schema") -> InvalidSetting
     return InvalidSetting(
         message,
         "Choose the numeric columns with "
-        + setting("columns", tuple(schema.numbers))
+        + setting("columns", ",".join(schema.numbers))
         + "; or give a domain file without categories.",
     )
 

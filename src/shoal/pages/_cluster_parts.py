@@ -1,11 +1,12 @@
 """What pages of clusterings share: settings, units, sentences, and code that does the same."""
 
+import json
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from pprint import pformat
 from textwrap import indent
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from shoal.errors import quantity
 from shoal.estimator import entity_and_limit
@@ -95,7 +96,37 @@ def no_group_text(model: Any) -> str:
     return NO_GROUP_TOLD if model.rows_told_ else NOBODY_TOLD
 
 
-def estimator_code(model: Any, first: str, **own: Any) -> str:
+class CodeFiles(NamedTuple):
+    """The files that code on a page names.
+
+    Parameters
+    ----------
+    folder
+        Where the model is saved; None for a name that says what is in it.
+    """
+
+    table: str = "table.csv"
+    domain: str = "domain.yaml"
+    folder: str | None = None
+
+    def fit_line(self, folder: str) -> str:
+        """Return the line that fits a model and saves it, by default to this folder."""
+        table, place = map(_quoted, (self.table, self.folder or folder))
+        return f"model.fit({table}).save({place})"
+
+    def load_text(self) -> str:
+        """Return the code that reads what is public."""
+        return f"shoal.Schema.load({_quoted(self.domain)})"
+
+
+USUAL_FILES = CodeFiles()
+
+
+def _quoted(name: str) -> str:
+    return json.dumps(name, ensure_ascii=False)
+
+
+def estimator_code(model: Any, first: str, files: CodeFiles = USUAL_FILES, **own: Any) -> str:
     """Return Python code that fits the same estimator to a table of one's own.
 
     Parameters
@@ -117,8 +148,7 @@ def estimator_code(model: Any, first: str, **own: Any) -> str:
         f"import shoal\n{_imports(given.values())}\nbox = {_box_code(model.box)}\n{whose}"
         f"model = shoal.{type(model).__name__}(\n"
         f"    {first}{_promise_code(model)}, domain={'schema' if whose else 'box'},{more}\n)\n"
-        'model.fit("table.csv").save("model")'
-    )
+    ) + files.fit_line("model")
 
 
 def _imports(values: Iterable[Any]) -> str:

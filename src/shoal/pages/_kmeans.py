@@ -15,6 +15,8 @@ from shoal.figures import cell_map, raster_of_cells, raster_of_points
 from shoal.figures.text import count_decimals, format_number, shorten
 from shoal.pages._cluster_parts import (
     ROW_IS_PERSON,
+    USUAL_FILES,
+    CodeFiles,
     count_text,
     estimator_code,
     exact_promise_lines,
@@ -170,6 +172,7 @@ def page(
     title: str | None = None,
     publisher: str | None = None,
     names: Sequence[str] | None = None,
+    files: CodeFiles = USUAL_FILES,
 ) -> Page:
     """Build the page of a fitted ``PrivateKMeans``.
 
@@ -199,7 +202,7 @@ def page(
         method="Private k-means",
         algorithm=model.method,
         evidence=EVIDENCE,
-        code=code(model, groups.k),
+        code=code(model, groups.k, files),
     )
     return Page(
         result=result,
@@ -256,7 +259,7 @@ def _card(groups: KMeansGroups, profiles: NumericProfiles, i: int, title: str) -
     )
 
 
-def code(model: Any, n_clusters: int) -> str:
+def code(model: Any, n_clusters: int, files: CodeFiles = USUAL_FILES) -> str:
     """Return Python code that does the same with a table of one's own.
 
     Parameters
@@ -265,7 +268,7 @@ def code(model: Any, n_clusters: int) -> str:
         A fitted ``PrivateKMeans``.
     """
     method = None if model.method == "auto" else model.method
-    return estimator_code(model, f"{n_clusters}, ", method=method)
+    return estimator_code(model, f"{n_clusters}, ", files, method=method)
 
 
 def _rate_text(groups: KMeansGroups) -> str:

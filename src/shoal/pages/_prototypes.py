@@ -10,6 +10,8 @@ from shoal.errors import quantity
 from shoal.figures.text import format_number
 from shoal.pages._cluster_parts import (
     ROW_IS_PERSON,
+    USUAL_FILES,
+    CodeFiles,
     count_text,
     exact_promise_lines,
     has_no_entity,
@@ -58,6 +60,7 @@ def page(
     title: str | None = None,
     publisher: str | None = None,
     names: Sequence[str] | None = None,
+    files: CodeFiles = USUAL_FILES,
 ) -> Page:
     """Build the page of a fitted ``PrivateKPrototypes``.
 
@@ -84,7 +87,7 @@ def page(
         title=title or f"{count_text(profiles.n_groups)} by {title_columns(columns)}",
         method="Private k-prototypes",
         evidence=EVIDENCE,
-        code=_code(model),
+        code=_code(model, files),
     )
     return Page(
         result=without_values(
@@ -106,7 +109,7 @@ def page(
     )
 
 
-def _code(model: Any) -> str:
+def _code(model: Any, files: CodeFiles) -> str:
     """Return Python code that does the same with a table of one's own."""
     options = {
         "n_public": model.n_public,
@@ -122,11 +125,10 @@ def _code(model: Any) -> str:
     else:
         stated = f"privacy=shoal.PureDP({amount}, neighbours={promise.neighbours!r})"
     return (
-        'import shoal\n\nschema = shoal.Schema.load("domain.yaml")\n'
+        f"import shoal\n\nschema = {files.load_text()}\n"
         f"model = shoal.cluster.PrivateKPrototypes(\n    {model.n_clusters_}, "
         f"{stated}, domain=schema{more}\n)\n"
-        'model.fit("table.csv").save("groups")'
-    )
+    ) + files.fit_line("groups")
 
 
 def _one(model: Any) -> str:

@@ -16,6 +16,8 @@ from shoal.figures import cell_map, cluster_map
 from shoal.figures.text import count_decimals, format_number
 from shoal.pages._cluster_parts import (
     ROW_IS_PERSON,
+    USUAL_FILES,
+    CodeFiles,
     count_text,
     estimator_code,
     exact_promise_lines,
@@ -151,6 +153,7 @@ def page(
     title: str | None = None,
     publisher: str | None = None,
     names: Sequence[str] | None = None,
+    files: CodeFiles = USUAL_FILES,
 ) -> Page:
     """Build the page of a fitted ``WaveCluster``.
 
@@ -176,7 +179,7 @@ def page(
         method="WaveCluster",
         algorithm=model.method,
         evidence="proofs beside the code: release_methods.proof.md and those it names",
-        code=code(model),
+        code=code(model, files),
     )
     given = {name: leaf for name, leaf in result.settings.items() if leaf.value is not None}
     # Cells and tree are files of their own, and drawn.
@@ -257,7 +260,7 @@ def _means(groups: WaveGroups) -> Floats:
     return np.asarray(groups.box.low + sums / total[:, None] * (groups.box.high - groups.box.low))
 
 
-def code(model: Any) -> str:
+def code(model: Any, files: CodeFiles = USUAL_FILES) -> str:
     """Return Python code that does the same with a table of one's own.
 
     Parameters
@@ -272,7 +275,7 @@ def code(model: Any) -> str:
         "wavelet": None if model.wavelet == "haar" else model.wavelet,
         "selector": model.selector,
     }
-    return estimator_code(model, "", **own)
+    return estimator_code(model, "", files, **own)
 
 
 def _lines(groups: WaveGroups, counted: str) -> list[Line | Table]:

@@ -88,7 +88,7 @@ def test_a_part_of_a_map_is_refused(tmp_path, columns):
     )
     with pytest.raises(InvalidDomain, match="only one of latitude and longitude") as caught:
         build(Settings(Name.nd_laplace, "1", columns, path, None, "auto", False))
-    assert "--columns lat,lon" in caught.value.hint
+    assert "columns='lat,lon'" in caught.value.hint
 
 
 @pytest.mark.parametrize("name", list(Name))
@@ -173,7 +173,7 @@ def test_categories_and_cells_take_no_remap(asked, name, words):
 def test_only_laplace_noise_is_undone_by_a_guess(asked, name):
     with pytest.raises(InvalidSetting, match=f"{name} has another") as raised:
         remap(asked, "bayes", name, epsilon="20")
-    assert "--mechanism nd-laplace" in raised.value.hint
+    assert "mechanism='nd-laplace'" in raised.value.hint
 
 
 def test_guesses_on_too_fine_a_lattice_are_refused_before_a_row_is_read(asked):

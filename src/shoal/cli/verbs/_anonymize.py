@@ -1,8 +1,8 @@
 """``shoal anonymize``: a table to hand over, in which k people share every combination."""
 
 import shlex
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, nullcontext
+from collections.abc import Callable, Mapping
+from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -10,17 +10,14 @@ import typer
 
 from shoal.cli._options import Engine, Json, Master, Publisher, Quiet, Table, Title
 from shoal.cli._output import Output, write_text
-from shoal.errors import InvalidPolicy, InvalidSetting, quantity
+from shoal.errors import InvalidPolicy, InvalidSetting, quantity, sentence, setting
 from shoal.jobs.engine import Engines
-from shoal.jobs.progress import Progress
 from shoal.jobs.table_inputs import is_uri
 from shoal.pages.page import Line, labelled_lines
 
 if TYPE_CHECKING:
-    from shoal.anonymize.advice import Advice
     from shoal.anonymize.policy import Policy
-    from shoal.anonymize.release.result import RunResult
-    from shoal.pages.page import Page
+    from shoal.jobs.table import Preview, ReleasedTable
 
 
 anonymize_app = typer.Typer(
@@ -95,12 +92,27 @@ def anonymize(
     """
     if context.invoked_subcommand is not None:
         return
+    from shoal.anonymize.release.result import paths_of
+    from shoal.jobs.table import check_table, release_table
+
     say, engines, rules = Output(json, quiet), Engines(engine, master), _read(policy)
     if dry_run:
-        _validate(rules, engines, say, explain, _marked(policy))
+        paths_of(rules)  # refuses an output that cannot be written
+        with say.progress(1) as progress:
+            checked = check_table(rules, progress, engines=engines)
+        _print_check(checked, rules, say, explain, _marked(policy))
         return
-    about = (title, publisher, population)
-    _release(rules, engines, say, explain, about, overwrite=overwrite)
+    with say.progress(3) as progress:
+        released = release_table(
+            rules,
+            progress,
+            engines=engines,
+            title=title,
+            publisher=publisher,
+            population=population,
+            overwrite=overwrite,
+        )
+    _print_release(released, say, explain)
 
 
 @anonymize_app.command()
@@ -149,12 +161,25 @@ def apply(
     if cut is None:
         raise InvalidPolicy(
             "The manifest is missing.",
-            "Name the first release's manifest with --cut.",
-            setting="--cut",
+            sentence("Name the first release's manifest with {cut}."),
+            setting="cut",
         )
+    from shoal.jobs.table import release_table
+
     rules, engines, say = _read(policy), Engines(engine, master), Output(json, quiet)
-    about, earlier = (title, publisher, population), (cut, new_people)
-    _release(rules, engines, say, explain, about, overwrite=overwrite, earlier=earlier)
+    with say.progress(3) as progress:
+        released = release_table(
+            rules,
+            progress,
+            engines=engines,
+            title=title,
+            publisher=publisher,
+            population=population,
+            manifest=cut,
+            new_people=new_people,
+            overwrite=overwrite,
+        )
+    _print_release(released, say, explain)
 
 
 @anonymize_app.command()
@@ -311,18 +336,19 @@ def explore(
     from shoal.anonymize.explore import TrialFile, settings_of
     from shoal.anonymize.explore import explore as try_settings
     from shoal.cli._output import write_page
+    from shoal.jobs.table import search_progress, source_of_policy
     from shoal.pages.exploration import page as exploration_page
 
     rules, say, engines = _read(policy), Output(json, quiet), Engines(engine, master)
     recodings: Any = [kind.strip() for kind in recoding.split(",")]
     settings = settings_of(
-        _numbers("-k", k, int), _numbers("--suppression", suppression, float), recodings
+        _numbers("k", k, int), _numbers("suppression", suppression, float), recodings
     )
-    source = _source(rules)
+    source = source_of_policy(rules)
     trials = TrialFile(_trials_path(output), rules, source, overwrite)
     with say.progress(1) as progress, engines.table(source, progress) as rows:
         progress.step("Trying settings")
-        search = _progress_callback(progress)
+        search = search_progress(progress)
         made = try_settings(
             rules,
             rows,
@@ -363,103 +389,73 @@ def utility(
     """
     from shoal.anonymize.release.result import paths_of
     from shoal.anonymize.utility import classification_report
+    from shoal.jobs.table import source_of_policy
     from shoal.pages.table_utility import classification_summary
 
     rules, say = _read(policy), Output(json, quiet)
     if target is None:
         raise InvalidSetting(
-            "The column to predict is missing.", "Name it with --target.", setting="--target"
+            "The column to predict is missing.",
+            sentence("Name it with {target}."),
+            setting="target",
         )
     released = paths_of(rules).table
-    if engine != "local" or is_uri(_source(rules)):
+    if engine != "local" or is_uri(source_of_policy(rules)):
         raise InvalidSetting(
             "A release is compared with its table on one machine only.",
-            "Copy both here, and leave --engine out.",
-            setting="--engine",
+            sentence("Copy both here, and leave {engine} out."),
+            setting="engine",
         )
     with say.progress(1) as progress:
         progress.step("Training models")
-        report = classification_report(rules, _source(rules), released, target)
+        report = classification_report(rules, source_of_policy(rules), released, target)
     summary = classification_summary(report)
     say.result(summary.values, *summary.lines)
 
 
-def _numbers(flag: str, text: str, kind: Callable[[str], Any]) -> list[Any]:
+def _numbers(name: str, text: str, kind: Callable[[str], Any]) -> list[Any]:
     """The numbers of a list such as 5,10,50."""
     try:
         return [kind(part) for part in text.split(",")]
     except ValueError:
         example = "5,10,50" if kind is int else "0,0.02,0.05"
         raise InvalidSetting(
-            f"{flag} must be numbers with commas between them.",
-            f"E.g. {flag} {example}.",
-            setting=flag,
+            setting(name) + " must be numbers with commas between them.",
+            "E.g. " + setting(name, example) + ".",
         ) from None
 
 
 def _trials_path(page: Path) -> Path:
     if page.suffix == ".json":
         raise InvalidSetting(
-            "--output is the page; trials are kept beside it, with the ending .json.",
-            "E.g. --output explore.curator.html.",
-            setting="--output",
+            sentence("{output} is the page; trials are kept beside it, with the ending .json."),
+            sentence("E.g. {output:explore.curator.html}."),
         )
     return page.with_suffix(".json")
 
 
-def _release(
-    policy: "Policy",
-    engines: Engines,
-    say: Output,
-    explain: bool,
-    about: tuple[str | None, str | None, Path | None],
-    *,
-    overwrite: bool,
-    earlier: tuple[Path | None, bool] = (None, False),
-) -> None:
-    from shoal.anonymize.advice import advise
-    from shoal.anonymize.release.run import run_policy
-    from shoal.anonymize.table import table_of
-    from shoal.anonymize.table_check import find_identifying_columns
+def _print_release(released: "ReleasedTable", say: Output, explain: bool) -> None:
+    """Print what the page says, where the files are, and what is for the holder alone."""
     from shoal.pages import table as table_pages
     from shoal.pages.table_explanation import column_texts, explanation_lines
 
-    rare: dict[str, float] = {}
-    advice: list[Advice] = []
-    shown: list[Page] = []
-    with say.progress(3) as progress, _rows(policy, engines, progress) as rows:
-        progress.step("Reading rows")
-
-        def pages(done: "RunResult") -> dict[Path, str]:
-            rare.update(find_identifying_columns(policy, table_of(rows)))
-            advice.extend(advise(policy, done.frequency.problem, done.outcome))
-            context = table_pages.TableContext(*about, rare, advice)
-            shown.append(table_pages.page(done, context))
-            return table_pages.page_files(done, shown[-1])
-
-        finished = run_policy(
-            policy,
-            rows,
-            manifest=earlier[0],
-            new_people=earlier[1],
-            pages=pages,
-            overwrite=overwrite,
-            progress=_progress_callback(progress),
-        )
-    files = _files(finished)
-    values: dict[str, Any] = {**shown[-1].values, "files": dict(files)}
+    finished = released.result
+    policy = finished.policy
+    values: dict[str, Any] = {**released.page.values, "files": dict(released.files)}
     if explain:
         values["for_the_holder_alone"] = column_texts(finished)
-        values["advice_for_the_holder_alone"] = table_pages.advice_texts(advice)
-    places = [Line(name.capitalize(), path, is_literal=True) for name, path in files.items()]
-    warnings = _warnings(values, rare, policy, explain)
+        values["advice_for_the_holder_alone"] = table_pages.advice_texts(released.advice)
+    places = [
+        Line(name.capitalize(), path, is_literal=True) for name, path in released.files.items()
+    ]
+    warnings = _warnings(values, released.identifying, policy, explain)
     more = explanation_lines(policy, finished) if explain else []
-    advised = table_pages.advice_lines(advice)
-    say.result(values, *shown[-1].lines, *places, *warnings, *advised, *more)
+    advised = table_pages.advice_lines(released.advice)
+    say.result(values, *released.page.lines, *places, *warnings, *advised, *more)
 
 
 def _warnings(
-    values: dict[str, Any], rare: dict[str, float], policy: "Policy", explain: bool
+    values: dict[str, Any], rare: Mapping[str, float], policy: "Policy", explain: bool
 ) -> list[Line]:
     """Warnings for the holder of the rows; in the document only beside what --explain adds."""
     from shoal.pages.table import rare_lines
@@ -470,43 +466,22 @@ def _warnings(
     return labelled_lines("Warning", lines)
 
 
-@contextmanager
-def _rows(policy: "Policy", engines: Engines, progress: Progress) -> Iterator[Any]:
-    """The policy's table; a path without a scheme starts at the policy's folder."""
-    with engines.table(_source(policy), progress) as rows:
-        yield rows
-
-
-def _source(policy: "Policy") -> str:
-    source = policy.input.path
-    if source is None:
-        raise InvalidPolicy("input.path is missing.", "Set it to the table's path.")
-    return source if is_uri(source) else str(policy.path(source))
-
-
-def _validate(policy: "Policy", engines: Engines, say: Output, explain: bool, marked: int) -> None:
-    """All that can be said without a search; nothing is written."""
-    from shoal.anonymize.frequency_table import count_combinations
+def _print_check(
+    checked: "Preview", policy: "Policy", say: Output, explain: bool, marked: int
+) -> None:
+    """Print all that can be said without a search."""
     from shoal.anonymize.release.result import paths_of
-    from shoal.anonymize.table import table_of
-    from shoal.anonymize.table_check import find_identifying_columns
     from shoal.pages.table_explanation import explanation_lines, role_texts
 
-    paths = paths_of(policy)
-    with say.progress(1) as progress, _rows(policy, engines, progress) as rows:
-        progress.step("Counting rows")
-        table = table_of(rows)
-        problem, rare = (
-            count_combinations(policy, table).problem,
-            find_identifying_columns(policy, table),
-        )
+    problem = checked.problem
     counts = {"rows": problem.N, "combinations": len(problem.n), "may_be_left_out": problem.budget}
     counted = (
         f"{quantity(problem.N, 'row')} in {quantity(len(problem.n), 'different combination')}; "
         f"{problem.budget:,} may be left out."
     )
-    document = {"valid": True, **counts, "roles": role_texts(policy), "table": str(paths.table)}
-    warnings = _warnings(document, rare, policy, explain)
+    paths, roles = paths_of(policy), role_texts(policy)
+    document = {"valid": True, **counts, "roles": roles, "table": str(paths.table)}
+    warnings = _warnings(document, checked.identifying, policy, explain)
     say.result(
         document,
         Line("Valid", "The policy fits the table. Nothing was written."),
@@ -537,28 +512,10 @@ def _read(path: Path | None) -> "Policy":
     if path is None:
         raise InvalidPolicy(
             "The policy is missing.",
-            "Name it with --policy; `shoal anonymize init TABLE` drafts one.",
-            setting="--policy",
+            sentence("Name it with {policy}; `shoal anonymize init TABLE` drafts one."),
+            setting="policy",
         )
     return read_policy(path)
-
-
-def _files(finished: "RunResult") -> dict[str, str]:
-    paths = finished.paths
-    mapping = {"mapping": paths.mapping} if finished.outcome.cut is not None else {}
-    pages = {"page": paths.report, "yours": paths.curator}
-    files = {"table": paths.table, **mapping, "manifest": paths.manifest, **pages}
-    shown = {
-        name: _path_text(path, finished.policy.output.path or "") for name, path in files.items()
-    }
-    return shown | ({} if paths.people is None else {"people": str(paths.people)})
-
-
-def _path_text(path: Path, table: str) -> str:
-    """A path as it would be written: in it, a scheme such as ``hdfs://`` has lost a slash."""
-    folder = table.rsplit("/", 1)[0]
-    beside = is_uri(table) and path.parent == Path(folder)
-    return f"{folder}/{path.name}" if beside else str(path)
 
 
 def _refuse_no_path(table: str) -> None:
@@ -575,10 +532,3 @@ def _path_from_policy(table: str, policy: Path) -> str:
     if is_uri(table):
         return table
     return os.path.relpath(os.path.abspath(table), policy.absolute().parent)
-
-
-def _progress_callback(progress: Progress) -> Callable[[str, float], None]:
-    def show(what: str, share: float) -> None:
-        progress.describe(f"Searching: {what}, {100 * share:.0f} %")
-
-    return show

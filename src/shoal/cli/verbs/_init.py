@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -10,8 +10,8 @@ import typer
 
 from shoal.cli._options import Epsilon, Json, LedgerFile, Numbers, Quiet, Seed, Table
 from shoal.cli._output import Output, write_text
-from shoal.errors import InvalidSetting, quantity
-from shoal.jobs.progress import Progress
+from shoal.errors import InvalidSetting, quantity, sentence
+from shoal.jobs.progress import Progress, tell_spending
 from shoal.jobs.resume import note_spending
 from shoal.jobs.table_inputs import budget_of, table_file
 from shoal.pages.page import Line, labelled_lines, name_list
@@ -95,6 +95,7 @@ def init(
         open_columns = [*columns_to_estimate(draft)]
         if estimate is not None and open_columns:
             progress.step("Estimating bounds")
+            estimate.progress = progress
             released = estimate.bounds(path, open_columns, draft.entity)
             draft = draft_schema(names, kinds, known, released, estimate.cost(len(open_columns)))
         write(draft.text)
@@ -111,6 +112,7 @@ class _Estimate:
     ledger: Path
     seed: int | None
     entries_before: int | None = None  # None until it begins
+    progress: Progress = field(default_factory=Progress)
 
     def bounds(self, path: str, names: list[str], entity: str | None) -> "Box | None":
         """Release the bounds of columns; those with too few rows have none."""
@@ -120,6 +122,7 @@ class _Estimate:
 
         limit = None if entity is None else 1
         book = Ledger(self.ledger)
+        tell_spending(book, self.progress)
         self.entries_before = int(book.entries().num_rows)
         model = PrivateBounds(
             epsilon=self.epsilon,
@@ -151,7 +154,7 @@ def _place(table: str, output: str | None) -> Path | None:
         raise InvalidSetting(
             "Standard input has no name to call the domain file after.",
             "Name it, e.g. -o visits.yaml; `-o -` prints it.",
-            setting="--output",
+            setting="output",
         )
     name = table.rstrip("/").rsplit("/", 1)[-1]
     stem = name.split(".")[0].strip("*") or "table"
@@ -165,16 +168,15 @@ def _estimate_of(
     if is_wanted:
         if place is None and ledger is None:
             raise InvalidSetting(
-                "--ledger is missing.", "E.g. --ledger visits.ledger.", setting="--ledger"
+                sentence("{ledger} is missing."), sentence("E.g. {ledger:visits.ledger}.")
             )
         # A ledger even if none is named: the fit that follows has to be added to this.
         book = ledger or Path(place or "").with_suffix(".ledger")
         return _Estimate(budget_of(epsilon, "release"), book, seed)
     if epsilon is not None:
         raise InvalidSetting(
-            "--epsilon is given, but nothing is released.",
-            "Add --estimate-bounds, or leave it out.",
-            setting="--epsilon",
+            sentence("{epsilon} is given, but nothing is released."),
+            sentence("Add {estimate_bounds}, or leave it out."),
         )
     return None
 
@@ -228,6 +230,7 @@ def _report(
             "columns": stated,
             "open": left_open,
             "left_out": left_out,
+            "draft": [column.values() for column in draft.columns],
             "entity": draft.entity,
             "ledger": ledger,
             "simulation": draft.simulation,

@@ -1,10 +1,5 @@
 """``shoal ledger``: what was promised about a table, and how much more may be."""
 
-from collections.abc import Iterator
-from contextlib import contextmanager
-from dataclasses import replace
-from enum import StrEnum
-from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -14,10 +9,10 @@ from shoal.cli._options import Json, Quiet
 from shoal.cli._output import Output, console
 from shoal.figures.text import replace_controls
 from shoal.pages.page import Line
+from shoal.privacy.account import LimitKind
 
 if TYPE_CHECKING:
     from shoal.cli._output import Part
-    from shoal.privacy import Budget, Guarantee, Ledger
 
 
 HEADS = ("When", "Who", "What", "Promise")
@@ -29,15 +24,6 @@ ledger_app = typer.Typer(
     rich_markup_mode="markdown",
     help="Show what was promised about a table, or set its limit.",
 )
-
-
-class Kind(StrEnum):
-    """Kinds of promise a limit can be set for."""
-
-    pure = "pure"
-    replace_one = "replace-one"
-    local = "local"
-    metric = "metric"
 
 
 PathArgument = Annotated[
@@ -57,10 +43,13 @@ def show(path: PathArgument, json: Json = False, quiet: Quiet = False) -> None:
         shoal ledger show shoal-demo/ledger.sqlite
         shoal ledger show college.ledger --json
     """
-    with _as_reader(path):
+    from shoal.privacy.account import account_of, existing_ledger, reading
+    from shoal.report.amounts import account_values
+
+    with reading(path):
         ledger = existing_ledger(path)
         entries = ledger.entries().to_pylist()
-        account = _account(ledger)
+        account = account_values(account_of(ledger))
     for line in entries:
         line["at"] = line["at"].isoformat()
     document = {"ledger": str(path), "entries": entries, **account}
@@ -75,9 +64,9 @@ def limit(
         typer.Option(help="The new limit; without it the limit is shown.", show_default=False),
     ] = None,
     kind: Annotated[
-        Kind,
+        LimitKind,
         typer.Option(help="Kind of promise that the limit is for; other kinds keep their limits."),
-    ] = Kind.pure,
+    ] = LimitKind.pure,
     delta: Annotated[
         str | None,
         typer.Option(
@@ -103,119 +92,25 @@ def limit(
         shoal ledger limit college.ledger --epsilon 3 --delta 1e-8
         shoal ledger limit phones.ledger --epsilon 2 --kind local
     """
+    from shoal.privacy import Ledger
+    from shoal.privacy.account import account_of, existing_ledger, limit_of, reading
+    from shoal.report.amounts import account_values
+
     made = False
     if epsilon is not None:
-        new = _promise(kind, epsilon, delta, rows, unit)
+        new = limit_of(kind, epsilon, delta, rows, unit)
         made = not path.exists()
-        ledger = _new(path) if made else existing_ledger(path)
+        ledger = Ledger(path) if made else existing_ledger(path)
         ledger.set_limit([each for each in ledger.limits if each.kind != new.kind] + [new])
-    with _as_reader(path):
-        account = _account(existing_ledger(path))
+    with reading(path):
+        account = account_values(account_of(existing_ledger(path)))
     document = {"ledger": str(path), "made": made, **account}
     Output(json, quiet).result(document, *_made_lines(path, made), *_account_lines(account))
-
-
-def _new(path: Path) -> "Ledger":
-    from shoal.privacy import Ledger
-
-    return Ledger(path)
 
 
 def _made_lines(path: Path, made: bool) -> list["Part"]:
     """Said aloud: a name spelt wrongly would be a new ledger too."""
     return [Line("Made", f"a new ledger, {path}")] if made else []
-
-
-def existing_ledger(path: Path) -> "Ledger":
-    """Open a ledger that is there: an empty one would say that nothing was promised."""
-    from shoal.errors import NotALedger
-    from shoal.privacy import Ledger
-
-    if not path.is_file():
-        raise NotALedger(
-            f"There is no ledger at {path}.",
-            "Name the ledger of a release, e.g. shoal-demo/ledger.sqlite; create a new one "
-            "with: shoal ledger limit LEDGER --epsilon 3.",
-        )
-    return Ledger(path)
-
-
-def _promise(kind: Kind, epsilon: str, delta: str | None, rows: int, unit: str) -> "Budget":
-    from shoal.errors import InvalidSetting
-    from shoal.privacy import ApproxDP, LocalDP, MetricDP, PureDP
-
-    amount: Any = epsilon
-    if delta is not None and kind not in (Kind.pure, Kind.replace_one):
-        raise InvalidSetting(
-            f"--delta does not go with --kind {kind}.",
-            "Use it with --kind pure or replace-one.",
-            setting="--delta",
-        )
-    if kind is Kind.local:
-        return LocalDP(amount)
-    if kind is Kind.metric:
-        return MetricDP(amount, unit=unit)
-    neighbours = "replace-one" if kind is Kind.replace_one else "add-remove"
-    if delta is None:
-        return PureDP(amount, neighbours=neighbours, rows=rows)
-    return ApproxDP(amount, delta, neighbours=neighbours, rows=rows)  # type: ignore[arg-type]
-
-
-@contextmanager
-def _as_reader(path: Path) -> Iterator[None]:
-    """What a ledger refuses, worded for those who only look: they spend nothing anyway."""
-    from shoal.errors import LedgerError, LedgerNotWritable
-
-    try:
-        yield
-    except LedgerNotWritable:
-        raise LedgerNotWritable(
-            f"'{path.name}' cannot be opened here, not even to read it.",
-            "Check that you may read it and its folder. If its disk is read-only, copy it, with "
-            "the files beside it whose names begin the same, and open the copy.",
-        ) from None
-    except LedgerError as error:
-        raise error.changed(hint=str(error.facts.get("reader_hint", error.hint))) from None
-
-
-def _account(ledger: "Ledger") -> dict[str, list[dict[str, Any]]]:
-    """Totals, real and simulated; limits, and for each what is left of it, exactly."""
-    from shoal.privacy import Budget
-
-    totals = ledger.totals()
-    spent: dict[Any, Budget] = {}
-    for each in totals:
-        if isinstance(each, Budget):  # a limit binds what was promised and simulated together
-            spent[each.kind] = each + spent[each.kind] if each.kind in spent else each
-    return {
-        "totals": [_total_values(each) for each in totals if not each.simulation],
-        "simulated": [_total_values(each) for each in totals if each.simulation],
-        "limits": [each.to_dict() | {"text": str(each)} for each in ledger.limits],
-        "left": [_remaining_values(each, spent.get(each.kind)) for each in ledger.limits],
-        "unfinished": [{"at": at.isoformat(), "by": by} for at, by in ledger.unfinished()],
-    }
-
-
-def _total_values(total: "Guarantee") -> dict[str, Any]:
-    """A total as JSON has it, and in words without the mark: its place says what it is."""
-    return total.to_dict() | {"text": str(replace(total, simulation=False))}
-
-
-def _remaining_values(limit: "Budget", spent: "Budget | None") -> dict[str, str]:
-    from shoal.privacy import ApproxDP
-    from shoal.privacy.exact import exact_text
-    from shoal.privacy.wording.amounts import remaining
-
-    left = limit.epsilon - (spent.epsilon if spent else 0)
-    values = {
-        "of": str(limit),
-        "epsilon": exact_text(max(left, Fraction(0))),
-        "text": remaining(left),
-    }
-    if isinstance(limit, ApproxDP):
-        chance = limit.delta - getattr(spent, "delta", 0)
-        values |= {"delta": exact_text(max(chance, Fraction(0))), "delta_text": remaining(chance)}
-    return values
 
 
 def _entry_parts(entries: list[dict[str, Any]]) -> list["Part"]:

@@ -8,7 +8,6 @@ import typer
 from shoal.cli._flags import Flags
 from shoal.cli._options import Json, PublishAnyway, Publisher, Quiet, Title
 from shoal.cli._output import Output
-from shoal.cli.verbs._ledger import existing_ledger
 from shoal.errors import UnreadableModel
 from shoal.pages.page import Line
 
@@ -76,6 +75,7 @@ def report(
     """
     from shoal.pages.report import load_subject
     from shoal.pages.report import report as write_report
+    from shoal.privacy.account import existing_ledger
 
     say = Output(json, quiet)
     with say.progress(1) as progress, _FLAGS.shown():

@@ -8,15 +8,16 @@ import math
 import re
 import shlex
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
+from shoal.errors import UnknownColumn, value_text
 from shoal.jobs.drafts.codebook import CodebookEntry
 from shoal.jobs.drafts.column_kinds import ColumnKind
 from shoal.jobs.drafts.typical_bounds import PERSON, is_personal, plain_name, typical_bounds
 
 if TYPE_CHECKING:
-    from shoal.domain import Box
+    from shoal.domain import Box, Schema
 
 
 REVIEW = "# REVIEW:"
@@ -48,6 +49,8 @@ _ENTITY = (
     "by its name it tells people apart; the promise then covers all rows of a person. If each row "
     "is another person, remove both lines"
 )
+_STATED = "stated in the file"
+_BY_DEFAULT = {"weight": 1, "other": "refuse"}  # what a column's entry need not say
 _LIMIT = "most rows kept of each; choose it without the rows"
 
 
@@ -59,12 +62,15 @@ class ColumnDraft:
     ----------
     entry
         What is stated of it; None if it is left open or left out.
+    is_reviewed
+        Whether a person stated it, so that the file need not ask for a review.
     """
 
     name: str
     kind: ColumnKind
     entry: Mapping[str, Any] | None
     why: str
+    is_reviewed: bool = False
 
     @property
     def is_open(self) -> bool:
@@ -91,11 +97,17 @@ class ColumnDraft:
         """Whether its bounds were estimated with noise from a seed."""
         return self.entry is not None and "simulation" in self.entry
 
+    def values(self) -> dict[str, Any]:
+        """Return what is known of it as JSON has it."""
+        entry = None if self.entry is None else dict(self.entry)
+        return {"name": self.name, "kind": self.kind.kind, "entry": entry, "why": self.why}
+
     def line(self) -> str:
         """Return its line of the file."""
         name = _flow(self.name)
         if self.entry is not None:
-            return f"  {name}: {_flow(dict(self.entry))}  {REVIEW} {self.why}\n"
+            mark = "#" if self.is_reviewed else REVIEW
+            return f"  {name}: {_flow(dict(self.entry))}  {mark} {self.why}\n"
         shape = None if self.is_left_out else _OPEN[self.kind.kind][0]
         return f"  # {name}: {shape or 'left out'}  {REVIEW} {self.why}\n"
 
@@ -112,11 +124,41 @@ class SchemaDraft:
         The column that tells people apart, if one is called so and can.
     geo
         The columns of latitude and longitude, if there are no other columns of numbers.
+    max_rows_per_person
+        Most rows kept of each person, if people are told apart.
     """
 
     columns: tuple[ColumnDraft, ...]
     entity: str | None = None
     geo: tuple[str, str] | None = None
+    max_rows_per_person: int = 1
+
+    def with_entry(self, name: str, entry: Mapping[str, Any] | None, why: str) -> "SchemaDraft":
+        """Return the draft with what a person states of a column.
+
+        Parameters
+        ----------
+        entry
+            What is stated of it, as the file has it; None leaves it open.
+        Examples
+        --------
+        >>> draft = draft_schema(["income"], [ColumnKind(rows=9, numbers=9)])
+        >>> draft = draft.with_entry("income", {"low": 0, "high": 9000}, "the form")
+        >>> print(draft.columns[0].line(), end="")
+          income: {low: 0, high: 9000}  # the form
+        """
+        if name not in (column.name for column in self.columns):
+            raise UnknownColumn(
+                f"There is no column {value_text(name)} in the draft.",
+                f"Name one of {', '.join(column.name for column in self.columns)}.",
+            )
+        columns = tuple(
+            replace(column, entry=entry, why=why, is_reviewed=True)
+            if column.name == name
+            else column
+            for column in self.columns
+        )
+        return replace(self, columns=columns, geo=_geo(columns, self.geo))
 
     @property
     def text(self) -> str:
@@ -127,7 +169,7 @@ class SchemaDraft:
             parts.append(f"geo: {_flow(places)}  {REVIEW} distances in kilometres\n")
         if self.entity is not None:
             parts.append(f"entity: {_flow(self.entity)}  {REVIEW} {_ENTITY}\n")
-            parts.append(f"max_rows_per_person: 1  {REVIEW} {_LIMIT}\n")
+            parts.append(f"max_rows_per_person: {self.max_rows_per_person}  {REVIEW} {_LIMIT}\n")
         return "".join(parts)
 
     @property
@@ -180,6 +222,38 @@ def draft_schema(
     return SchemaDraft(columns, entity, _geo(columns))
 
 
+def draft_of(schema: "Schema", names: Sequence[str], kinds: Sequence[ColumnKind]) -> SchemaDraft:
+    """Return the draft of a file that people completed: its open columns are those of the table.
+
+    Examples
+    --------
+    >>> from shoal.domain import Schema
+    >>> number = ColumnKind(rows=9, numbers=9)
+    >>> stated = Schema.of({"version": 1, "columns": {"age": {"low": 0, "high": 99}}})
+    >>> draft = draft_of(stated, ["age", "income"], [number, number])
+    >>> [(column.name, column.is_open) for column in draft.columns]
+    [('age', False), ('income', True)]
+    """
+    stated = schema.to_dict()["columns"]
+    columns = tuple(
+        ColumnDraft(name, kind, _plain_entry(stated[name]), _STATED, is_reviewed=True)
+        if name in stated
+        else _open_column(name, kind)
+        for name, kind in zip(names, kinds, strict=True)
+        if name != schema.entity
+    )
+    return SchemaDraft(columns, schema.entity, schema.geo, schema.max_rows_per_person or 1)
+
+
+def _plain_entry(entry: Mapping[str, Any]) -> dict[str, Any]:
+    """Return an entry without what is so by default, whole numbers written as such."""
+    return {
+        key: _short(value) if isinstance(value, float) else value
+        for key, value in entry.items()
+        if _BY_DEFAULT.get(key) != value
+    }
+
+
 def next_command(
     draft: SchemaDraft,
     table: str,
@@ -223,11 +297,16 @@ def _column(
     released: "Stated | None",
 ) -> ColumnDraft:
     stated = _from_codebook(kind, known) or released
-    if stated is None and is_personal(name):
-        return ColumnDraft(name, kind, None, "by its name it names people")
-    stated = stated or _from_name(name, kind)
+    if stated is None and not is_personal(name):
+        stated = _from_name(name, kind)
     if stated is not None:
         return ColumnDraft(name, kind, *stated)
+    return _open_column(name, kind)
+
+
+def _open_column(name: str, kind: ColumnKind) -> ColumnDraft:
+    if is_personal(name):
+        return ColumnDraft(name, kind, None, "by its name it names people")
     return ColumnDraft(name, kind, None, _OPEN[kind.kind][1].format(style=kind.style))
 
 
@@ -262,11 +341,15 @@ def _from_name(name: str, kind: ColumnKind) -> Stated | None:
     return {"low": typical.low, "high": typical.high}, f"by its name: {typical.why}"
 
 
-def _geo(columns: Sequence[ColumnDraft]) -> tuple[str, str] | None:
+def _geo(
+    columns: Sequence[ColumnDraft], known: tuple[str, str] | None = None
+) -> tuple[str, str] | None:
     """Return latitude and longitude if these are all columns of numbers."""
     numbers = [column for column in columns if column.is_numeric]
     if any(column.entry is not None and not column.is_numeric for column in columns):
         return None  # kilometres and categories make no distance
+    if known is not None and [column.name for column in numbers] == [*known]:
+        return known
     by_why = {column.why: column.name for column in numbers}
     pair = [by_why.get(f"by its name: degrees {way}") for way in ("north", "east")]
     return (pair[0], pair[1]) if len(numbers) == 2 and pair[0] and pair[1] else None

@@ -188,7 +188,7 @@ def _domain(schema: "Schema", columns: Sequence[str], settings: Settings) -> "Bo
                     "{columns} names only one of latitude and longitude, so epsilon would be per "
                     "degree."
                 ),
-                "Use both, " + setting("columns", box.names) + ", or leave it out.",
+                "Use both, " + setting("columns", ",".join(box.names)) + ", or leave it out.",
                 setting="columns",
             )
         return box.select(columns)

@@ -9,11 +9,14 @@ Sums run in 50 decimal digits and E is taken one step up, so upper limits are ne
 """
 
 from collections.abc import Callable
+from dataclasses import replace
 from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal, localcontext
 from fractions import Fraction
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-from shoal.privacy import ApproxDP, Budget
+from shoal.privacy import ApproxDP, Budget, Guarantee
+from shoal.privacy.account import Account, Left
+from shoal.privacy.exact import exact_text
 
 _DIGITS = 50  # of every sum, far beyond the three that are shown
 _LARGEST_EPSILON = 150  # e^150: every chance above is 1 to fifty digits, and prints as "over 99"
@@ -46,6 +49,33 @@ def remaining(value: Fraction) -> str:
     ('0.25', 'about 0.333', '0')
     """
     return _short(value, ROUND_FLOOR, round_down) if value > 0 else "0"
+
+
+def account_values(account: Account) -> dict[str, list[dict[str, Any]]]:
+    """Return what a ledger says as JSON has it, each amount exactly and in words."""
+    return {
+        "totals": [_total_values(each) for each in account.totals],
+        "simulated": [_total_values(each) for each in account.simulated],
+        "limits": [each.to_dict() | {"text": str(each)} for each in account.limits],
+        "left": [_left_values(each) for each in account.left],
+        "unfinished": [{"at": at.isoformat(), "by": by} for at, by in account.unfinished],
+    }
+
+
+def _total_values(total: Guarantee) -> dict[str, Any]:
+    """Return a total as JSON has it, and in words without the mark: its place says what it is."""
+    return total.to_dict() | {"text": str(replace(total, simulation=False))}
+
+
+def _left_values(left: Left) -> dict[str, str]:
+    values = {
+        "of": str(left.limit),
+        "epsilon": exact_text(left.epsilon),
+        "text": remaining(left.epsilon),
+    }
+    if left.delta is not None:
+        values |= {"delta": exact_text(left.delta), "delta_text": remaining(left.delta)}
+    return values
 
 
 def amount(guarantee: Budget) -> str:
