@@ -16,7 +16,16 @@ CLASSES = {
     if inspect.isclass(value) and issubclass(value, errors.ShoalError)
 }
 WARNINGS = {"ChoiceNotCovered", "NoGroupsTold", "PromisesAddUp"}
-PARTS = {"SettingPart", "Spell", "Text", "from_literal", "quantity", "setting", "value_text"}
+PARTS = {
+    "sentence",
+    "SettingPart",
+    "Spell",
+    "Text",
+    "from_literal",
+    "quantity",
+    "setting",
+    "value_text",
+}
 SOURCE = Path(errors.__file__).parent
 
 
@@ -129,3 +138,11 @@ def test_counts_agree_with_their_nouns():
 
 def test_an_example_that_is_small_is_written_as_people_write_it():
     assert str(errors.setting("delta", 1e-8)) == "delta=1e-8"
+
+
+def test_a_note_stays_whatever_hint_is_given_instead():
+    error = errors.InvalidSetting("What came.", "What to do.").noted("It is spent.")
+    assert error.hint == "What to do. It is spent."
+    assert error.changed(hint="Do that.").hint == "Do that. It is spent."
+    assert error.spelled(str).hint == "What to do. It is spent."
+    assert pickle.loads(pickle.dumps(error)).hint == "What to do. It is spent."

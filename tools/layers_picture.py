@@ -36,6 +36,7 @@ HOLDS = {
     "report": "guarantees in words; HTML and JSON",
     "pages": "what each kind of result says, as data",
     "experiments": "one file a paper",
+    "jobs": "releases, drafts, progress: what faces call",
     "spark_ml": "stages of pyspark.ml pipelines",
     "collector": "reports from devices",
     "cli": "the command line",

@@ -8,9 +8,10 @@ import numpy as np
 import pytest
 
 from shoal.cluster import load_model
-from shoal.errors import InvalidBudget, InvalidSetting, NotFinite, UnknownBounds
+from shoal.errors import InvalidBudget, InvalidSetting, NotNumeric, UnknownBounds
 from shoal.jobs.progress import Progress, ProgressFile
 from shoal.jobs.release import GroupsRequest, name_released, release_groups
+from shoal.pages._cluster_parts import CodeFiles
 from shoal.privacy import Ledger, PureDP
 
 DOMAIN = "version: 1\ncolumns: {age: {low: 0, high: 99}, sex: {values: [F, M]}}\n"
@@ -21,7 +22,7 @@ def request_of(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     rng = np.random.default_rng(0)
     ages = np.clip(rng.normal(np.repeat([20, 70], 150), 3), 0, 99).astype(int)
-    rows = "".join(f"{age},{'FM'[age > 45]}\n" for age in ages)
+    rows = "".join(f"{age},{'FM'[int(age > 45)]}\n" for age in ages)
     Path("people.csv").write_text("age,sex\n" + rows)
     Path("people.yaml").write_text(DOMAIN)
     return GroupsRequest(
@@ -41,7 +42,7 @@ def page_of(folder):
 
 def spent_on(page):
     (line,) = [each for each in page["label"] if each["name"] == "All releases so far"]
-    return line["text"]
+    return line["value"]
 
 
 def test_a_release_leaves_a_model_a_page_and_one_entry(request_of):
@@ -93,11 +94,16 @@ def test_a_model_without_a_page_is_named_all_the_same(request_of):
     assert spent_on(page_of("named")) == "not stated"
 
 
-def test_code_on_the_page_names_the_files_of_the_request(request_of):
+def test_code_on_the_page_names_the_files_that_may_be_named_and_no_others(request_of):
     release_groups(request_of)
-    code = page_of("groups")["settings"]["code"]
-    assert 'shoal.Schema.load("people.yaml")' in code
-    assert 'model.fit("people.csv").save("groups")' in code
+    usual = page_of("groups")["settings"]["code"]
+    assert 'model.fit("table.csv").save("groups")' in usual
+    assert "people" not in usual
+    files = CodeFiles("visits.csv", "visits.yaml", "named")
+    release_groups(replace(request_of, code_files=files, output=Path("other")))
+    code = page_of("other")["settings"]["code"]
+    assert 'shoal.Schema.load("visits.yaml")' in code
+    assert 'model.fit("visits.csv").save("named")' in code
 
 
 def test_what_is_missing_is_named_as_a_setting(request_of):
@@ -115,7 +121,7 @@ def test_what_is_missing_is_named_as_a_setting(request_of):
 def test_nothing_is_written_or_spent_where_a_row_is_refused(request_of):
     with Path("people.csv").open("a") as table:
         table.write("somewhere,F\n")
-    with pytest.raises(NotFinite):
+    with pytest.raises(NotNumeric):
         release_groups(request_of)
     assert not Path("groups").exists()
     assert Ledger("people.ledger").entries().num_rows == 0

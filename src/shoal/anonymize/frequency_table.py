@@ -132,7 +132,15 @@ def count_cells(policy: Policy, X: Any) -> tuple[pa.Table, bool]:
 
 
 def check_table(policy: Policy, table: AnyTable) -> bool:
-    """Check that a table fits its policy, and return whether some people have several rows."""
+    """Check that a table fits its policy, and return whether some people have several rows.
+
+    Parameters
+    ----------
+    policy
+        The policy.
+    table
+        The table.
+    """
     check_columns(policy, table, list(columns_to_count(policy).values()))
     return check_people(policy, table)
 

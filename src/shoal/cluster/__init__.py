@@ -44,7 +44,7 @@ if TYPE_CHECKING:
     from shoal.cluster.local.distributed_frames import FrameReports
     from shoal.cluster.local.rounds import LocalRounds
     from shoal.cluster.local.rounds_model import RoundsModel
-    from shoal.cluster.model_folder import load_model
+    from shoal.cluster.model_folder import listed_files, load_model
     from shoal.cluster.prototypes._estimator import PrivateKPrototypes
     from shoal.cluster.prototypes._plain import KPrototypes
     from shoal.cluster.wave import WaveCluster
@@ -62,6 +62,7 @@ _MODULE_OF = {
     "StandInRows": "_simulate",
     "WaveCluster": "wave",
     "cluster_synopsis": "_synopsis_clusters",
+    "listed_files": "model_folder",
     "load_model": "model_folder",
     "refit": "_simulate",
     "unfitted": "_simulate",
@@ -82,6 +83,7 @@ __all__ = [
     "WaveCluster",
     "choose",
     "cluster_synopsis",
+    "listed_files",
     "load_model",
     "refit",
     "unfitted",

@@ -154,6 +154,15 @@ def listed_files(folder: str | Path) -> list[dict[str, str]]:
     ----------
     folder
         The folder that ``save`` wrote.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> import shoal
+    >>> model = shoal.PrivateKMeans(2, epsilon=1, domain=shoal.Box.unit(1), random_state=1)
+    >>> folder = model.fit([[0.2], [0.8]] * 200).save(tempfile.mkdtemp() + "/model")
+    >>> listed_files(folder)[0]["name"]
+    'model.json'
     """
     place = Path(folder)
     document = {"name": MODEL, "sha256": digest_of(place / MODEL)}

@@ -57,6 +57,13 @@ class ProgressFile:
     """A sink that adds a line of JSON for each state to a file which only its owner can read.
 
     States within a tenth of a second of the last line are left out, unless they begin a step.
+
+    Parameters
+    ----------
+    path
+        The file.
+    clock
+        The seconds since any moment, for tests.
     """
 
     def __init__(self, path: str | Path, clock: Callable[[], float] = time.monotonic) -> None:
@@ -92,6 +99,9 @@ class Progress:
     ----------
     sink
         Where they are told; None for nowhere.
+    steps
+        How many there are.
+
     Examples
     --------
     >>> progress = Progress(steps=2)
@@ -106,12 +116,24 @@ class Progress:
         self.state = State(steps=steps)
 
     def step(self, name: str) -> None:
-        """Begin the next step."""
+        """Begin the next step.
+
+        Parameters
+        ----------
+        name
+            What is being done.
+        """
         begun = self.state.step != FIRST_STEP
         self._show(step=name, text=name, done=int(self.state.done) + begun, is_new=True)
 
     def describe(self, state: str) -> None:
-        """Say in words how the step under way stands, instead of its name."""
+        """Say in words how the step under way stands, instead of its name.
+
+        Parameters
+        ----------
+        state
+            The words.
+        """
         self._show(text=state)
 
     def part(self, name: str, share: float) -> None:
@@ -127,15 +149,35 @@ class Progress:
         self._show(done=int(self.state.done) + min(share, _MOST_OF_A_STEP))
 
     def count_rows(self, read: int) -> None:
-        """Say beside the step how many rows were read."""
+        """Say beside the step how many rows were read.
+
+        Parameters
+        ----------
+        read
+            How many.
+        """
         self.describe(f"{self.state.step}: {read:,}")
 
     def count_tasks(self, done: int, tasks: int) -> None:
-        """Say beside the step how many tasks of a cluster are done."""
+        """Say beside the step how many tasks of a cluster are done.
+
+        Parameters
+        ----------
+        done
+            How many are.
+        tasks
+            How many there are.
+        """
         self.describe(f"{self.state.step}: {done:,} of {tasks:,} tasks")
 
     def spend(self, epsilon: str) -> None:
-        """Say that a budget was spent."""
+        """Say that a budget was spent.
+
+        Parameters
+        ----------
+        epsilon
+            The budget, exactly.
+        """
         self.sink.show_spent(epsilon)
 
     def _show(self, *, is_new: bool = False, **changes: object) -> None:

@@ -17,7 +17,7 @@ from shoal.jobs.clustering import (
 )
 from shoal.jobs.engine import Engines
 from shoal.jobs.for_holder import changed_row_texts, check_curator_page, write_curator_page
-from shoal.jobs.group_names import check_names, is_model_folder, name_groups, parse_names
+from shoal.jobs.group_names import check_names, name_groups, parse_names
 from shoal.jobs.progress import Progress, tell_spending
 from shoal.jobs.resume import has_resumed, is_resumable, note_spending, work_description
 from shoal.jobs.table_inputs import (
@@ -56,20 +56,49 @@ class GroupsRequest(Options):
         The chance that the promise fails; None for none.
     columns
         The columns to use, with commas between them; None for all that the domain describes.
+    domain_file
+        The YAML file of what is public.
+    output
+        The folder to write.
+    overwrite
+        Whether an older model may be replaced.
     curator
         A page for the holder alone, to be written outside the folder; None for none.
     entity
         The column that tells people apart; None takes the domain's.
+    max_rows_per_person
+        Most rows kept for each person.
     neighbours
         What is hidden: "add-remove" or "replace-one".
     n_public
         The number of rows, if it is public.
+    drop
+        Whether rows that lack a number are left out.
+    choose
+        How to choose within a range of groups.
+    start
+        A file of public rows to start from.
+    title
+        The title of the page.
+    publisher
+        Who publishes it.
+    names
+        The publisher's own titles of the groups: a path, or a list with commas.
     waves
         Settings of the method "wave".
     engine
         "local", or "spark" to read the rows on a cluster.
+    master
+        The address of the cluster.
     numbers
         How numbers are written in the table, if not like 1234.5.
+    ledger
+        The ledger that the promise is written to.
+    seed
+        The seed of a simulation, which protects nobody.
+    code_files
+        The names of files in the code of the page. None takes names that tell nothing: what a table
+        is called may be about people, and is published only if somebody says so.
     box, schema, n_clusters, init
         Found from the others by ``read``.
     """
@@ -89,6 +118,7 @@ class GroupsRequest(Options):
     engine: Literal["local", "spark"] = "local"
     master: str | None = None
     numbers: Literal["1.234,5", "1,234.5"] | None = None
+    code_files: "CodeFiles | None" = None
 
     def read(self) -> "tuple[GroupsRequest, Schema]":
         """Check the request and read what is public; no row is read.
@@ -187,6 +217,8 @@ def release_groups(request: GroupsRequest, progress: Progress | None = None) -> 
 
     Parameters
     ----------
+    request
+        What is asked for.
     progress
         Where three steps are shown; None for nowhere.
 
@@ -313,21 +345,11 @@ def _is_published(page: "Page", request: GroupsRequest) -> bool:
 
 
 def _page_of(model: Any, module: str, request: GroupsRequest) -> "Page":
-    about = {"title": request.title, "publisher": request.publisher}
-    page: Page = import_module(module).page(model, **about, files=_code_files(request))
+    about: dict[str, Any] = {"title": request.title, "publisher": request.publisher}
+    if request.code_files is not None:
+        about["files"] = request.code_files
+    page: Page = import_module(module).page(model, **about)
     return page
-
-
-def _code_files(request: GroupsRequest) -> "CodeFiles":
-    """Return the names of the request's files, without their folders, for the page's code."""
-    from shoal.pages._cluster_parts import CodeFiles
-
-    usual = CodeFiles()
-    if is_model_folder(request.table):
-        return usual
-    table = usual.table if request.table == "-" else request.table.rstrip("/").rsplit("/", 1)[-1]
-    domain = usual.domain if request.domain_file is None else request.domain_file.name
-    return CodeFiles(table, domain, request.output.name or None)
 
 
 def _titles(request: GroupsRequest) -> list[str] | None:

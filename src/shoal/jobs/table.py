@@ -21,7 +21,21 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class ReleasedTable:
-    """A released table: what its page says, where it lies, and what only its holder is told."""
+    """A released table: what its page says, where it lies, and what only its holder is told.
+
+    Parameters
+    ----------
+    result
+        The run.
+    page
+        What the page says, as data.
+    files
+        The path of each file, by what it is.
+    identifying
+        Published columns that identify people, with the share of rows: for the holder alone.
+    advice
+        What the holder could change.
+    """
 
     result: "RunResult"
     page: "Page"
@@ -36,8 +50,14 @@ class Preview:
 
     Parameters
     ----------
+    problem
+        The lines of the table and the rules.
     outcome
         The labels and suppressed lines that a release would have; None if nothing was searched.
+    identifying
+        Published columns that identify people, with the share of rows.
+    advice
+        What could be changed, and what that would give.
     """
 
     problem: "Problem"
@@ -62,10 +82,36 @@ def release_table(
 
     Parameters
     ----------
+    policy
+        What is promised, and where things are.
     progress
         Where three steps are shown; None for nowhere.
     engines
         Who reads the rows; None for this machine.
+    title
+        The title of the page.
+    publisher
+        Who publishes it.
+    population
+        A table of the population, for the journalist's risk.
+    manifest
+        The manifest of an earlier release whose cut is kept.
+    new_people
+        Whether it is stated that nobody of this table was in an earlier release.
+    overwrite
+        Whether older files may be replaced.
+
+    Examples
+    --------
+    >>> from shoal.anonymize import Policy
+    >>> import tempfile
+    >>> folder = Path(tempfile.mkdtemp())
+    >>> _ = (folder / "rows.csv").write_text("sex\\n" + "F\\nM\\n" * 20)
+    >>> policy = Policy.of({"version": 1, "input": {"path": "rows.csv"}, "privacy": {"k": 3},
+    ...     "attributes": {"sex": {"role": "quasi", "hierarchy": {"tree": {"*": ["F", "M"]}}}},
+    ...     "output": {"path": "released.csv"}}, folder)
+    >>> sorted(release_table(policy).files)
+    ['manifest', 'mapping', 'page', 'table', 'yours']
     """
     from shoal.anonymize.advice import advise
     from shoal.anonymize.release.run import run_policy
@@ -106,6 +152,8 @@ def check_table(
 
     Parameters
     ----------
+    policy
+        What is promised, and where the table is.
     progress
         Where one step is shown; None for nowhere.
     engines
@@ -121,10 +169,25 @@ def preview(
 
     Parameters
     ----------
+    policy
+        What is promised, and where the table is.
     progress
         Where two steps are shown; None for nowhere.
     engines
         Who reads the rows; None for this machine.
+
+    Examples
+    --------
+    >>> from shoal.anonymize import Policy
+    >>> import tempfile
+    >>> folder = Path(tempfile.mkdtemp())
+    >>> _ = (folder / "rows.csv").write_text("sex\\n" + "F\\nM\\n" * 20)
+    >>> policy = Policy.of({"version": 1, "input": {"path": "rows.csv"}, "privacy": {"k": 3},
+    ...     "attributes": {"sex": {"role": "quasi", "hierarchy": {"tree": {"*": ["F", "M"]}}}},
+    ...     "output": {"path": "released.csv"}}, folder)
+    >>> seen = preview(policy)
+    >>> seen.problem.N, seen.outcome.suppressed.any(), len(list(folder.iterdir()))
+    (40, np.False_, 1)
     """
     return _look(policy, Progress() if progress is None else progress, engines, is_searched=True)
 

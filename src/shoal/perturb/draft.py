@@ -163,6 +163,13 @@ def draft_of(output: Path, work: str) -> Iterator[Draft]:
     """Yield the draft of an output: of a stopped run of the same work, or a new one.
 
     Nothing is changed on disk until it begins. No other process has it while the block lasts.
+
+    Parameters
+    ----------
+    output
+        The file to be written in the end.
+    work
+        A digest of what decides the reports: table, settings, versions.
     """
     final = output.expanduser().absolute()
     with ExitStack() as stack:

@@ -17,6 +17,7 @@ The words of this package:
 """
 
 from shoal.privacy._ledger import Ledger
+from shoal.privacy.account import Account, account_of, existing_ledger
 from shoal.privacy.guarantees import (
     ApproxDP,
     Budget,
@@ -33,6 +34,7 @@ from shoal.privacy.ledger_page import Mechanism, Page
 from shoal.privacy.results import Protected, Public, Released, Result
 
 __all__ = [
+    "Account",
     "ApproxDP",
     "Budget",
     "Guarantee",
@@ -49,5 +51,7 @@ __all__ = [
     "Released",
     "Result",
     "Unprotected",
+    "account_of",
+    "existing_ledger",
     "guarantee_of",
 ]

@@ -41,6 +41,12 @@ class Account(NamedTuple):
 
     Parameters
     ----------
+    totals
+        What was promised, one total for each kind.
+    simulated
+        What was simulated, likewise.
+    limits
+        The limits in force.
     left
         What is left of each of them; simulations count.
     unfinished
@@ -56,6 +62,11 @@ class Account(NamedTuple):
 
 def account_of(ledger: Ledger) -> Account:
     """Add up what a ledger holds.
+
+    Parameters
+    ----------
+    ledger
+        The ledger.
 
     Examples
     --------
@@ -77,7 +88,21 @@ def account_of(ledger: Ledger) -> Account:
 
 
 def existing_ledger(path: Path) -> Ledger:
-    """Open a ledger that is there: an empty one would say that nothing was promised."""
+    """Open a ledger that is there: an empty one would say that nothing was promised.
+
+    Parameters
+    ----------
+    path
+        The file.
+
+    Examples
+    --------
+    >>> existing_ledger(Path("none.ledger"))
+    Traceback (most recent call last):
+    ...
+    shoal.errors.NotALedger: There is no ledger at none.ledger.
+    Name the ledger of a release, e.g. shoal-demo/ledger.sqlite; create a new one with: ...
+    """
     if not path.is_file():
         raise NotALedger(
             f"There is no ledger at {path}.",
@@ -101,8 +126,8 @@ def limit_of(
 
     Examples
     --------
-    >>> str(limit_of(LimitKind.pure, "3"))
-    '3-DP (rows added or removed)'
+    >>> limit_of(LimitKind.pure, "3")
+    PureDP(epsilon=3)
     """
     amount: Any = epsilon
     if delta is not None and kind not in (LimitKind.pure, LimitKind.replace_one):

@@ -22,21 +22,28 @@ from importlib import import_module
 from types import ModuleType
 from typing import Any
 
-from shoal.privacy.wording import Promise, promise
+from shoal.privacy.wording._guarantee_text import Promise
+from shoal.privacy.wording._promise import promise
+from shoal.privacy.wording.amounts import Belief, account_values, belief, in_100, remaining
 from shoal.report.findings import findings
 from shoal.report.render import render, texts, write
 from shoal.report.reproduction import Claim, Exhibit, Reproduction, reproduction_page
 from shoal.report.verdicts import Detail, Verdicts, verdict_page
 
 __all__ = [
+    "Belief",
     "Claim",
     "Detail",
     "Exhibit",
     "Promise",
     "Reproduction",
     "Verdicts",
+    "account_values",
+    "belief",
     "findings",
+    "in_100",
     "promise",
+    "remaining",
     "render",
     "reproduction_page",
     "texts",

@@ -2,9 +2,15 @@ import pytest
 import yaml
 
 from shoal.domain import Box, Schema
+from shoal.errors import UnknownColumn
 from shoal.jobs.drafts.codebook import CodebookEntry
 from shoal.jobs.drafts.column_kinds import ColumnKind
-from shoal.jobs.drafts.schema_draft import columns_to_estimate, draft_schema, next_command
+from shoal.jobs.drafts.schema_draft import (
+    columns_to_estimate,
+    draft_of,
+    draft_schema,
+    next_command,
+)
 
 NUMBER, SOME, TEXT = ColumnKind(9, 0, 9), ColumnKind(9, 2, 7), ColumnKind(9, odd={"other text"})
 
@@ -63,3 +69,32 @@ def test_the_next_command_says_what_the_draft_needs():
     assert command == (
         "shoal cluster 'my table.csv' -k 4 --epsilon 1 --domain d.yaml --drop --ledger t.ledger"
     )
+
+
+def test_a_completed_file_opens_again_with_its_open_columns():
+    number, text = ColumnKind(rows=9, numbers=9), ColumnKind(rows=9, odd=frozenset({"other text"}))
+    content = {
+        "version": 1,
+        "columns": {"age": {"low": 0, "high": 99}, "sex": {"values": ["F", "M"]}},
+        "entity": "who",
+        "max_rows_per_person": 3,
+    }
+    schema = Schema.of(content)
+    names = ["age", "income", "sex", "who", "email"]
+    draft = draft_of(schema, names, [number, number, text, number, text])
+    assert [column.name for column in draft.columns if column.is_open] == ["income"]
+    assert [column.name for column in draft.columns if column.is_left_out] == ["email"]
+    assert draft.columns[0].line() == "  age: {low: 0, high: 99}  # stated in the file\n"
+    again = Schema.of(yaml.safe_load(draft.text))
+    assert again.to_dict() == schema.to_dict()
+
+
+def test_a_column_is_completed_and_opened_again():
+    number = ColumnKind(rows=9, numbers=9)
+    draft = draft_schema(["age", "income"], [number, number])
+    stated = draft.with_entry("income", {"low": 0, "high": 9000}, "the form")
+    assert stated.numbers == ("age", "income")
+    assert "# REVIEW" not in stated.columns[1].line()
+    assert stated.with_entry("income", None, "not known").columns[1].is_open
+    with pytest.raises(UnknownColumn, match="height"):
+        draft.with_entry("height", None, "")

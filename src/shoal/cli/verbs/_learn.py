@@ -21,7 +21,14 @@ from shoal.cli._options import (
     Title,
 )
 from shoal.cli._output import Output
-from shoal.errors import InvalidSetting, NotAReport, TooFewRows, value_text
+from shoal.errors import (
+    InvalidSetting,
+    NotAReport,
+    TooFewRows,
+    sentence,
+    setting,
+    value_text,
+)
 from shoal.jobs.clustering import parse_groups
 from shoal.jobs.engine import Engines
 from shoal.jobs.progress import Progress
@@ -190,18 +197,20 @@ def _check_same_number(groups: str | None, asked: int) -> None:
     if wanted is not None and (len(wanted) != 1 or wanted[0] != asked):
         raise InvalidSetting(
             f"These rounds asked about {asked} groups, and say nothing of another number.",
-            f"Leave out -k, or give -k {asked}. Another number takes other reports.",
-            setting="-k",
+            sentence(
+                f"Leave out {{n_clusters}}, or give {{n_clusters:{asked}}}. Another number takes "
+                "other reports."
+            ),
+            setting="n_clusters",
         )
 
 
 def _check_round_options(method: str, choose: str | None) -> None:
-    for flag, is_given in (("--method", method != "auto"), ("--choose", choose is not None)):
+    for name, is_given in (("method", method != "auto"), ("choose", choose is not None)):
         if is_given:
             raise InvalidSetting(
-                f"Reports made in rounds are learnt in one way, without {flag}.",
+                "Reports made in rounds are learnt in one way, without " + setting(name) + ".",
                 "Leave it out.",
-                setting=flag,
             )
 
 
@@ -301,8 +310,8 @@ def _n_clusters(groups: str | None) -> range:
     if n_clusters is None:
         raise InvalidSetting(
             "The number of groups is missing.",
-            "E.g. -k 5, or -k 2-8 to choose among them.",
-            setting="-k",
+            sentence("E.g. {n_clusters:5}, or {n_clusters:2-8} to choose among them."),
+            setting="n_clusters",
         )
     return n_clusters
 
@@ -312,7 +321,7 @@ def _check_method(name: str) -> None:
         raise InvalidSetting(
             f"There is no method {value_text(name)} for reports.",
             f"Choose one of {', '.join(METHODS)}.",
-            setting="--method",
+            setting="method",
         )
 
 
@@ -321,8 +330,10 @@ def _check_law(loaded: "LoadedReports", method: str) -> None:
         raise NotAReport(
             f"These reports were {_moved(loaded.reports.remap)}, which changed the distribution of "
             "their noise.",
-            "Use reports that `shoal perturb` wrote without --remap; or cluster these as they "
-            "are, with their noise: --method plain.",
+            sentence(
+                "Use reports that `shoal perturb` wrote without {remap}; or cluster these as they "
+                "are, with their noise: {method:plain}."
+            ),
         )
 
 

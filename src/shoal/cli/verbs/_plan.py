@@ -9,7 +9,7 @@ import typer
 from shoal.cli._flags import Flags
 from shoal.cli._options import Columns, Domain, Json, Quiet
 from shoal.cli._output import Output, check_page, show_verdicts
-from shoal.errors import ConflictingSettings, InvalidSetting
+from shoal.errors import ConflictingSettings, InvalidSetting, sentence
 from shoal.jobs.progress import Progress
 from shoal.jobs.table_inputs import box_of, schema_of, split_commas
 
@@ -152,9 +152,13 @@ def _from_facts(
     from shoal.planning import plan
 
     if groups is None:
-        raise InvalidSetting("-k is missing.", "E.g. -k 5: how many groups.", setting="-k")
+        raise InvalidSetting(
+            sentence("{n_clusters} is missing."), sentence("E.g. {n_clusters:5}: how many groups.")
+        )
     if rows is None:
-        raise InvalidSetting("--rows is missing.", "E.g. --rows 20000.", setting="--rows")
+        raise InvalidSetting(
+            sentence("{n_expected} is missing."), sentence("E.g. {n_expected:20000}.")
+        )
     schema = schema_of(domain)
     public = Schema.of_box(
         box_of(schema, columns, domain),
@@ -194,7 +198,6 @@ def _budgets(epsilon: str | None) -> list[float] | None:
     with suppress(ValueError):
         return [float(text) for text in split_commas(epsilon)]
     raise InvalidSetting(
-        "--epsilon must be numbers with commas between them.",
-        "E.g. --epsilon 0.5,1,2.",
-        setting="--epsilon",
+        sentence("{epsilon} must be numbers with commas between them."),
+        sentence("E.g. {epsilon:0.5,1,2}."),
     )

@@ -73,6 +73,8 @@ def draft_policy(table: AnyTable, path: str, k: int | None = None) -> Draft:
 
     Parameters
     ----------
+    table
+        The table, here or on Spark.
     path
         The path to write under ``input.path``.
     k

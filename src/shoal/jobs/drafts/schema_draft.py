@@ -138,8 +138,13 @@ class SchemaDraft:
 
         Parameters
         ----------
+        name
+            The column.
         entry
             What is stated of it, as the file has it; None leaves it open.
+        why
+            Where that is known from, or what is missing.
+
         Examples
         --------
         >>> draft = draft_schema(["income"], [ColumnKind(rows=9, numbers=9)])
@@ -224,6 +229,15 @@ def draft_schema(
 
 def draft_of(schema: "Schema", names: Sequence[str], kinds: Sequence[ColumnKind]) -> SchemaDraft:
     """Return the draft of a file that people completed: its open columns are those of the table.
+
+    Parameters
+    ----------
+    schema
+        What the file states.
+    names
+        The table's columns.
+    kinds
+        The kind of each.
 
     Examples
     --------

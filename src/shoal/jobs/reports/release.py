@@ -33,16 +33,40 @@ class ReportsRequest:
         A CSV or Parquet file, a folder of Parquet files, or ``-`` for standard input.
     mechanism
         The name of the mechanism, or ``auto``.
+    epsilon
+        The budget of one report, exactly as it is written.
     columns
         The columns to report, with commas between them; None for all that the domain describes.
+    domain_file
+        The YAML file of what is public.
+    output
+        The file to write.
+    overwrite
+        Whether older reports may be replaced.
     user
         The column that tells people apart; None takes the domain's.
+    keep_order
+        Whether report i is of row i.
+    clip
+        Whether rows outside the bounds are moved to them.
     remap
         What is done to the reports at no cost: ``clamp``, ``snap:16`` or ``bayes``.
     scale
         What counts as one unit of distance in each column.
+    lattice
+        The step to which reports are rounded.
+    cells
+        Cells of a local grid along each axis.
+    groups
+        How many groups will be looked for.
     engine
         "local", or "spark" to read the rows on a cluster.
+    master
+        The address of the cluster.
+    ledger
+        The ledger that the promise is written to.
+    seed
+        The seed of a simulation, which protects nobody.
     """
 
     table: str
@@ -118,7 +142,30 @@ class PreparedReports:
 
 
 def prepare_reports(request: ReportsRequest) -> PreparedReports:
-    """Check a request for reports, before a row is read or a file made."""
+    """Check a request for reports, before a row is read or a file made.
+
+    Parameters
+    ----------
+    request
+        What is asked for.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> folder = Path(tempfile.mkdtemp())
+    >>> _ = (folder / "ages.csv").write_text("age\\n20\\n60\\n")
+    >>> _ = (folder / "ages.yaml").write_text("version: 1\\ncolumns: {age: {low: 0, high: 99}}\\n")
+    >>> request = ReportsRequest(
+    ...     table=str(folder / "ages.csv"),
+    ...     mechanism="piecewise",
+    ...     epsilon="1",
+    ...     domain_file=folder / "ages.yaml",
+    ...     output=str(folder / "noisy.csv"),
+    ...     seed=1,
+    ... )
+    >>> prepare_reports(request).release().document["rows"]
+    2
+    """
     asked, engines = mechanism_name(request.mechanism), Engines(request.engine, request.master)
     settings = Settings(
         asked,

@@ -43,6 +43,11 @@ def decimal(value: Fraction) -> str:
 def remaining(value: Fraction) -> str:
     """Write what is left of a budget: as ``decimal``, but rounded down, so it can be spent.
 
+    Parameters
+    ----------
+    value
+        The amount.
+
     Examples
     --------
     >>> remaining(Fraction(1, 4)), remaining(Fraction(1, 3)), remaining(Fraction(-1))
@@ -52,7 +57,19 @@ def remaining(value: Fraction) -> str:
 
 
 def account_values(account: Account) -> dict[str, list[dict[str, Any]]]:
-    """Return what a ledger says as JSON has it, each amount exactly and in words."""
+    """Return what a ledger says as JSON has it, each amount exactly and in words.
+
+    Parameters
+    ----------
+    account
+        What the ledger says.
+
+    Examples
+    --------
+    >>> from shoal.privacy import Ledger, PureDP, account_of
+    >>> account_values(account_of(Ledger(limit=PureDP(3))))["left"]
+    [{'of': 'PureDP(epsilon=3)', 'epsilon': '3', 'text': '3'}]
+    """
     return {
         "totals": [_total_values(each) for each in account.totals],
         "simulated": [_total_values(each) for each in account.simulated],
@@ -139,7 +156,15 @@ def small_belief_note(epsilon: Fraction) -> str:
 
 
 class Belief(NamedTuple):
-    """The least and the most that a belief can become."""
+    """The least and the most that a belief can become.
+
+    Parameters
+    ----------
+    least
+        A probability.
+    most
+        A probability.
+    """
 
     least: Decimal
     most: Decimal
@@ -152,6 +177,9 @@ def belief(before: Decimal, epsilon: Fraction) -> Belief:
     ----------
     before
         The belief before, from 0 to 1.
+    epsilon
+        The budget.
+
     Examples
     --------
     >>> after = belief(Decimal("0.1"), Fraction(1))
@@ -222,6 +250,11 @@ def round_down(value: Decimal) -> str:
 
 def in_100(chance: Decimal) -> str:
     """Write a limit as whole chances in a hundred, rounded up; never a hundred of them.
+
+    Parameters
+    ----------
+    chance
+        A probability.
 
     Examples
     --------
