@@ -75,7 +75,7 @@ def test_every_kind_of_table_keeps_the_same_rows_of_a_person(tmp_path):
     pa_csv.write_csv(table, tmp_path / "t.csv")
     kinds = {
         "pandas": table.to_pandas(),
-        "objects": table.to_pandas().astype(object),
+        "ids as text objects": table.to_pandas().astype({"id": str}),
         "polars": pl.from_arrow(table),
         "arrow": table,
         "columns": table.to_pydict(),

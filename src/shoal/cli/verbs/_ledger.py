@@ -44,7 +44,7 @@ def show(path: PathArgument, json: Json = False, quiet: Quiet = False) -> None:
         shoal ledger show college.ledger --json
     """
     from shoal.privacy.account import account_of, existing_ledger, reading
-    from shoal.report.amounts import account_values
+    from shoal.privacy.wording.amounts import account_values
 
     with reading(path):
         ledger = existing_ledger(path)
@@ -94,7 +94,7 @@ def limit(
     """
     from shoal.privacy import Ledger
     from shoal.privacy.account import account_of, existing_ledger, limit_of, reading
-    from shoal.report.amounts import account_values
+    from shoal.privacy.wording.amounts import account_values
 
     made = False
     if epsilon is not None:
