@@ -12,6 +12,7 @@ from packaging.requirements import Requirement
 ROOT = Path(__file__).parents[2]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
 VERSION_CLASSIFIER = "Programming Language :: Python :: 3."
+ISSUE_FORMS = sorted((ROOT / ".github" / "ISSUE_TEMPLATE").glob("*.yml"))
 
 
 def document(name):
@@ -29,6 +30,10 @@ def steps_of(job):
     return [step.get("run", "") for step in job["steps"]]
 
 
+def make_targets():
+    return {*re.findall(r"^([a-z]+):", (ROOT / "Makefile").read_text(), re.MULTILINE)}
+
+
 def test_continuous_integration_tries_every_python_that_is_declared():
     jobs = document(".github/workflows/ci.yml")["jobs"]
     tried = jobs["test"]["strategy"]["matrix"]["python"]
@@ -43,8 +48,7 @@ def test_continuous_integration_uses_tools_and_targets_that_exist():
     commands = " ".join(command for job in jobs.values() for command in steps_of(job))
     for path in re.findall(r"tools/\w+\.py|\.ci/\w+", commands):
         assert (ROOT / path).is_file(), path
-    targets = re.findall(r"^([a-z]+):", (ROOT / "Makefile").read_text(), re.MULTILINE)
-    assert set(re.findall(r"make (\w+)", commands)) <= set(targets)
+    assert set(re.findall(r"make (\w+)", commands)) <= make_targets()
 
 
 def test_hooks_run_the_tools_of_the_environment():
@@ -83,6 +87,40 @@ def test_files_that_are_named_exist(name):
     assert real
     homes = (ROOT, ROOT / "src" / "shoal")
     assert [path for path in real if not any((home / path).exists() for home in homes)] == []
+
+
+@pytest.mark.parametrize("path", ISSUE_FORMS, ids=lambda path: path.stem)
+def test_an_issue_form_has_what_is_required_and_links_to_files_that_exist(path):
+    form = document(path)
+    assert form["name"]
+    assert form["description"]
+    fields = [part for part in form["body"] if part["type"] != "markdown"]
+    assert fields
+    assert len({field["id"] for field in fields}) == len(fields)
+    assert all(field["attributes"]["label"] for field in fields)
+    for target in re.findall(r"\.\./blob/HEAD/([\w./-]+)", path.read_text(encoding="utf-8")):
+        assert (ROOT / target).is_file(), target
+
+
+def test_a_broken_promise_is_reported_in_private():
+    first, *_ = ISSUE_FORMS
+    text = first.read_text(encoding="utf-8")
+    assert "../security/advisories/new" in text
+    assert "SECURITY.md" in text
+    assert not [part for part in document(first)["body"] if part["type"] == "textarea"]
+
+
+def test_releasing_checks_with_targets_that_exist():
+    text = (ROOT / "docs" / "releasing.md").read_text(encoding="utf-8")
+    named = set(re.findall(r"`make (\w+)`", text))
+    assert {"check", "test", "slow", "lowest", "newest", "audit"} <= named <= make_targets()
+
+
+def test_the_changelog_begins_with_the_package_s_version_and_its_promises():
+    text = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
+    version, *headings = re.findall(r"^##+ (.+)$", text, re.MULTILINE)
+    assert version.split()[0] == PROJECT["version"]
+    assert headings[0] == "Privacy"
 
 
 def test_heavy_marks_follow_the_times_of_a_run():
