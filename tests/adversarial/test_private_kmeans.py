@@ -46,7 +46,9 @@ pairs = pytest.mark.parametrize("pair", PAIRS.values(), ids=PAIRS)
 
 
 def rings(X, box=BOX, centers=CENTERS):
-    spending = Spending(rows_of(X, box), None, PureDP(1), Randomness(1))
+    spending = Spending(
+        rows_of(X, box), Ledger().open(PureDP(1), by="test"), PureDP(1), Randomness(1)
+    )
     return read_rings(spending, np.array(centers))
 
 
