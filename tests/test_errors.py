@@ -15,7 +15,7 @@ CLASSES = {
     for name, value in vars(errors).items()
     if inspect.isclass(value) and issubclass(value, errors.ShoalError)
 }
-WARNINGS = {"ChoiceNotCovered", "NoGroupsTold", "PromisesAddUp"}
+WARNINGS = {"ChoiceNotCovered", "NoGroupsDetected", "PromisesAddUp"}
 PARTS = {
     "sentence",
     "SettingPart",

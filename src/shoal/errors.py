@@ -56,7 +56,7 @@ quotes a row. Where a sentence names a setting it is joined from parts, ``"E.g. 
 setting("n_public", 500) + "."``, so that Python shows ``n_public=500`` and the command line
 ``--n-public 500``; which setting is wrong is one of the error's ``facts``.
 
-And three warnings, which stop nothing: ``NoGroupsTold``, where what was released cannot be told
+And three warnings, which stop nothing: ``NoGroupsDetected``, where what was released cannot be told
 from a release about nobody; ``PromisesAddUp``, where a process releases again without a ledger;
 ``ChoiceNotCovered``, where a search may choose by a score on the rows.
 """
@@ -95,7 +95,7 @@ __all__ = [
     "LooksIdentifying",
     "MissingPart",
     "NewPeopleNotStated",
-    "NoGroupsTold",
+    "NoGroupsDetected",
     "NotALedger",
     "NotAReport",
     "NotFinite",
@@ -677,7 +677,7 @@ class LimitMismatch(LedgerError):
     """A limit given that is not the one stored."""
 
 
-class NoGroupsTold(UserWarning):
+class NoGroupsDetected(UserWarning):
     """What was released cannot be told from a release about nobody; it is paid for, and stays."""
 
 

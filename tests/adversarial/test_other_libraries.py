@@ -110,7 +110,7 @@ def test_an_accountant_that_is_copied_with_its_estimator_forgets_what_clones_spe
     assert accountant.spent == 0
 
 
-@pytest.mark.filterwarnings("ignore::shoal.errors.NoGroupsTold")
+@pytest.mark.filterwarnings("ignore::shoal.errors.NoGroupsDetected")
 def test_three_clones_of_ours_pay_three_times():
     ledger = Ledger()
     model = PrivateKMeans(2, epsilon="0.1", domain=LINE, ledger=ledger, random_state=1)

@@ -46,7 +46,9 @@ pairs = pytest.mark.parametrize("pair", PAIRS.values(), ids=PAIRS)
 
 
 def rings(X, box=BOX, centers=CENTERS):
-    spending = Spending(rows_of(X, box), None, PureDP(1), Randomness(1))
+    spending = Spending(
+        rows_of(X, box), Ledger().open(PureDP(1), by="test"), PureDP(1), Randomness(1)
+    )
     return read_rings(spending, np.array(centers))
 
 
@@ -203,7 +205,7 @@ def test_a_box_off_centre_gives_the_same_centres_shifted(method, d):
     assert np.allclose(far.expected_error_[order[1]], near.expected_error_[order[0]], rtol=1e-2)
 
 
-@pytest.mark.filterwarnings("ignore::shoal.errors.NoGroupsTold")
+@pytest.mark.filterwarnings("ignore::shoal.errors.NoGroupsDetected")
 def test_clones_share_the_ledger_and_every_fit_pays():
     ledger = Ledger()
     model = PrivateKMeans(2, epsilon=0.5, domain=BOX, ledger=ledger, random_state=1)

@@ -17,7 +17,7 @@ def test_it_never_sees_the_rows_and_charges_nobody():
     model = shoal.PrivateKMeans(3, **settings).fit(X)
     nothing = without_data(model, random_state=4)
     assert nothing.cluster_centers_.shape == (3, 2)
-    heaviest = nothing.cluster_centers_[np.argmax(nothing.cluster_weights_)]
+    heaviest = nothing.cluster_centers_[np.argmax(nothing.cluster_sizes_)]
     assert BOX.scale(heaviest[None], -1, 1) == pytest.approx(0, abs=0.2)
     assert ledger.totals() == [PureDP(2).simulated()]
     assert nothing.ledger is None

@@ -2,8 +2,13 @@ import numpy as np
 import pytest
 
 from shoal.cluster._noise_sum import NoiseSum
-from shoal.cluster.totals import GroupCounts, combine_counts, warn_if_no_groups_told, whole_shares
-from shoal.errors import NoGroupsTold
+from shoal.cluster.totals import (
+    GroupCounts,
+    combine_counts,
+    warn_if_no_group_is_certain,
+    whole_shares,
+)
+from shoal.errors import NoGroupsDetected
 
 NOISE = NoiseSum.geometric(step=0.1)
 
@@ -41,15 +46,15 @@ def test_no_group_holds_fewer_than_nobody_and_the_sum_stays():
 
 def test_groups_within_the_noise_are_not_told():
     found = combine_counts(1_000, NOISE, counted(950, 40))
-    assert found.groups_told.tolist() == [True, False]
-    assert found.rows_told
+    assert found.is_certain.tolist() == [True, False]
+    assert found.rows_detected
     assert 45 < found.reach[1] < 100
 
 
 def test_a_table_of_nobody_is_told_neither_whole_nor_in_parts():
     found = combine_counts(40, NOISE, counted(12, -9))
-    assert not found.rows_told
-    assert not found.groups_told.any()
+    assert not found.rows_detected
+    assert not found.is_certain.any()
 
 
 def test_more_groups_to_choose_from_reach_further():
@@ -69,8 +74,8 @@ def test_whole_numbers_add_up_and_are_never_one_off(seed):
 
 
 def test_the_warning_says_whether_anybody_is_there():
-    with pytest.warns(NoGroupsTold, match="an empty table"):
-        warn_if_no_groups_told(np.array([False]), rows_told=False)
-    with pytest.warns(NoGroupsTold, match="not empty"):
-        warn_if_no_groups_told(np.zeros(0, dtype=bool), rows_told=True)
-    warn_if_no_groups_told(np.array([False, True]), rows_told=True)
+    with pytest.warns(NoGroupsDetected, match="an empty table"):
+        warn_if_no_group_is_certain(np.array([False]), rows_detected=False)
+    with pytest.warns(NoGroupsDetected, match="not empty"):
+        warn_if_no_group_is_certain(np.zeros(0, dtype=bool), rows_detected=True)
+    warn_if_no_group_is_certain(np.array([False, True]), rows_detected=True)

@@ -28,7 +28,7 @@ ESTIMATORS = {
 }
 
 
-@pytest.mark.filterwarnings("ignore::shoal.errors.NoGroupsTold")
+@pytest.mark.filterwarnings("ignore::shoal.errors.NoGroupsDetected")
 @pytest.mark.parametrize("name", ESTIMATORS)
 @pytest.mark.parametrize("table", [FEW, MANY], ids=["one row", "400 rows"])
 def test_an_entry_names_the_release_whatever_the_rows(name, table):

@@ -268,7 +268,7 @@ def check(page):
         assert not list(impurities(shown, "findings"))
 
 
-@pytest.mark.filterwarnings("ignore::shoal.errors.NoGroupsTold")
+@pytest.mark.filterwarnings("ignore::shoal.errors.NoGroupsDetected")
 @pytest.mark.parametrize("kind", NOISY, ids=lambda kind: kind.__module__.rsplit(".", 1)[1])
 def test_a_noisy_page_is_plain_json_for_every_seed(kind):
     build, seeds = NOISY[kind]

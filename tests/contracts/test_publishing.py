@@ -12,7 +12,7 @@ from typer.testing import CliRunner
 import shoal
 from shoal.cli._main import app
 
-pytestmark = pytest.mark.filterwarnings("ignore::shoal.errors.NoGroupsTold")
+pytestmark = pytest.mark.filterwarnings("ignore::shoal.errors.NoGroupsDetected")
 rng = np.random.default_rng(5)
 DOMAIN = "version: 1\ncolumns: {east: {low: 0, high: 1}, north: {low: 0, high: 1}}\n"
 MIXED = DOMAIN.replace("}}\n", "}, sex: {values: [F, M]}}\n")

@@ -19,7 +19,7 @@ from sklearn.preprocessing import FunctionTransformer
 
 import shoal
 from shoal import ApproxDP, Box, Ledger, LocalGrid, Perturb, PrivateKMeans, PureDP, UniformGrid
-from shoal.errors import ChoiceNotCovered, NoGroupsTold, PromisesAddUp
+from shoal.errors import ChoiceNotCovered, NoGroupsDetected, PromisesAddUp
 from shoal.privacy import unkept_ledger
 
 BOX = Box.unit(2)
@@ -40,7 +40,7 @@ def heard():
             return [str(each.message) for each in self if each.category is kind]
 
     with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("ignore", NoGroupsTold)
+        warnings.simplefilter("ignore", NoGroupsDetected)
         for kind in ABOUT_SUMS:
             warnings.simplefilter("always", kind)
         messages = Heard()

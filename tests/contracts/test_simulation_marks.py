@@ -34,7 +34,7 @@ from shoal.randomness import Randomness
 from shoal.synopsis import MixedSynopsis, PrivateBounds, widest_box
 from shoal.synopsis.folder import read_box
 
-pytestmark = pytest.mark.filterwarnings("ignore::shoal.errors.NoGroupsTold")
+pytestmark = pytest.mark.filterwarnings("ignore::shoal.errors.NoGroupsDetected")
 
 rng = np.random.default_rng(3)
 ROWS = np.clip(rng.normal([[0.3, 0.3], [0.7, 0.7]], 0.05, (400, 2, 2)).reshape(-1, 2), 0, 1)

@@ -6,7 +6,7 @@ import pytest
 
 import shoal
 from shoal.cli._output import render_text
-from shoal.cluster.totals import NOBODY_TOLD
+from shoal.cluster.totals import NO_ROWS_DETECTED
 from shoal.data import write_table
 from shoal.domain import Box
 from shoal.jobs.clustering import METHODS, Options
@@ -66,22 +66,22 @@ def test_titles_and_names_from_outside_are_escaped():
     assert "</script>" not in text
 
 
-@pytest.mark.filterwarnings("ignore::shoal.errors.NoGroupsTold")
+@pytest.mark.filterwarnings("ignore::shoal.errors.NoGroupsDetected")
 def test_that_no_group_can_be_told_is_said_first_on_terminal_page_and_in_json():
     few = made(X=BOX.unscale(rows(n=40)), epsilon="0.05")
     assert findings(few.to_result())["result"]["values"] == {}  # a public page shows none
     shown = findings(few.to_result(publish_anyway=True))
-    assert shown["errors"][0] == NOBODY_TOLD
-    assert shown["result"]["summary"].startswith(NOBODY_TOLD)
+    assert shown["errors"][0] == NO_ROWS_DETECTED
+    assert shown["result"]["summary"].startswith(NO_ROWS_DETECTED)
     assert shown["settings"]["title"] == "No clear groups by age and visits"
-    assert shown["result"]["values"]["groups_told_"] == [False, False]
+    assert shown["result"]["values"]["is_certain_"] == [False, False]
     assert all(row[-1].endswith("(uncertain)") for row in shown["result"]["tables"][0]["rows"])
     text = " ".join(render_text(*few.lines).split())
     assert "No groups can be told" in text
     assert "in 2 groups" not in text
     assert "Group " not in text  # centres of noise are no news; they are in the folder
-    assert few.values["groups_told"] == 0
-    assert few.values["rows_told"] is False
+    assert few.values["certain_groups"] == 0
+    assert few.values["rows_detected"] is False
     assert len(few.values["groups"]) == 2  # paid for, and kept
 
 
@@ -89,7 +89,7 @@ def test_that_no_group_can_be_told_is_said_first_on_terminal_page_and_in_json():
 def test_few_rows_for_the_noise_are_told_before_other_errors():
     wide = Box.of([f"c{i}" for i in range(60)], [0] * 60, [1] * 60)
     few = made(wide, X=rows(60, n=380))
-    assert few.values["groups_told"] == 2
+    assert few.values["certain_groups"] == 2
     assert findings(few.to_result())["errors"][0] == WEAK
     assert WEAK not in findings(made().to_result())["errors"]
 

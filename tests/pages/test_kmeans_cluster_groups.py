@@ -19,11 +19,11 @@ def groups(n_rows=1_000, unstable=False, **people):
     model = PrivateKMeans(2, epsilon=1, domain=Schema.of_box(BOX, **people))
     model.cluster_centers_ = np.array([[30.0, 4.0], [70.0, 14.0]])
     model.expected_error_ = np.array([0.1, 0.2])
-    model.cluster_weights_ = np.array([600.4, n_rows - 600.4])
+    model.cluster_sizes_ = np.array([600.4, n_rows - 600.4])
     model.n_rows_, model.n_rows_within_ = n_rows, 35
-    model.groups_told_ = np.array([True, n_rows > 700])
+    model.is_certain_ = np.array([True, n_rows > 700])
     model.guarantee_ = PureDP(1, rows=people.get("max_rows_per_person") or 1)
-    centers, sizes = model.cluster_centers_, model.cluster_weights_
+    centers, sizes = model.cluster_centers_, model.cluster_sizes_
     halves, of_sizes = HALVES.copy(), np.array([40.2, 30.0])
     if unstable:
         halves[1], of_sizes[1] = np.nan, np.nan

@@ -6,7 +6,7 @@ import pytest
 
 import shoal
 from shoal.cli._output import render_text
-from shoal.cluster.totals import NOBODY_TOLD
+from shoal.cluster.totals import NO_ROWS_DETECTED
 from shoal.data import write_table
 from shoal.domain import Box
 from shoal.jobs.clustering import METHODS, Options, WaveOptions
@@ -66,11 +66,11 @@ def test_titles_and_names_from_outside_are_escaped():
     assert "</script>" not in text
 
 
-@pytest.mark.filterwarnings("ignore::shoal.errors.NoGroupsTold")
+@pytest.mark.filterwarnings("ignore::shoal.errors.NoGroupsDetected")
 def test_that_nothing_stands_out_is_said_everywhere():
     none = made(X=np.zeros((0, 2)), waves=WaveOptions(cells="8"))
     shown = findings(none.to_result())
-    assert shown["errors"][0] == NOBODY_TOLD
+    assert shown["errors"][0] == NO_ROWS_DETECTED
     assert shown["result"]["tables"] == []
     assert "No groups can be told" in " ".join(render_text(*none.lines).split())
     assert none.values["groups"] == []

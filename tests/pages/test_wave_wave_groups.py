@@ -54,7 +54,7 @@ def test_boxes_are_told_to_the_width_of_a_cell():
 
 
 @pytest.mark.heavy
-@pytest.mark.filterwarnings("ignore::shoal.errors.NoGroupsTold")
+@pytest.mark.filterwarnings("ignore::shoal.errors.NoGroupsDetected")
 @pytest.mark.parametrize(("rows", "unit"), [(None, "rows"), (3, "rows"), (1, "people")])
 def test_people_are_counted_only_where_each_is_known_and_has_one_row(rows, unit):
     X = {"age": np.full(90, 40.0), "visits": np.full(90, 4.0), "id": np.arange(90) // 3}

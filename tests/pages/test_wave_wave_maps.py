@@ -66,7 +66,7 @@ def test_longitude_runs_across():
     assert figure.data["names"] == ["Longitude", "Latitude"]
 
 
-@pytest.mark.filterwarnings("ignore::shoal.errors.NoGroupsTold")
+@pytest.mark.filterwarnings("ignore::shoal.errors.NoGroupsDetected")
 def test_one_column_and_no_group_make_no_trouble():
     assert maps(WaveGroups(fitted(Box.unit(1)))) == []
     empty = WaveCluster(domain=Box.unit(2), epsilon=1, cells=8, random_state=3)

@@ -18,7 +18,7 @@ from shoal.privacy import Unprotected
 PLAIN = Unprotected("Exact counts, to compare with.")
 
 # 300 rows under the noise of a published method are too few to tell of groups.
-pytestmark = pytest.mark.filterwarnings("ignore::shoal.errors.NoGroupsTold")
+pytestmark = pytest.mark.filterwarnings("ignore::shoal.errors.NoGroupsDetected")
 # rows and their noise; then, as for the real sets, cells along each axis and the share left out
 MADE = {
     "moons": (800, 0.05, 36, 0.5),

@@ -145,7 +145,7 @@ def test_a_promise_with_a_delta_has_no_what_if():
     assert describe(model).what_if is None
 
 
-@pytest.mark.filterwarnings("ignore::shoal.errors.NoGroupsTold")
+@pytest.mark.filterwarnings("ignore::shoal.errors.NoGroupsDetected")
 def test_groups_that_may_be_noise_have_no_what_if():
     model = shoal.PrivateKMeans(5, epsilon=0.01, domain=BOX, random_state=1).fit(rows(20))
     assert describe(model).what_if is None

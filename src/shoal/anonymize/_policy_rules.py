@@ -22,6 +22,10 @@ class LRule(PolicyPart):
     ----------
     kind
         How diversity is measured: see ``shoal.anonymize.problem.Diversity``.
+    value
+        The l of the rule.
+    c
+        The c of a recursive rule.
     """
 
     kind: Literal["distinct", "entropy", "recursive"] = "distinct"
@@ -36,6 +40,8 @@ class TRule(PolicyPart):
     ----------
     kind
         How distances are measured: see ``shoal.anonymize.problem.Closeness``.
+    value
+        The t of the rule.
     """
 
     kind: Literal["equal", "ordered", "hierarchical"] = "equal"
@@ -43,7 +49,19 @@ class TRule(PolicyPart):
 
 
 class TransformSpec(PolicyPart):
-    """How the cells of a column of role ``other`` are changed before they are published."""
+    """How the cells of a column of role ``other`` are changed before they are published.
+
+    Parameters
+    ----------
+    top
+        Larger numbers are published as this one.
+    bottom
+        Smaller numbers are published as this one.
+    round
+        Numbers are rounded to multiples of this.
+    rare
+        Values that fewer published rows than this have are left out.
+    """
 
     top: Number | None = None
     bottom: Number | None = None
@@ -71,6 +89,8 @@ class PopulationSpec(PolicyPart):
 
     Parameters
     ----------
+    path
+        A table with one row a person and the quasi-identifiers' columns.
     size
         The number of people, if there is no such table; the table is a random part of them.
     """
@@ -84,6 +104,8 @@ class KMapRule(PolicyPart):
 
     Parameters
     ----------
+    k
+        The least number of people.
     significance
         With the population's size alone, the chance to err about a combination of fewer people.
     """
@@ -93,14 +115,30 @@ class KMapRule(PolicyPart):
 
 
 class PresenceRule(PolicyPart):
-    """The rule on the chance that someone of the population is in the table."""
+    """The rule on the chance that someone of the population is in the table.
+
+    Parameters
+    ----------
+    most
+        The greatest chance.
+    least
+        The least chance.
+    """
 
     most: Annotated[float, Field(strict=True, gt=0, le=1)]
     least: Annotated[float, Field(strict=True, ge=0, le=1)] = 0.0
 
 
 class UniquenessRule(PolicyPart):
-    """The rule on the share of people who are unique."""
+    """The rule on the share of people who are unique.
+
+    Parameters
+    ----------
+    most
+        The greatest share.
+    within
+        Whether they are unique in the table or, by estimate, in the population.
+    """
 
     most: Annotated[float, Field(strict=True, ge=0, lt=1)]
     within: Literal["sample", "population"] = "population"

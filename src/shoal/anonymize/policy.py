@@ -44,6 +44,8 @@ class FileSpec(PolicyPart):
 
     Parameters
     ----------
+    file
+        The path, from the policy's folder.
     format
         The format of the file, as for ``read_hierarchy``.
     labels
@@ -60,6 +62,8 @@ class TreeSpec(PolicyPart):
 
     Parameters
     ----------
+    tree
+        The nested labels.
     labels
         Whether labels are ``intervals``, whose numbers are checked, or ``opaque`` names.
     """
@@ -75,6 +79,12 @@ class IntervalSpec(PolicyPart):
     ----------
     kind
         ``interval``.
+    width
+        The width of the intervals.
+    breaks
+        The inner bounds of the intervals, instead of a width.
+    fanout
+        How many neighbours make one interval of the next level.
     """
 
     kind: Literal["interval"]
@@ -90,6 +100,8 @@ class BinarySpec(PolicyPart):
     ----------
     kind
         ``binary``.
+    split
+        Where to halve.
     min_width
         The least width of an interval.
     """
@@ -106,6 +118,8 @@ class PrefixSpec(PolicyPart):
     ----------
     kind
         ``prefix``.
+    keep
+        How many characters each level keeps, falling.
     values
         A public list of all codes; without it the leaves are learnt from the rows.
     """
@@ -122,6 +136,8 @@ class DateSpec(PolicyPart):
     ----------
     kind
         ``date``.
+    levels
+        The periods, the shortest first.
     format
         How text is written: 2001-03-05 (``iso``), 05/03/2001 (``dd/mm/yyyy``) or 03/05/2001.
     """
@@ -140,6 +156,10 @@ class OrderSpec(PolicyPart):
     ----------
     kind
         ``order``.
+    values
+        All values, in their order.
+    fanout
+        How many neighbours make one label of the next level.
     """
 
     kind: Literal["order"]
@@ -154,6 +174,10 @@ class FrequencySpec(PolicyPart):
     ----------
     kind
         ``frequency``.
+    counts
+        How common each value is, by a public source.
+    fanout
+        How many values make one label of the next level.
     """
 
     kind: Literal["frequency"]
@@ -193,6 +217,12 @@ class Attribute(PolicyPart):
     type
         The type of its values. Numbers that ``transform`` bounds or rounds are published as
         integers if it is int.
+    domain
+        The declared lowest and highest value.
+    hierarchy
+        What its values may be generalised to.
+    weight
+        Of a quasi-identifier in the mean loss.
     max_level
         The most general level that may be published.
     distances
@@ -202,8 +232,20 @@ class Attribute(PolicyPart):
         median of its group (micro-aggregation).
     transform
         How numbers and rare values of an ``other`` column are changed.
+    action
+        Whether an identifier is dropped or replaced by an HMAC pseudonym.
+    key_env
+        The environment variable with the key of the pseudonyms.
+    key_file
+        The private file with the key of the pseudonyms.
+    l
+        The l rule of a sensitive column.
+    t
+        The t rule of a sensitive column.
     order
         The declared order of a sensitive column's values.
+    force
+        Whether the column is published although it looks identifying.
     """
 
     role: Literal["identifier", "quasi", "sensitive", "other"]
@@ -225,7 +267,15 @@ class Attribute(PolicyPart):
 
 
 class Input(PolicyPart):
-    """The table to read, and the spellings of nulls in it."""
+    """The table to read, and the spellings of nulls in it.
+
+    Parameters
+    ----------
+    path
+        The table's path, from the policy's folder.
+    null_values
+        Texts that stand for a missing value.
+    """
 
     path: Name | None = None
     null_values: list[StrictStr] = Field(default_factory=lambda: [""])
@@ -238,6 +288,22 @@ class Privacy(PolicyPart):
     ----------
     k
         How many people share each combination; 1 only beside ``k_map``.
+    suppression
+        The share of rows that may be left out.
+    entity
+        The column that says whose a row is.
+    nulls
+        How missing quasi-identifiers are treated.
+    population
+        The people the table was drawn from.
+    k_map
+        How many people of the population share each combination.
+    presence
+        How likely someone of the population is in the table.
+    average_risk
+        The greatest mean chance of picking somebody's record.
+    uniqueness
+        The greatest share of unique people.
     """
 
     k: StrictInt
@@ -262,12 +328,22 @@ class Search(PolicyPart):
 
     Parameters
     ----------
+    score
+        What makes a split the best.
+    objective
+        What makes one of several releases the best.
     recoding
         Whether all rows share one cut (``global``) or each class has its own labels.
+    local
+        How local recoding groups rows.
+    loss_unit
+        In what lost anonymity is counted.
     target
         The class column of the score ``label-gain``.
     restarts
         How many searches with tilted scores; None makes 32, fewer on a large table.
+    seed
+        Of the tilted scores.
     """
 
     score: Literal["auto", "leteo", "ncp", "sq", "ncp-rows", "ncp-bits", "label-gain"] = "auto"
@@ -285,8 +361,22 @@ class Output(PolicyPart):
 
     Parameters
     ----------
+    path
+        The released table.
     suppressed
         Whether suppressed rows are dropped or published under ``*`` alone.
+    intervals
+        Whether intervals are published as label, bounds or midpoint.
+    mapping
+        The file that lists each value's label.
+    manifest
+        The file with the public facts.
+    report
+        The public page.
+    people
+        The register of people's fingerprints, for the holder only.
+    overwrite
+        Whether existing files may be replaced.
     """
 
     path: Name | None = None

@@ -23,7 +23,7 @@ density
 synopsis
     A private summary that can be clustered without reading rows again.
 groups told
-    Clusters that hold more rows than noise alone would count: docs/decisions/groups-told.md.
+    Clusters that hold more rows than noise alone would count: docs/decisions/certain-groups.md.
 reach
     What noise alone passes with a given small probability.
 control

@@ -16,6 +16,8 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any, Protocol
 
+import pyarrow as pa
+
 from shoal.cluster._computed_once import DESCRIPTION
 from shoal.cluster.registry import REGISTRY
 from shoal.data import atomic_folder
@@ -31,6 +33,15 @@ MODELS = {entry.name: entry.package for entry in REGISTRY if entry.is_model}
 PAGES = {f"report{mark}.{kind}" for mark in ("", "-simulation") for kind in ("html", "json")}
 # What reading a damaged document may raise.
 _DAMAGED = (KeyError, TypeError, ValueError, AttributeError, IndexError, OverflowError)
+# Names of released numbers and of columns in models of earlier versions.
+_RENAMED = {
+    "cluster_weights_": "cluster_sizes_",
+    "groups_told_": "is_certain_",
+    "rows_told_": "rows_detected_",
+    "size_reach_": "noise_sizes_",
+    "_reach": "_noise_size",
+    "_told": "_is_certain",
+}
 _VERSIONED = (  # packages whose versions are recorded
     "shoal",
     "numpy",
@@ -127,7 +138,12 @@ def load_model(folder: str | Path) -> Any:
     Name the folder that `save` or `shoal cluster -o` wrote.
     """
     document = _document(Path(folder))
-    tables = {str(file["name"]): read_part(Path(folder), file) for file in document["files"]}
+    if "released" in document:
+        document["released"] = _with_present_names(document["released"])
+    tables = {
+        str(file["name"]): _with_present_names(read_part(Path(folder), file))
+        for file in document["files"]
+    }
     # Older versions, and models that were not described before they were saved, have none.
     description = tables.pop(DESCRIPTION, None)
     kind = getattr(import_module(MODELS[document["class"]]), document["class"])
@@ -145,6 +161,15 @@ def load_model(folder: str | Path) -> Any:
             "Load it with the version of shoal that wrote it, or save it again.",
         ) from None
     return model
+
+
+def _with_present_names(part: Any) -> Any:
+    """Rename released numbers and columns that older versions wrote under other names."""
+    if isinstance(part, pa.Table):
+        return part.rename_columns([_RENAMED.get(name, name) for name in part.column_names])
+    if isinstance(part, dict):
+        return {_RENAMED.get(name, name): value for name, value in part.items()}
+    return part
 
 
 def listed_files(folder: str | Path) -> list[dict[str, str]]:

@@ -1,7 +1,7 @@
 """Combine noisy counts into one total, with sizes that add up to it, and test which are noise.
 
 Only released numbers and the public laws of their noise are read, so all of it is post-processing.
-The level of the test and its error rates are in docs/decisions/groups-told.md.
+The level of the test and its error rates are in docs/decisions/certain-groups.md.
 """
 
 import math
@@ -15,21 +15,21 @@ from numpy.typing import ArrayLike, NDArray
 
 from shoal.arrays import Floats
 from shoal.cluster._noise_sum import NoiseSum
-from shoal.errors import NoGroupsTold
+from shoal.errors import NoGroupsDetected
 from shoal.synopsis.weights import weights_of
 
-NOBODY_TOLD = (
+NO_ROWS_DETECTED = (
     "No groups can be told from noise: the counts are within what noise alone gives for an "
     "empty table. The budget is spent, and the release stands. Check whether rows were left "
     "out or moved to the edge of the box; otherwise use a larger epsilon, fewer groups or "
     "fewer columns."
 )
-NO_GROUP_TOLD = (
+NO_GROUP_CERTAIN = (
     "No groups can be told from noise: the table is not empty, but no single group stands "
     "clear of what noise alone gives. The budget is spent, and the release stands. Use "
     "fewer groups, fewer columns or a larger epsilon."
 )
-# The probability that an empty table passes the test: docs/decisions/groups-told.md.
+# The probability that an empty table passes the test: docs/decisions/certain-groups.md.
 CHANCE = 1 / 1000
 
 
@@ -80,7 +80,7 @@ class Totals:
     reach
         What the count of each group would exceed by noise alone, if all groups were empty, in one
         of 1,000 releases for all groups together.
-    rows_told
+    rows_detected
         Whether the count of all rows passes what it would by noise alone in one of 1,000.
     """
 
@@ -88,8 +88,8 @@ class Totals:
     within: int
     sizes: Floats
     reach: Floats
-    groups_told: NDArray[np.bool_]
-    rows_told: bool
+    is_certain: NDArray[np.bool_]
+    rows_detected: bool
 
 
 def combine_counts(
@@ -113,7 +113,7 @@ def combine_counts(
     >>> noise = NoiseSum.geometric(step=0.1)
     >>> counted = GroupCounts.alike(np.array([700.0, 280.0]), noise)
     >>> both = combine_counts(1_000, noise, counted)
-    >>> both.n_rows, both.sizes.round(1).tolist(), both.groups_told.tolist()
+    >>> both.n_rows, both.sizes.round(1).tolist(), both.is_certain.tolist()
     (993, [706.4, 286.6], [True, True])
     """
     total, noise = _best_total(n_rows, rows_noise, counted)
@@ -126,23 +126,23 @@ def combine_counts(
     )
     both = zip(laws, log_chances.tolist(), strict=True)
     reach = np.array([law.far_reach(log_chance) for law, log_chance in both])
-    rows_told = bool(total > noise.reach(CHANCE))
+    rows_detected = bool(total > noise.reach(CHANCE))
     sizes = _scale_to_total(in_all, each if counted.are_sizes or weights is None else weights)
-    return Totals(in_all, within, sizes, reach, each > reach, rows_told)
+    return Totals(in_all, within, sizes, reach, each > reach, rows_detected)
 
 
-def warn_if_no_groups_told(groups_told: NDArray[np.bool_], rows_told: bool) -> None:
+def warn_if_no_group_is_certain(is_certain: NDArray[np.bool_], rows_detected: bool) -> None:
     """Warn the caller of ``fit`` if no group holds more than noise alone would count."""
-    if not groups_told.any():
-        message = NO_GROUP_TOLD if rows_told else NOBODY_TOLD
-        warnings.warn(message, NoGroupsTold, stacklevel=3)
+    if not is_certain.any():
+        message = NO_GROUP_CERTAIN if rows_detected else NO_ROWS_DETECTED
+        warnings.warn(message, NoGroupsDetected, stacklevel=3)
 
 
 @contextmanager
 def ignore_no_groups_warning() -> Iterator[None]:
     """Suppress the warning that no group holds more than noise, where it is reported otherwise."""
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", NoGroupsTold)
+        warnings.simplefilter("ignore", NoGroupsDetected)
         yield
 
 

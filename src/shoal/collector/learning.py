@@ -231,7 +231,7 @@ def advance(
 def shows_groups(campaign: Campaign, store: Store, seed: int | None = None) -> bool:
     """Return whether the reports of the first round show groups that noise alone would not.
 
-    Later rounds only move the centres that the first one found. See docs/decisions/groups-told.md.
+    Later rounds only move the centres that the first one found: docs/decisions/certain-groups.md.
     """
     from shoal.cluster import LocalClusterer
 

@@ -188,7 +188,7 @@ def add_openings(campaign: Campaign, openings: Sequence[object]) -> OpenedCounts
 def are_distinct(campaign: Campaign, opened: OpenedCounts, centers: Floats) -> bool:
     """Return whether any group has more people than noise alone would count about its centre.
 
-    At the level of central releases, 1 in 1,000 for all groups: docs/decisions/groups-told.md.
+    At the level of central releases, 1 in 1,000 for all groups: docs/decisions/certain-groups.md.
     """
     from shoal.cluster._noise_sum import NoiseSum
     from shoal.cluster.totals import CHANCE

@@ -23,7 +23,7 @@ _MODULES = {
     "nd-laplace": "nd_laplace",
     "wavecluster": "wavecluster",
     "leteo": "leteo",
-    "literature": "literature",
+    "literature": "_literature",
 }
 DOCUMENTS = tuple(_MODULES)
 

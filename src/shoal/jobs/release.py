@@ -99,6 +99,8 @@ class GroupsRequest(Options):
     code_files
         The names of files in the code of the page. None takes names that tell nothing: what a table
         is called may be about people, and is published only if somebody says so.
+    publish_anyway
+        Whether the page shows groups that noise alone would look like.
     box, schema, n_clusters, init
         Found from the others by ``read``.
     """

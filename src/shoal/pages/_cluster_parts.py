@@ -91,9 +91,9 @@ def unit_of(model: Any) -> str:
 
 def no_group_text(model: Any) -> str:
     """Return the sentence for a release in which no group is more than noise."""
-    from shoal.cluster.totals import NO_GROUP_TOLD, NOBODY_TOLD
+    from shoal.cluster.totals import NO_GROUP_CERTAIN, NO_ROWS_DETECTED
 
-    return NO_GROUP_TOLD if model.rows_told_ else NOBODY_TOLD
+    return NO_GROUP_CERTAIN if model.rows_detected_ else NO_ROWS_DETECTED
 
 
 class CodeFiles(NamedTuple):

@@ -96,8 +96,8 @@ class KMeansGroups:
         self.n_rows = int(model.n_rows_)
         self.rows_within = int(model.n_rows_within_)  # 95 releases in 100; 0 if it is public
         self.unit = unit_of(model)
-        self.sizes: list[int] = whole_shares(model.cluster_weights_, self.n_rows)
-        self.certain = [bool(each) for each in model.groups_told_]  # told from nobody
+        self.sizes: list[int] = whole_shares(model.cluster_sizes_, self.n_rows)
+        self.certain = [bool(each) for each in model.is_certain_]
         self.intervals: Intervals = model.intervals_
         self.stable = [not each for each in self.intervals.unstable]
         # Half of each interval, in the column's units; none for a group that is unstable.
@@ -296,11 +296,11 @@ def _values(groups: KMeansGroups) -> dict[str, Any]:
     """Return what ``--json`` prints."""
     return promise_values(groups.guarantee) | {
         "n_clusters": groups.k,
-        "groups_told": sum(groups.certain),
+        "certain_groups": sum(groups.certain),
         "counted": groups.unit,
         "rows_about": groups.n_rows,
         "rows_within_95_in_100": groups.rows_within,
-        "rows_told": groups.model.rows_told_,
+        "rows_detected": groups.model.rows_detected_,
         "interval_rate": groups.intervals.rate,
         "rows_interval": [groups.intervals.total_low, groups.intervals.total_high],
         "groups": [_group_values(groups, i) for i in range(groups.k)],
@@ -322,7 +322,7 @@ def _group_values(groups: KMeansGroups, group: int) -> dict[str, Any]:
         "rows_interval": sizes if stable else None,
         "stable": stable,
         "told": groups.certain[group],
-        "noise_reach": float(model.size_reach_[group]),
+        "noise_reach": float(model.noise_sizes_[group]),
     }
 
 

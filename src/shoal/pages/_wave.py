@@ -93,7 +93,7 @@ class WaveGroups:
         # Whole numbers that add up to all rows: of each group, and of none.
         shares = [*model.cluster_sizes_, model.rows_outside_]
         *self.sizes, self.outside = whole_shares(shares, model.n_rows_)
-        self.certain = [bool(each) for each in model.groups_told_]  # told from nobody
+        self.certain = [bool(each) for each in model.is_certain_]
         self.cells = [int((model.cell_labels_ == i).sum()) for i in range(self.k)]
         self.intervals: Intervals = model.intervals_
 
@@ -293,11 +293,11 @@ def _values(groups: WaveGroups) -> dict[str, Any]:
     model = groups.model
     return promise_values(groups.guarantee) | {
         "n_clusters": groups.k,
-        "groups_told": sum(groups.certain),
+        "certain_groups": sum(groups.certain),
         "counted": groups.unit,
         "rows_about": model.n_rows_,
         "rows_within_95_in_100": model.n_rows_within_,
-        "rows_told": model.rows_told_,
+        "rows_detected": model.rows_detected_,
         "interval_rate": groups.intervals.rate,
         "rows_interval": [groups.intervals.total_low, groups.intervals.total_high],
         "rows_outside_about": groups.outside,
@@ -318,7 +318,7 @@ def _group_values(groups: WaveGroups, i: int) -> dict[str, Any]:
         "stable": None if intervals.missing is not None else not unstable,
         "noise_deviation": groups.noise and groups.noise[i],
         "told": groups.certain[i],
-        "noise_reach": float(groups.model.size_reach_[i]),
+        "noise_reach": float(groups.model.noise_sizes_[i]),
     }
 
 

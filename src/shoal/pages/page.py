@@ -141,7 +141,7 @@ class Page(Summary):
         A section of its own; None for most pages.
     is_distinct
         Whether a group is distinguishable from noise. Otherwise a page for the public does not
-        show the groups, unless its publisher says so: docs/decisions/groups-told.md.
+        show the groups, unless its publisher says so: docs/decisions/certain-groups.md.
     """
 
     result: "Result"

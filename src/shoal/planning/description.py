@@ -133,7 +133,7 @@ def _what_if(model: Any) -> Plan | None:
     # Budgets with a delta, and those of reports, follow other laws.
     if not isinstance(model, PrivateKMeans) or not isinstance(promise, PureDP):
         return None
-    if not model.groups_told_.any():
+    if not model.is_certain_.any():
         return None
     return what_if(model, epsilons=[times * float(promise.epsilon) for times in _TIMES])
 

@@ -82,7 +82,7 @@ def what_if(
 
 def _box_of(model: Any) -> Box:
     box = getattr(model, "box", None)
-    if box is None or not hasattr(model, "cluster_weights_"):
+    if box is None or not hasattr(model, "cluster_sizes_"):
         raise InvalidSetting(
             f"A what-if needs a model with released centres and sizes; got {type(model).__name__}.",
             "Use a fitted PrivateKMeans, or plan from public facts alone.",

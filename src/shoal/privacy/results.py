@@ -10,7 +10,13 @@ from shoal.privacy.notebook import promise_sentences, summary_html
 
 @dataclass(frozen=True)
 class Leaf:
-    """A value whose type says who may see it."""
+    """A value whose type says who may see it.
+
+    Parameters
+    ----------
+    value
+        Any value.
+    """
 
     value: Any
 

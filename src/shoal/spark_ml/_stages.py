@@ -134,7 +134,13 @@ class _Clusterer(_Stage, HasPredictionCol, Estimator):  # type: ignore[misc]
 
 
 class _Labelling(_Savable, HasPredictionCol, Model):  # type: ignore[misc]
-    """Base of models that label rows, in a column marked as for their holder only."""
+    """Base of models that label rows, in a column marked as for their holder only.
+
+    Parameters
+    ----------
+    fitted
+        The embedded model, of which everything may be published.
+    """
 
     def __init__(self, fitted: Any = None) -> None:
         super().__init__()

@@ -14,7 +14,7 @@ MODELS = {
 }
 
 
-@pytest.mark.filterwarnings("ignore::shoal.errors.NoGroupsTold")  # rows spread evenly
+@pytest.mark.filterwarnings("ignore::shoal.errors.NoGroupsDetected")  # rows spread evenly
 @pytest.mark.parametrize("name", sorted(MODELS))
 def test_a_line_has_the_same_length_whatever_the_noise(name):
     lines = []
@@ -29,7 +29,7 @@ def test_a_line_has_the_same_length_whatever_the_noise(name):
 def test_centres_come_nearest_first():
     class Centres:
         cluster_centers_ = np.array([[3.0, 4.0], [0.0, 1.0]])
-        cluster_weights_ = np.array([7.0, 8.0])
+        cluster_sizes_ = np.array([7.0, 8.0])
 
     line = summary_of(Centres(), np.zeros((1, 2)))
     assert line[:8].tolist() == [1, 8, 0, 1, 25, 7, 3, 4]

@@ -156,7 +156,7 @@ def test_json_is_one_document_of_released_numbers(folder):
     assert set(shown["groups"][0]["center"]) == {"age", "visits"}
     assert abs(shown["rows_about"] - 2_003) <= 5 * shown["rows_within_95_in_100"]
     assert shown["counted"] == "rows"
-    assert shown["groups_told"] == 2
+    assert shown["certain_groups"] == 2
     assert sum(group["rows_about"] for group in shown["groups"]) == shown["rows_about"]
 
 

@@ -9,7 +9,7 @@ from typer.testing import CliRunner
 import shoal
 from shoal.cli._main import app
 from shoal.data import write_table
-from shoal.errors import NoGroupsTold
+from shoal.errors import NoGroupsDetected
 
 rng = np.random.default_rng(0)
 BOX = shoal.Box(age=(0, 110), visits=(0, 20))
@@ -25,7 +25,7 @@ def folder(tmp_path_factory):
     write_table(pa.table(people), place / "visits.csv")
     model = shoal.PrivateKMeans(3, epsilon=2, domain=BOX, random_state=1).fit(X)
     model.save(place / "model")
-    with pytest.warns(NoGroupsTold):
+    with pytest.warns(NoGroupsDetected):
         tiny = shoal.PrivateKMeans(3, epsilon="0.0001", domain=BOX, random_state=1).fit(X)
     tiny.save(place / "tiny")
     return place

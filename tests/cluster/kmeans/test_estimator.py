@@ -99,7 +99,7 @@ def test_the_first_printed_grid_is_available_and_falls_behind_in_eight_columns()
 
 
 @pytest.mark.heavy
-@pytest.mark.filterwarnings("ignore::shoal.errors.NoGroupsTold")  # at the least of them
+@pytest.mark.filterwarnings("ignore::shoal.errors.NoGroupsDetected")  # at the least of them
 def test_more_budget_is_better():
     X, box = made(n=4_000, d=3, k=6)
     losses = [
@@ -123,7 +123,7 @@ def test_expected_errors_tell_what_noise_does():
 def test_sizes_are_close_to_the_number_of_rows():
     X, box = made()
     model = PrivateKMeans(5, epsilon=1, domain=box, random_state=1).fit(X)
-    assert abs(model.cluster_weights_.sum() - 10_000) < 500
+    assert abs(model.cluster_sizes_.sum() - 10_000) < 500
     assert abs(model.n_rows_ - 10_000) < 700
 
 
@@ -135,12 +135,12 @@ def test_weights_add_up_to_the_number_of_rows_at_small_budgets_too(method):
         PrivateKMeans(5, epsilon=0.02, domain=box, method=method, random_state=seed).fit(X)
         for seed in range(8)
     ]
-    shares = [fit.cluster_weights_.sum() / fit.n_rows_ for fit in fits]
+    shares = [fit.cluster_sizes_.sum() / fit.n_rows_ for fit in fits]
     assert np.median(shares) == pytest.approx(1, abs=0.2)
-    assert all((fit.cluster_weights_ >= 0).all() for fit in fits)
+    assert all((fit.cluster_sizes_ >= 0).all() for fit in fits)
 
 
-@pytest.mark.filterwarnings("ignore::shoal.errors.NoGroupsTold")
+@pytest.mark.filterwarnings("ignore::shoal.errors.NoGroupsDetected")
 @pytest.mark.parametrize("method", METHODS)
 def test_no_error_is_expected_to_exceed_the_box(method):
     X, box = made(300)
@@ -275,7 +275,7 @@ NOT_APPLICABLE = {
 
 
 @pytest.mark.heavy
-@pytest.mark.filterwarnings("ignore::shoal.errors.NoGroupsTold")  # a few dozen rows
+@pytest.mark.filterwarnings("ignore::shoal.errors.NoGroupsDetected")  # a few dozen rows
 @parametrize_with_checks(
     [AnyWidth()],
     expected_failed_checks=lambda _: EXPECTED_TO_FAIL,

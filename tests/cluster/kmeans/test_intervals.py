@@ -7,7 +7,7 @@ from shoal.cluster import PrivateKMeans, load_model
 from shoal.cluster.kmeans.intervals import row_model_of
 from shoal.cluster.local._synopsis import synopsis_of
 from shoal.domain import Box, Schema
-from shoal.errors import NoGroupsTold
+from shoal.errors import NoGroupsDetected
 from shoal.mechanisms import LocalGrid
 from shoal.privacy import ApproxDP, Ledger, PureDP
 from shoal.randomness import Randomness
@@ -38,7 +38,7 @@ def test_intervals_lie_about_the_released_numbers_in_the_rows_units():
     assert (found.centers_low < model.cluster_centers_).all()
     assert (model.cluster_centers_ < found.centers_high).all()
     assert (found.half_widths < [0.5, 0.1]).all()
-    assert (found.sizes_low <= model.cluster_weights_).all()
+    assert (found.sizes_low <= model.cluster_sizes_).all()
     assert found.total_low < model.n_rows_ < found.total_high
     assert found.rate == 0.9
     assert not found.unstable.any()
@@ -148,12 +148,12 @@ def test_cells_of_local_reports_have_none():
 def test_groups_that_noise_made_are_unstable():
     rng = np.random.default_rng(1)
     X = BOX.unscale(rng.random((300, 2)))
-    with pytest.warns(NoGroupsTold):
+    with pytest.warns(NoGroupsDetected):
         model = PrivateKMeans(8, epsilon=0.1, domain=BOX, random_state=1).fit(X)
     assert model.intervals_.unstable.mean() > 0.5
 
 
-@pytest.mark.filterwarnings("ignore::shoal.errors.NoGroupsTold")
+@pytest.mark.filterwarnings("ignore::shoal.errors.NoGroupsDetected")
 @pytest.mark.parametrize("n", [0, 1, 5])
 @pytest.mark.parametrize("n_public", [None, 2])
 def test_next_to_no_rows_have_them_or_not_but_never_raise(n, n_public):
@@ -176,7 +176,7 @@ def test_nine_in_ten_hold_on_clear_groups():
     assert 0.8 <= np.mean(held) <= 1.0
 
 
-@pytest.mark.filterwarnings("ignore::shoal.errors.NoGroupsTold")
+@pytest.mark.filterwarnings("ignore::shoal.errors.NoGroupsDetected")
 @pytest.mark.parametrize("n", [0, 1, 2])
 def test_a_table_of_fewer_rows_than_groups_has_none_of_a_group(n):
     model = PrivateKMeans(5, epsilon=1, domain=BOX, random_state=1).fit(np.full((n, 2), 0.5))

@@ -17,7 +17,7 @@ from shoal.cluster.kmeans.plan import (
 )
 from shoal.domain import Box, View
 from shoal.estimator import Spending
-from shoal.privacy import PureDP
+from shoal.privacy import Ledger, PureDP
 
 LEFT = Fraction(97, 100)
 
@@ -109,7 +109,14 @@ def test_a_radius_holds_more_rows_where_they_are_more():
 
 
 def whole_plan(n, epsilon, **settings):
-    spending = Spending(None, None, PureDP(epsilon), None, n, View(Box.unit(2), np.eye(2)))
+    spending = Spending(
+        None,
+        Ledger().open(PureDP(epsilon), by="plan"),
+        PureDP(epsilon),
+        None,
+        n,
+        View(Box.unit(2), np.eye(2)),
+    )
     return make_plan(
         LEFT, spending, 5, **({"auto": True, "in_view": False, "refine": True} | settings)
     )

@@ -10,7 +10,7 @@ from shoal.privacy import Ledger, PureDP
 from shoal.randomness import Randomness
 
 # Some tables here are small, and budgets too: that no group can be told of them is right.
-pytestmark = pytest.mark.filterwarnings("ignore::shoal.errors.NoGroupsTold")
+pytestmark = pytest.mark.filterwarnings("ignore::shoal.errors.NoGroupsDetected")
 rng = np.random.default_rng(7)
 BOX = Box(x=(0, 10), y=(0, 10))
 MIDDLES = np.array([[2.0, 2.0], [8.0, 3.0], [5.0, 8.0]])

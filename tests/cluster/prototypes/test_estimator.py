@@ -51,7 +51,7 @@ def test_two_groups_are_told_apart():
     labels = model.predict(people())
     assert len({*zip(labels.tolist(), people()["sex"].tolist(), strict=True)}) <= 4
     assert np.mean(labels == labels[0]) == pytest.approx(0.5, abs=0.1)
-    assert model.cluster_weights_.sum() == pytest.approx(1500, rel=0.1)
+    assert model.cluster_sizes_.sum() == pytest.approx(1500, rel=0.1)
 
 
 @pytest.mark.heavy
@@ -108,7 +108,7 @@ def test_prototypes_are_those_that_were_profiled():
     """With next to no noise a profile's sizes are the counts of ``predict``."""
     model = fitted(epsilon=400, n_init=1)
     counts = np.bincount(model.predict(people()), minlength=2)
-    assert model.cluster_weights_ == pytest.approx(counts, abs=5)
+    assert model.cluster_sizes_ == pytest.approx(counts, abs=5)
 
 
 @pytest.mark.heavy

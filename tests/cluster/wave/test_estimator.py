@@ -115,7 +115,7 @@ def test_arrays_frames_and_files_give_one_answer(tmp_path):
         assert (found == labels[0]).all()
 
 
-@pytest.mark.filterwarnings("ignore::shoal.errors.NoGroupsTold")
+@pytest.mark.filterwarnings("ignore::shoal.errors.NoGroupsDetected")
 @pytest.mark.parametrize("rows", [np.zeros((0, 2)), np.full((1, 2), 0.5)])
 @pytest.mark.parametrize("method", ["block", "privqt", "privthr", "privthrem", "baseline"])
 def test_no_rows_and_one_row_are_a_noisy_grid_like_any_other(rows, method):
@@ -209,7 +209,7 @@ def test_a_synopsis_of_any_budget_brings_its_promise_along(epsilon, d):
 
 
 @pytest.mark.heavy
-@pytest.mark.filterwarnings("ignore::shoal.errors.NoGroupsTold")
+@pytest.mark.filterwarnings("ignore::shoal.errors.NoGroupsDetected")
 @pytest.mark.parametrize("selector", ["percentile", "mass"])
 def test_a_tiny_budget_has_coarser_grids_too(selector):
     coarse = private(epsilon=1e-6, cells=16, selector=selector).fit(BLOBS).coarser(2)
@@ -271,7 +271,7 @@ def test_its_picture_calls_numbers_noisy_only_if_they_are():
     assert "Numbers are noisy." in private().fit(BLOBS).plot().alt
 
 
-@pytest.mark.filterwarnings("ignore::shoal.errors.NoGroupsTold")
+@pytest.mark.filterwarnings("ignore::shoal.errors.NoGroupsDetected")
 def test_a_map_of_too_many_cells_is_refused():
     with pytest.raises(shoal.errors.TooLarge, check=lambda error: error.reason == "cells"):
         private(cells=5000).fit(BLOBS).plot()

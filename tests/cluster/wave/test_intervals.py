@@ -68,7 +68,7 @@ def test_clusters_of_a_released_grid_have_them():
     assert np.isfinite(found.sizes_low[:2]).all()
 
 
-@pytest.mark.filterwarnings("ignore::shoal.errors.NoGroupsTold")
+@pytest.mark.filterwarnings("ignore::shoal.errors.NoGroupsDetected")
 def test_groups_made_of_noise_are_unstable():
     X = BOX.unscale(np.random.default_rng(0).random((200, 2)))
     model = WaveCluster(

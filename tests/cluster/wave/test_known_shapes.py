@@ -81,7 +81,7 @@ def assert_rule_beats_fixed_selectors(table, epsilon):
     ("kind", "n", "noise", "epsilon"),
     [("moons", 400, 0.06, 1), ("lattice", 600, 0.08, 2), ("spirals", 600, 0.02, 2)],
 )
-@pytest.mark.filterwarnings("ignore::shoal.errors.NoGroupsTold")  # of the fixed selectors
+@pytest.mark.filterwarnings("ignore::shoal.errors.NoGroupsDetected")  # of the fixed selectors
 def test_the_automatic_rule_serves_small_sets_that_fixed_selectors_do_not(kind, n, noise, epsilon):
     assert_rule_beats_fixed_selectors(shoal.data.shapes(kind, n, noise, seed=1), epsilon)
 

@@ -13,7 +13,7 @@ def blobs(n: int = 4000) -> np.ndarray:
     return np.vstack([rng.normal(c, 0.05, (n // 2, 2)) for c in (0.25, 0.75)])
 
 
-@pytest.mark.filterwarnings("ignore::shoal.errors.NoGroupsTold")
+@pytest.mark.filterwarnings("ignore::shoal.errors.NoGroupsDetected")
 @pytest.mark.parametrize("method", ["block", "privqt", "privthr", "privthrem", "baseline"])
 @pytest.mark.parametrize("wavelet", ["haar", "bior2.2"])
 def test_every_method_spends_exactly_its_promise(method, wavelet):
@@ -50,7 +50,7 @@ def test_laplace_noise_is_on_steps_of_a_thousandth_and_geometric_on_rows(method)
     assert (whole == np.rint(whole)).all()
 
 
-@pytest.mark.filterwarnings("ignore::shoal.errors.NoGroupsTold")
+@pytest.mark.filterwarnings("ignore::shoal.errors.NoGroupsDetected")
 def test_the_noise_of_cells_has_the_variance_of_laplace():
     nobody = np.zeros((0, 2))
     model = WaveCluster(domain=BOX, epsilon=0.5, method="privqt", cells=128, random_state=4)
@@ -65,7 +65,7 @@ def test_the_baseline_clusters_points_that_are_nobody():
 
 
 @pytest.mark.heavy
-@pytest.mark.filterwarnings("ignore::shoal.errors.NoGroupsTold")
+@pytest.mark.filterwarnings("ignore::shoal.errors.NoGroupsDetected")
 def test_synthetic_points_stay_few_when_noise_asks_for_more_than_memory_holds(monkeypatch):
     monkeypatch.setattr("shoal.cluster.wave.release_methods._MOST_POINTS", 1000)
     model = WaveCluster(

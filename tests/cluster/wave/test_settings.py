@@ -125,7 +125,7 @@ def test_more_columns_than_cells_can_be_numbered_are_refused_before_anything_is_
     assert ledger.totals() == []
 
 
-@pytest.mark.filterwarnings("ignore::shoal.errors.NoGroupsTold")
+@pytest.mark.filterwarnings("ignore::shoal.errors.NoGroupsDetected")
 def test_full_neighbourhoods_of_many_columns_are_refused():
     many = np.zeros((3, 13))
     with pytest.raises(InvalidSetting, match="neighbours"):
@@ -134,7 +134,7 @@ def test_full_neighbourhoods_of_many_columns_are_refused():
     assert few.fit(many).n_clusters_ == 0
 
 
-@pytest.mark.filterwarnings("ignore::shoal.errors.NoGroupsTold")
+@pytest.mark.filterwarnings("ignore::shoal.errors.NoGroupsDetected")
 def test_missing_numbers_are_refused_or_left_out():
     holes = X.copy()
     holes[3, 0] = np.nan

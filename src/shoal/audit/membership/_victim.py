@@ -294,7 +294,7 @@ def summary_of(model: Any, record: Floats) -> Floats:
 
 def _centers(model: Any, record: Floats) -> Floats:
     centers = np.asarray(model.cluster_centers_, dtype=np.float64)
-    weights = np.asarray(getattr(model, "cluster_weights_", np.zeros(len(centers))), dtype=float)
+    weights = np.asarray(getattr(model, "cluster_sizes_", np.zeros(len(centers))), dtype=float)
     lines = np.column_stack([((centers - record) ** 2).sum(axis=1), weights, centers])
     shown = np.zeros((_NEAREST, lines.shape[1]))
     nearest = lines[np.argsort(lines[:, 0], kind="stable")][:_NEAREST]

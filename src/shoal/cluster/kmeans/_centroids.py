@@ -25,7 +25,7 @@ from shoal.privacy import Public, Released, Result
 from shoal.synopsis.folder import CELLS, DOCUMENT, read_box, synopsis_of
 
 CENTERS = "centers.csv"
-_SCALARS = ("n_rows_", "n_rows_within_", "n_clusters_", "rows_told_")
+_SCALARS = ("n_rows_", "n_rows_within_", "n_clusters_", "rows_detected_")
 _STEPS = 2**24  # a square is at most 4 d: a billion rows of a hundred columns fit in 63 bits
 
 
@@ -38,14 +38,14 @@ class CentroidClusterer(ComputedOnce, TransformerMixin, PrivateEstimator):  # ty
     """
 
     cluster_centers_: Floats
-    cluster_weights_: Floats
+    cluster_sizes_: Floats
     expected_error_: Floats
     n_rows_: int
     n_rows_within_: int
     n_clusters_: int
-    groups_told_: NDArray[np.bool_]
-    rows_told_: bool
-    size_reach_: Floats
+    is_certain_: NDArray[np.bool_]
+    rows_detected_: bool
+    noise_sizes_: Floats
     synopsis_: Any
     cost_curve_: CostCurve | None = None
     guarantee_: Any
@@ -108,8 +108,8 @@ class CentroidClusterer(ComputedOnce, TransformerMixin, PrivateEstimator):  # ty
         check_is_fitted(self)
         settings = {"domain": Public(self.box)}
         settings |= {name: Public(value) for name, value in self._settings().items()}
-        names = ("cluster_centers_", "cluster_weights_", "expected_error_", "groups_told_",
-                 "size_reach_", *_SCALARS)  # fmt: skip
+        names = ("cluster_centers_", "cluster_sizes_", "expected_error_", "is_certain_",
+                 "noise_sizes_", *_SCALARS)  # fmt: skip
         released = {name: Released(getattr(self, name)) for name in names}
         for name in ("synopsis_", "cost_curve_"):
             if getattr(self, name) is not None:
@@ -137,10 +137,10 @@ class CentroidClusterer(ComputedOnce, TransformerMixin, PrivateEstimator):  # ty
         """By file name: the centres, and the synopsis if there is one."""
         columns = {n: self.cluster_centers_[:, i] for i, n in enumerate(self.box.names)}
         own = {
-            "_rows": self.cluster_weights_,
+            "_rows": self.cluster_sizes_,
             "_expected_error": self.expected_error_,
-            "_reach": self.size_reach_,
-            "_told": self.groups_told_,
+            "_noise_size": self.noise_sizes_,
+            "_is_certain": self.is_certain_,
         }
         tables: dict[str, Any] = {CENTERS: pa.table(columns | own)}
         return tables if self.synopsis_ is None else tables | self.synopsis_.parts()
@@ -154,13 +154,13 @@ class CentroidClusterer(ComputedOnce, TransformerMixin, PrivateEstimator):  # ty
         model.cluster_centers_ = np.column_stack(
             [np.asarray(centers[name], dtype=np.float64) for name in domain.names]
         )
-        model.cluster_weights_ = np.asarray(centers["_rows"], dtype=np.float64)
+        model.cluster_sizes_ = np.asarray(centers["_rows"], dtype=np.float64)
         model.expected_error_ = np.asarray(centers["_expected_error"], dtype=np.float64)
-        model.size_reach_ = np.asarray(centers["_reach"], dtype=np.float64)
-        model.groups_told_ = np.asarray(centers["_told"], dtype=np.bool_)
+        model.noise_sizes_ = np.asarray(centers["_noise_size"], dtype=np.float64)
+        model.is_certain_ = np.asarray(centers["_is_certain"], dtype=np.bool_)
         for name in _SCALARS:
             setattr(model, name, int(released[name]))
-        model.rows_told_ = bool(model.rows_told_)
+        model.rows_detected_ = bool(model.rows_detected_)
         curve = document.get("cost_curve")  # older versions, and single numbers, have none
         model.cost_curve_ = None if curve is None else CostCurve.of(curve)
         model.synopsis_ = synopsis_of(tables) if {CELLS, DOCUMENT} <= tables.keys() else None

@@ -42,7 +42,7 @@ from shoal.cluster.kmeans.plan import (
     make_plan,
 )
 from shoal.cluster.kmeans.weighted import Clusterer
-from shoal.cluster.totals import Totals, combine_counts, warn_if_no_groups_told
+from shoal.cluster.totals import Totals, combine_counts, warn_if_no_group_is_certain
 from shoal.domain import Box, Schema
 from shoal.engine import Rows
 from shoal.errors import InvalidSetting, setting
@@ -113,7 +113,7 @@ class PrivateKMeans(CentroidClusterer):
     ----------
     cluster_centers_
         One line each, in the rows' units.
-    cluster_weights_
+    cluster_sizes_
         The noisy number of rows of each, from 0 up; together ``n_rows_``.
     expected_error_
         How far the noise of the last release alone moves each centre, root mean square, in half
@@ -124,10 +124,10 @@ class PrivateKMeans(CentroidClusterer):
     n_rows_, n_rows_within_, n_clusters_
         The noisy or public number of rows, and what noise moves it by at most in 95 of 100
         releases, 0 if it is public; how many clusters.
-    groups_told_, rows_told_, size_reach_
+    is_certain_, rows_detected_, noise_sizes_
         Whether each cluster, and the table, can be told from nobody; what noise alone would count
         in each cluster, in one of 1,000 releases of a table of nobody for all clusters together.
-        Where none can be told, ``fit`` warns with ``shoal.errors.NoGroupsTold``: the release is
+        Where none can be told, ``fit`` warns with ``shoal.errors.NoGroupsDetected``: the release is
         paid for, and stays.
     cost_curve_
         The cost of each number of clusters that was tried, with the noise in it: a
@@ -206,7 +206,7 @@ class PrivateKMeans(CentroidClusterer):
         super().fit(X)
         if self.synopsis_ is not None:  # they were released on one page, and tell of one total
             self.synopsis_.guarantee_, self.synopsis_.n_rows_ = self.guarantee_, self.n_rows_
-        warn_if_no_groups_told(self.groups_told_, self.rows_told_)
+        warn_if_no_group_is_certain(self.is_certain_, self.rows_detected_)
         return self
 
     def spend(self, spending: Spending) -> Self:
@@ -310,7 +310,7 @@ class PrivateKMeans(CentroidClusterer):
         clusters = centers_of_cells(cells, k, rng)
         totals = combine_counts(synopsis.n_rows_, None, clusters.counted, clusters.sizes)
         model._publish(clusters, replace(totals, within=synopsis.rows_within()))
-        warn_if_no_groups_told(model.groups_told_, model.rows_told_)
+        warn_if_no_group_is_certain(model.is_certain_, model.rows_detected_)
         return model
 
     def _settings(self) -> dict[str, Any]:
@@ -383,8 +383,8 @@ class PrivateKMeans(CentroidClusterer):
     def _publish(self, clusters: Clusters, totals: Totals) -> Self:
         self.cluster_centers_ = self.box.unscale(clusters.centers, -1, 1)
         self.n_rows_, self.n_rows_within_ = totals.n_rows, totals.within
-        self.cluster_weights_, self.size_reach_ = totals.sizes, totals.reach
-        self.groups_told_, self.rows_told_ = totals.groups_told, totals.rows_told
+        self.cluster_sizes_, self.noise_sizes_ = totals.sizes, totals.reach
+        self.is_certain_, self.rows_detected_ = totals.is_certain, totals.rows_detected
         self.expected_error_ = np.minimum(clusters.errors, 2 * math.sqrt(self.box.d))
         self.n_clusters_ = len(clusters.centers)
         self.n_features_in_ = self.box.d

@@ -62,11 +62,11 @@ def kmeans_intervals(model: Any) -> Intervals:
     if not isinstance(model.guarantee_, PureDP | ApproxDP):
         return Intervals(wide, wide, of_sizes, of_sizes, *total, missing=_OF_REPORTS)
     # What may be nobody lies where the method puts groups by itself: refits agree for no reason.
-    if (is_told := model.groups_told_).any():
+    if (is_certain := model.is_certain_).any():
         refitted, sizes = _half_widths(model, centers)
-        wide[is_told], of_sizes[is_told] = _SHORTER * refitted[is_told], sizes[is_told]
+        wide[is_certain], of_sizes[is_certain] = _SHORTER * refitted[is_certain], sizes[is_certain]
     low, high = (box.unscale(np.clip(centers + way * wide, -1, 1), -1, 1) for way in (-1, 1))
-    sizes = model.cluster_weights_
+    sizes = model.cluster_sizes_
     return Intervals(low, high, np.maximum(sizes - of_sizes, 0), sizes + of_sizes, *total)
 
 
@@ -78,7 +78,7 @@ def row_model_of(model: Any) -> RowModel:
     model
         A fitted ``PrivateKMeans``.
     """
-    centers, sizes = model._scaled_centers(), model.cluster_weights_
+    centers, sizes = model._scaled_centers(), model.cluster_sizes_
     synopsis, d = model.synopsis_, model.box.d
     # In a view of many columns cells are halves of its axes: they tell no spread.
     if synopsis is None or d > FEW_AXES or not len(synopsis.cells_):
@@ -159,7 +159,7 @@ def _with_released_spread(model: Any, rows: RowModel, rng: Randomness) -> RowMod
 
 def _noise(model: Any) -> Floats:
     """The noise in a sum of offsets: that of a mean, times the number of rows."""
-    noise: Floats = model.expected_error_ * np.maximum(model.cluster_weights_, 1)
+    noise: Floats = model.expected_error_ * np.maximum(model.cluster_sizes_, 1)
     return np.maximum(noise, np.finfo(float).tiny)
 
 
@@ -216,7 +216,7 @@ def _deviation(refit: _Refit, centers: Floats, anywhere: bool = False) -> tuple[
     match = match_centers(plain_centers, released)
     moved = np.linalg.norm(plain_centers - centers, axis=1) > distance_to_next(centers) / 2
     at = np.where(moved[:, None] & anywhere, np.inf, released[match] - plain_centers)
-    return at, refit.model.cluster_weights_[match] - sizes
+    return at, refit.model.cluster_sizes_[match] - sizes
 
 
 def _plain_kmeans(rows: Floats, centers: Floats, **settings: Any) -> KMeans:
@@ -228,6 +228,6 @@ def _plain_kmeans(rows: Floats, centers: Floats, **settings: Any) -> KMeans:
 def _seed_of(model: Any) -> int:
     """A number that follows from what was released, the same for a model that was loaded."""
     digest = hashlib.blake2b(digest_size=8)
-    for numbers in (model.cluster_centers_, model.cluster_weights_):
+    for numbers in (model.cluster_centers_, model.cluster_sizes_):
         digest.update(np.ascontiguousarray(numbers, dtype=np.float64).tobytes())
     return int.from_bytes(digest.digest(), "little")

@@ -3,7 +3,7 @@
 A learner always finds as many groups as it is asked for, in noise too, and its own density flatters
 them. So centres learnt from one half of the reports are scored on the density of the other half,
 and so are centres that the same learner finds where there are no groups: everybody spread evenly,
-or everybody at one point. Level and rates: docs/decisions/groups-told.md.
+or everybody at one point. Level and rates: docs/decisions/certain-groups.md.
 """
 
 import math
@@ -21,7 +21,7 @@ from shoal.domain import Box
 from shoal.mechanisms.local.reports import Reports
 from shoal.randomness import Randomness, Seed
 
-# Measured in docs/decisions/groups-told.md: a margin in deviations of what chance gains without
+# Measured in docs/decisions/certain-groups.md: a margin in deviations of what chance gains without
 # groups, and the least such deviation, so that an inertia must be at least a tenth lower.
 NEEDED_MARGIN = 1.5
 _LEAST_SPREAD = 0.06

@@ -86,7 +86,7 @@ class PrivateKPrototypes(
         Sizes, shares and means of each group beside everyone's, with intervals, and titles.
     intervals_
         The intervals of sizes and means.
-    cluster_weights_
+    cluster_sizes_
         About how many rows each group has; together all rows.
     synopsis_
         The tables it began with: publishable, and free to use again.
@@ -226,7 +226,7 @@ class PrivateKPrototypes(
 
     def _publish(self, profiles: Profiles, n_rows: int, level: int | str) -> Self:
         self.profiles_, self.intervals_ = profiles, profiles.intervals
-        self.cluster_weights_, self.n_rows_ = profiles.sizes, n_rows
+        self.cluster_sizes_, self.n_rows_ = profiles.sizes, n_rows
         self.n_clusters_, self.level_ = profiles.n_groups, level
         self.prototypes_ = _prototype_table(self, self._prototypes)
         self.n_features_in_ = self.columns.d
@@ -354,7 +354,7 @@ class PrivateKPrototypes(
         check_is_fitted(self)
         settings = {"domain": Public(self.domain)}
         settings |= {name: Public(value) for name, value in self._settings().items()}
-        names = ("prototypes_", "profiles_", "intervals_", "cluster_weights_", "n_rows_",
+        names = ("prototypes_", "profiles_", "intervals_", "cluster_sizes_", "n_rows_",
                  "n_clusters_", "level_")  # fmt: skip
         released = {name: Released(getattr(self, name)) for name in names}
         released["synopsis_"] = Released(self.synopsis_.to_dict())

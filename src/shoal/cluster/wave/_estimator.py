@@ -110,12 +110,12 @@ class WaveCluster(FittedWave):
         The distance within which the noisy number lies of the true one in 95 of 100 releases.
     rows_outside_
         The noisy number of rows in no cluster; it and the clusters add up to ``n_rows_``.
-    groups_told_
+    is_certain_
         Whether each cluster holds more rows than noise alone would count in it. Where none can, or
-        there is none, ``fit`` warns with ``shoal.errors.NoGroupsTold``.
-    rows_told_
+        there is none, ``fit`` warns with ``shoal.errors.NoGroupsDetected``.
+    rows_detected_
         Whether the table holds more rows than noise alone would count.
-    size_reach_
+    noise_sizes_
         What noise alone would count in each cluster, in one of 1,000 releases of a table of nobody.
     threshold_
         The least coefficient of a cell in a cluster.

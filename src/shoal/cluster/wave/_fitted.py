@@ -19,7 +19,7 @@ from shoal.cluster._computed_once import ComputedOnce
 from shoal.cluster._noise_sum import NoiseSum
 from shoal.cluster.intervals.result import Intervals
 from shoal.cluster.model_folder import save_model
-from shoal.cluster.totals import GroupCounts, Totals, combine_counts, warn_if_no_groups_told
+from shoal.cluster.totals import GroupCounts, Totals, combine_counts, warn_if_no_group_is_certain
 from shoal.cluster.wave import figure, saving
 from shoal.cluster.wave._noise import NoisyGrid
 from shoal.cluster.wave._segmentation import Clustering, PeakTree
@@ -37,12 +37,12 @@ from shoal.privacy import Public, Released, Result, Unprotected
 CHUNK_ROWS = 32_768  # intermediate arrays of this many rows fit in a core's cache
 
 PUBLISHED = ("n_rows_", "n_rows_within_", "rows_outside_", "n_clusters_", "threshold_",
-             "cluster_sizes_", "groups_told_", "rows_told_", "size_reach_", "boxes_",
+             "cluster_sizes_", "is_certain_", "rows_detected_", "noise_sizes_", "boxes_",
              "noisy_counts_", "cell_labels_", "cell_keys_", "tree_")  # fmt: skip
 
 # Cells of a cluster touch, so of all sets of as many cells only some can be a cluster: about this
 # power of their number. Measured on empty tables, where 0.3 let none of 2,500 pass and 0.2 some in
-# three columns: docs/decisions/groups-told.md.
+# three columns: docs/decisions/certain-groups.md.
 TOUCHING_POWER = 0.5
 
 
@@ -103,9 +103,9 @@ class FittedWave(ComputedOnce, PrivateEstimator):
     n_rows_within_: int
     rows_outside_: float
     n_clusters_: int
-    groups_told_: NDArray[np.bool_]
-    rows_told_: bool
-    size_reach_: Floats
+    is_certain_: NDArray[np.bool_]
+    rows_detected_: bool
+    noise_sizes_: Floats
     cluster_sizes_: Floats
     boxes_: Floats
     guarantee_: Any
@@ -268,14 +268,14 @@ class FittedWave(ComputedOnce, PrivateEstimator):
         """Set the sizes of the clusters, and of the rows in no cluster, which come last."""
         self.n_rows_, self.n_rows_within_ = totals.n_rows, totals.within
         self.cluster_sizes_, self.rows_outside_ = totals.sizes[:-1], float(totals.sizes[-1])
-        self.groups_told_, self.size_reach_ = totals.groups_told[:-1], totals.reach[:-1]
-        self.rows_told_ = totals.rows_told
+        self.is_certain_, self.noise_sizes_ = totals.is_certain[:-1], totals.reach[:-1]
+        self.rows_detected_ = totals.rows_detected
 
     def fit(self, X: Any, y: None = None) -> Self:
         """Release the grid of the rows, and find clusters on it."""
         super().fit(X)
         if self.is_private:
-            warn_if_no_groups_told(self.groups_told_, self.rows_told_)
+            warn_if_no_group_is_certain(self.is_certain_, self.rows_detected_)
         return self
 
     def _labels(self) -> CellLabels:
@@ -375,10 +375,10 @@ def cluster_totals(
     if exact:
         clear = np.ones(counted.sizes.size, dtype=np.bool_)
         total = round(float(counted.sizes.sum()))
-        return Totals(total, 0, counted.sizes, np.zeros(clear.size), clear, rows_told=True)
+        return Totals(total, 0, counted.sizes, np.zeros(clear.size), clear, rows_detected=True)
     totals = _with_total(n_rows, rows_noise, counted)
     if not any(noise.parts for noise in counted.noise):  # of points drawn anew from noisy cells
-        return replace(totals, groups_told=totals.groups_told & totals.rows_told)
+        return replace(totals, is_certain=totals.is_certain & totals.rows_detected)
     return totals
 
 

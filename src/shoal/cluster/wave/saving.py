@@ -22,7 +22,7 @@ from shoal.privacy.exact import exact_text
 from shoal.synopsis.folder import read_box
 
 CELLS, PEAKS, PASSES = "cells.parquet", "peaks.parquet", "passes.parquet"
-_ONE_PER_CLUSTER = ("cluster_sizes_", "groups_told_", "size_reach_")
+_ONE_PER_CLUSTER = ("cluster_sizes_", "is_certain_", "noise_sizes_")
 _NOT_WRITTEN = ("epsilon", "privacy", "domain", "ledger", "random_state")
 
 # The folder's format has one flat list of settings: the name there, and the one of the options.
@@ -148,7 +148,7 @@ def document(model: Any) -> dict[str, Any]:
     """
     law = model._noisy.law
     noise = {"variance": model._noisy.variance, "step": law and law.step, "fold": law and law.fold}
-    names = ("n_rows_", "n_rows_within_", "rows_outside_", "rows_told_", "threshold_")
+    names = ("n_rows_", "n_rows_within_", "rows_outside_", "rows_detected_", "threshold_")
     released = {name: getattr(model, name) for name in names}
     each = {name: getattr(model, name).tolist() for name in _ONE_PER_CLUSTER}
     return {
@@ -228,14 +228,14 @@ def restore(model: Any, document: Mapping[str, Any], tables: Mapping[str, Any]) 
 
 def _totals(released: Mapping[str, Any]) -> Totals:
     """Return the totals as saved; the cells alone do not determine them."""
-    is_clear = [*released["groups_told_"], True]
+    is_clear = [*released["is_certain_"], True]
     return Totals(
         released["n_rows_"],
         released["n_rows_within_"],
         np.array([*released["cluster_sizes_"], released["rows_outside_"]]),
-        np.array([*released["size_reach_"], 0.0]),
+        np.array([*released["noise_sizes_"], 0.0]),
         np.array(is_clear, dtype=np.bool_),
-        released["rows_told_"],
+        released["rows_detected_"],
     )
 
 

@@ -209,8 +209,16 @@ def draft_schema(
 
     Parameters
     ----------
+    names
+        The table's columns.
+    kinds
+        The kind of each.
+    codebook
+        What a codebook says of them, by name.
     released
         Bounds that were released with noise; marked if that noise was seeded.
+    release_text
+        What that release cost, and where it is recorded.
     Examples
     --------
     >>> number = ColumnKind(rows=9, numbers=9)

@@ -18,7 +18,7 @@ from shoal.cluster import PrivateKMeans, WaveCluster
 from shoal.cluster.kmeans._settings import METHODS
 from shoal.data import write_table
 from shoal.domain import Box
-from shoal.errors import NoGroupsTold
+from shoal.errors import NoGroupsDetected
 
 FITS = 24
 MOST = 3  # of so many, each wrong once in 1,000: P[over 3 of 24] < 2e-8
@@ -38,8 +38,8 @@ def untold(make, X, fits=FITS):
         with warnings.catch_warnings(record=True) as heard:
             warnings.simplefilter("always")
             model = make(seed).fit(X)
-        warned = [each for each in heard if each.category is NoGroupsTold]
-        assert bool(warned) == (not model.groups_told_.any())
+        warned = [each for each in heard if each.category is NoGroupsDetected]
+        assert bool(warned) == (not model.is_certain_.any())
         said += bool(warned)
     return said
 
@@ -80,8 +80,8 @@ def test_groups_of_somebody_are_told(n):
 def test_sizes_add_up_to_the_number_of_rows(method, d):
     X, box = groups(2_000, d=d), Box.unit(d)
     model = PrivateKMeans(4, epsilon=1, domain=box, method=method, random_state=3).fit(X)
-    assert model.cluster_weights_.sum() == pytest.approx(model.n_rows_)
-    assert (model.cluster_weights_ >= 0).all()
+    assert model.cluster_sizes_.sum() == pytest.approx(model.n_rows_)
+    assert (model.cluster_sizes_ >= 0).all()
     if model.synopsis_ is not None:
         assert model.synopsis_.n_rows_ == model.n_rows_
 
@@ -104,10 +104,9 @@ def test_the_verdict_is_kept_with_the_model(make, tmp_path):
     model = make().fit(groups(3_000))
     model.save(tmp_path / "model")
     again = shoal.load_model(tmp_path / "model")
-    for name in ("groups_told_", "size_reach_", "rows_told_", "n_rows_", "n_rows_within_"):
+    for name in ("is_certain_", "noise_sizes_", "rows_detected_", "n_rows_", "n_rows_within_"):
         np.testing.assert_array_equal(getattr(again, name), getattr(model, name))
-    sizes = "cluster_weights_" if hasattr(model, "cluster_weights_") else "cluster_sizes_"
-    np.testing.assert_array_equal(getattr(again, sizes), getattr(model, sizes))
+    np.testing.assert_array_equal(again.cluster_sizes_, model.cluster_sizes_)
 
 
 BOUNDS = "version: 1\ncolumns: {age: {low: 0, high: 110}, visits: {low: 0, high: 20}}\n"
@@ -165,6 +164,6 @@ def test_decimal_commas_are_a_table_of_nobody_and_that_is_said(tmp_path, monkeyp
     assert "No groups can be told" in " ".join(shown.output.split())
     assert "in 3 groups" not in " ".join(shown.output.split())
     told = json.loads(shoal_cluster("-k", "3", "--json", "-o", "other").output)
-    assert (told["groups_told"], told["rows_told"]) == (0, False)
+    assert (told["certain_groups"], told["rows_detected"]) == (0, False)
     assert "No groups can be told" in Path("other/report-simulation.html").read_text()
-    assert shoal.load_model("other").groups_told_.tolist() == [False] * 3
+    assert shoal.load_model("other").is_certain_.tolist() == [False] * 3
