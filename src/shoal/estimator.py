@@ -39,10 +39,12 @@ from shoal.privacy.unkept_ledger import ProcessSumLink, note_clone, unnoted_clon
 from shoal.randomness import Randomness, Seed
 
 __all__ = [
+    "MIXED_ROW_COUNT_SHARE",
     "ROW_COUNT_SHARE",
     "WAVE_ROW_COUNT_SHARE",
     "NotebookDisplay",
     "PrivateEstimator",
+    "RowCount",
     "Spending",
     "box_of",
     "entity_and_limit",
@@ -55,10 +57,10 @@ __all__ = [
 
 # The share of the budget that the row count costs, unless it is public. WaveCluster only sizes its
 # grid by it and needs it less exactly than k-means, whose plan and sizes rest on it. See
-# docs/decisions/synopses.md.
+# docs/decisions/synopses.md, and docs/decisions/mixed-tables.md for numbers with categories.
 ROW_COUNT_SHARE = Fraction(3, 100)
 WAVE_ROW_COUNT_SHARE = Fraction(1, 100)
-
+MIXED_ROW_COUNT_SHARE = Fraction(2, 100)
 
 _FOR_THE_HOLDER = {
     "labels_": "Call predict(X) for the labels of rows that you hold.",
@@ -258,24 +260,21 @@ class PrivateEstimator(ReleasesWithLedger, BaseEstimator, ABC):  # type: ignore[
         made_for_domain = is_rows(X) and X.domain == self.domain
         return self.domain if made_for_domain and self.domain is not None else box
 
-    def _with_row_count(
-        self, spending: "Spending", share: Fraction = ROW_COUNT_SHARE
-    ) -> "Spending":
-        """Return the spending with the row count set, less what releasing it cost.
+    def _count_rows(self, spending: "Spending", share: Fraction = ROW_COUNT_SHARE) -> "RowCount":
+        """Return the number of rows, released with this share of the budget unless it is known."""
+        known = self._known_count(spending)
+        if known is not None:
+            return known
+        part = spending.share(share)
+        return RowCount(part.count_rows(), part.epsilon, share)
 
-        Parameters
-        ----------
-        spending
-            The budget to work with; its ``n_rows`` is used if it is set already.
-        share
-            The fraction of the budget that is spent on the row count if it is not public.
-        """
+    def _known_count(self, spending: "Spending") -> "RowCount | None":
+        """Return the number of rows if it is public or was released before, else None."""
         # A method inside another inherits the count: it is paid for once.
-        n_rows = spending.n_rows or self._known_size(spending)
-        if n_rows is not None:
-            return replace(spending, n_rows=n_rows)
-        n_rows = spending.share(share).count_rows()
-        return replace(spending.share(1 - share), n_rows=n_rows)
+        if spending.n_rows:
+            return RowCount(spending.n_rows, 0.0)
+        known = self._known_size(spending)
+        return None if known is None else RowCount(known, None)
 
     def _known_size(self, spending: "Spending") -> int | None:
         """Return the number of rows if it is public, else None."""
@@ -291,6 +290,24 @@ class PrivateEstimator(ReleasesWithLedger, BaseEstimator, ABC):  # type: ignore[
         if replaced and _keeps_every_row(rows.terms):
             return max(1, rows.size())  # a constant of the mechanism: neighbours have as many rows
         return None
+
+
+@dataclass(frozen=True)
+class RowCount:
+    """The number of rows that a method works with, and the noise in it.
+
+    Parameters
+    ----------
+    epsilon
+        The step of its two-sided geometric noise. None for a public number, which has no noise; 0
+        where a method around this one released it, with noise that is not known here.
+    cost
+        The fraction of the budget that paid for it.
+    """
+
+    value: int
+    epsilon: float | None
+    cost: Fraction = Fraction(0)
 
 
 def unfitted_copy(estimator: Any) -> Any:
@@ -531,6 +548,12 @@ class Spending:
         else:
             share = PureDP(epsilon)
         return replace(self, budget=share.simulated(self.budget.simulation))
+
+    def after(self, count: RowCount) -> "Spending":
+        """Return what is left once the rows were counted, with their number set."""
+        # A budget that paid nothing keeps its delta.
+        rest = self.share(1 - count.cost) if count.cost else self
+        return replace(rest, n_rows=count.value)
 
     def release(self, mechanism: Mechanism[Any, Any], value: Any, *, of: str) -> Any:
         """Release a value with a mechanism's noise, paid by the page: see ``Page.release``.

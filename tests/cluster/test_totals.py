@@ -1,9 +1,9 @@
 import numpy as np
 import pytest
 
-from shoal.cluster._noise_sum import NoiseSum
 from shoal.cluster.totals import (
     GroupCounts,
+    NoiseSum,
     combine_counts,
     warn_if_no_group_is_certain,
     whole_shares,

@@ -190,8 +190,7 @@ def are_distinct(campaign: Campaign, opened: OpenedCounts, centers: Floats) -> b
 
     At the level of central releases, 1 in 1,000 for all groups: docs/decisions/certain-groups.md.
     """
-    from shoal.cluster._noise_sum import NoiseSum
-    from shoal.cluster.totals import CHANCE
+    from shoal.cluster.totals import CHANCE, NoiseSum
 
     box, shape = box_of(campaign.document), campaign.document["rounds"][0]["question"]["cells"]
     gaps = box.scale(Grid(box, tuple(shape)).centers())[:, None] - box.scale(centers)

@@ -105,7 +105,7 @@ class Synopsis(PrivateEstimator):
     def _begin(self, spending: Spending) -> Spending:
         """Check the settings before a row is read, then count the rows."""
         self._check_settings(spending.box)
-        spending = self._with_row_count(spending)
+        spending = spending.after(self._count_rows(spending))
         assert spending.n_rows is not None
         self.n_rows_, self.view_ = spending.n_rows, spending.view
         return spending

@@ -2,11 +2,12 @@ import numpy as np
 import pytest
 
 from shoal.cluster.prototypes._group_sizes import (
-    RowCount,
+    count_noise,
     geometric_noise,
     geometric_variance,
     weigh_sizes,
 )
+from shoal.estimator import RowCount
 from shoal.mechanisms import Geometric
 from shoal.privacy import PureDP
 
@@ -67,7 +68,7 @@ def test_intervals_hold_the_true_size_at_their_rate(epsilon):
     true, draws = np.array([400, 300, 200, 100]), geometric_noise(EPSILON, (16_000, 4), rng)
     for _ in range(1000):
         count = RowCount(1000, epsilon)
-        count = RowCount(1000 + float(count.noise(1, rng)[0]), epsilon)
+        count = RowCount(1000 + float(count_noise(count, 1, rng)[0]), epsilon)
         noisy = true + geometric_noise(EPSILON, 4, rng)
         _, (low, high) = weigh_sizes(noisy, geometric_variance(EPSILON), draws, count)
         inside.append((low <= true) & (true <= high))

@@ -2,8 +2,9 @@ from fractions import Fraction
 
 import pytest
 
-from shoal.cluster.prototypes._plan import ROWS, make_plan
+from shoal.cluster.prototypes._plan import make_plan
 from shoal.domain import Schema
+from shoal.estimator import MIXED_ROW_COUNT_SHARE
 from shoal.synopsis.mixed.columns import mixed_columns
 
 COLUMNS = mixed_columns(
@@ -26,11 +27,11 @@ def level(n_rows, epsilon=1.0, k=4):
 def test_shares_add_up_to_the_budget(n_rows, k):
     plan = make_plan(COLUMNS, n_rows, 1.0, k, Fraction(0))
     spent = plan.model + plan.small_groups + plan.move + plan.profile
-    assert spent + ROWS == 1
+    assert spent + MIXED_ROW_COUNT_SHARE == 1
 
 
 def test_a_public_number_of_rows_leaves_more_for_the_model():
-    plan = make_plan(COLUMNS, 10**6, 1.0, 4, ROWS)
+    plan = make_plan(COLUMNS, 10**6, 1.0, 4, MIXED_ROW_COUNT_SHARE)
     assert plan.model + plan.small_groups + plan.move + plan.profile == 1
 
 

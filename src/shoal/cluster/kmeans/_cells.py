@@ -7,7 +7,6 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from shoal.arrays import Floats, Integers
-from shoal.cluster._noise_sum import NoiseSum
 from shoal.cluster.kmeans._kernels import Nearest
 from shoal.cluster.kmeans._location import DEVIATION
 from shoal.cluster.kmeans._refine import Means
@@ -23,7 +22,7 @@ from shoal.cluster.kmeans.weighted import (
     shrink_counts,
     soften_weights,
 )
-from shoal.cluster.totals import GroupCounts
+from shoal.cluster.totals import GroupCounts, NoiseSum
 from shoal.domain import Box, View
 from shoal.randomness import Randomness
 from shoal.synopsis.base import Synopsis

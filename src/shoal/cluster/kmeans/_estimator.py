@@ -3,14 +3,12 @@
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from fractions import Fraction
 from typing import Any, Literal, Self
 
 import numpy as np
 
 from shoal.arrays import Floats
 from shoal.cluster import choose as choices
-from shoal.cluster._noise_sum import NoiseSum
 from shoal.cluster.kmeans._cells import (
     Clusters,
     cell_points,
@@ -42,12 +40,17 @@ from shoal.cluster.kmeans.plan import (
     make_plan,
 )
 from shoal.cluster.kmeans.weighted import Clusterer
-from shoal.cluster.totals import Totals, combine_counts, warn_if_no_group_is_certain
+from shoal.cluster.totals import (
+    NoiseSum,
+    Totals,
+    combine_counts,
+    noise_of_rows,
+    warn_if_no_group_is_certain,
+)
 from shoal.domain import Box, Schema
 from shoal.engine import Rows
 from shoal.errors import InvalidSetting, setting
 from shoal.estimator import (
-    ROW_COUNT_SHARE,
     Spending,
     box_of,
     promise_from_settings,
@@ -220,7 +223,8 @@ class PrivateKMeans(CentroidClusterer):
         # 1. How many rows there are: every rule below reads this number. The first pass measures
         #    them from the middle of the box too.
         rings = rings_about_middle(spending) if auto and self.init is None else None
-        n_rows, left, row_noise = self._count_rows(spending)  # [P1]
+        row_count = self._count_rows(spending)  # [P1]
+        n_rows, left, row_noise = row_count.value, 1 - row_count.cost, noise_of_rows(row_count)
         spending = replace(spending, n_rows=n_rows)
         if self.method == "lloyd":
             self.synopsis_, clusters = None, lloyd(spending.share(left), counts[0])  # [P2]
@@ -338,14 +342,6 @@ class PrivateKMeans(CentroidClusterer):
         if len(counts) > 1:
             return f"{counts[0]} to {counts[-1]} groups"
         return f"{counts[0]} {'group' if counts[0] == 1 else 'groups'}"
-
-    def _count_rows(self, spending: Spending) -> tuple[int, Fraction, NoiseSum | None]:
-        """The number of rows, the share of the budget that is left, and the noise in the number."""
-        known = spending.n_rows or self._known_size(spending)
-        if known is not None:
-            return known, Fraction(1), None
-        share = spending.share(ROW_COUNT_SHARE)
-        return share.count_rows(), 1 - ROW_COUNT_SHARE, NoiseSum.geometric(share.epsilon)
 
     def _new_synopsis(self, spending: Spending, plan: Plan) -> Synopsis:
         """The synopsis that the method asks for, not fitted yet."""

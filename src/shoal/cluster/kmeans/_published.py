@@ -7,11 +7,10 @@ from fractions import Fraction
 import numpy as np
 
 from shoal.arrays import Floats, Integers
-from shoal.cluster._noise_sum import NoiseSum
 from shoal.cluster.kmeans._cells import Clusters, cell_points, centers_of_cells
 from shoal.cluster.kmeans._kernels import LATTICE, Cube, Nearest
 from shoal.cluster.kmeans.weighted import Clusterer
-from shoal.cluster.totals import GroupCounts
+from shoal.cluster.totals import GroupCounts, NoiseSum
 from shoal.engine.rows import Block
 from shoal.estimator import Spending
 from shoal.mechanisms import Geometric

@@ -7,7 +7,6 @@ from fractions import Fraction
 import numpy as np
 
 from shoal.arrays import Floats, Integers
-from shoal.cluster._noise_sum import NoiseSum
 from shoal.cluster.kmeans._kernels import (
     CANDIDATES,
     LATTICE,
@@ -20,7 +19,7 @@ from shoal.cluster.kmeans._kernels import (
 )
 from shoal.cluster.kmeans._noisy_best import NoisyBest
 from shoal.cluster.kmeans.plan import Plan, Step
-from shoal.cluster.totals import CHANCE
+from shoal.cluster.totals import CHANCE, NoiseSum
 from shoal.domain import View
 from shoal.estimator import Spending
 from shoal.mechanisms import Gaussian, KNorm

@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from fractions import Fraction
 from pathlib import Path
 from typing import Any, Literal, Self
 
@@ -15,9 +14,8 @@ from shoal.cluster._computed_once import ComputedOnce
 from shoal.cluster.choose.cost_curve import CostCurve
 from shoal.cluster.kmeans._settings import cluster_numbers
 from shoal.cluster.model_folder import save_model
-from shoal.cluster.prototypes._group_sizes import RowCount
 from shoal.cluster.prototypes._number_of_groups import choose_groups
-from shoal.cluster.prototypes._plan import ROWS, SMALL_GROUPS_EACH, Plan, make_plan
+from shoal.cluster.prototypes._plan import SMALL_GROUPS_EACH, Plan, make_plan
 from shoal.cluster.prototypes._search import find_prototypes
 from shoal.cluster.prototypes._steps import bend_rows, move_prototypes, reach_of
 from shoal.cluster.prototypes.evaluation import ScoredPrototypes
@@ -28,7 +26,7 @@ from shoal.cluster.prototypes.verbs import Costs, CostSum, GroupCounts, Labels
 from shoal.domain import Schema
 from shoal.engine import Rows, rows_of
 from shoal.errors import InvalidSetting
-from shoal.estimator import Spending, promise_to_settings
+from shoal.estimator import MIXED_ROW_COUNT_SHARE, RowCount, Spending, promise_to_settings
 from shoal.mechanisms import Geometric
 from shoal.privacy import Ledger, Public, PureDP, Released, Result
 from shoal.privacy.exact import whole_number
@@ -171,8 +169,8 @@ class PrivateKPrototypes(
 
         # 1. One pass counts every column and pair; the number of rows decides what follows.
         counts = read_counts(spending, columns)
-        row_count, spare = self._count_rows(spending)  # [P1]
-        n_rows = int(row_count.value)
+        row_count = self._count_rows(spending, MIXED_ROW_COUNT_SHARE)  # [P1]
+        n_rows, spare = row_count.value, MIXED_ROW_COUNT_SHARE - row_count.cost
         spending = replace(spending, n_rows=n_rows)
         plan = make_plan(columns, n_rows, spending.epsilon, candidates[-1], spare)  # [P2]
 
@@ -231,16 +229,6 @@ class PrivateKPrototypes(
         self.prototypes_ = _prototype_table(self, self._prototypes)
         self.n_features_in_ = self.columns.d
         return self
-
-    def _count_rows(self, spending: Spending) -> tuple[RowCount, Fraction]:
-        """Return the number of rows, and the share that counting it did not cost."""
-        if spending.n_rows:  # released elsewhere, with noise that is not known here
-            return RowCount(spending.n_rows, 0.0), ROWS
-        known = self._known_size(spending)
-        if known is not None:
-            return RowCount(known, None), ROWS
-        share = spending.share(ROWS)
-        return RowCount(share.count_rows(), share.epsilon), Fraction(0)
 
     def _choose_k(self, counts: Sequence[int], rng: np.random.Generator) -> int:
         """Choose the number of groups on the released tables, if several were given."""

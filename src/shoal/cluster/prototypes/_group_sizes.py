@@ -1,42 +1,16 @@
 """Weigh noisy sizes of groups and the noisy number of rows, by what their noise is worth."""
 
 import math
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from shoal.arrays import Floats
+from shoal.estimator import RowCount
 from shoal.synopsis.mixed.tree_model import norm_sub
 
 RATE = 0.95
 NOISE_SEED = 20_240_601  # of draws that protect nothing: intervals are the same each time
-
-
-@dataclass(frozen=True)
-class RowCount:
-    """The number of all rows, beside which sizes of groups are weighed.
-
-    Parameters
-    ----------
-    epsilon
-        What it cost: its noise is two-sided geometric. None for a public number, which has none; 0
-        where its noise is not known.
-    """
-
-    value: float
-    epsilon: float | None
-
-    @property
-    def variance(self) -> float:
-        """The variance of its noise."""
-        if self.epsilon is None:
-            return 0.0
-        return math.inf if self.epsilon == 0 else geometric_variance(self.epsilon)
-
-    def noise(self, n: int, rng: np.random.Generator) -> Floats:
-        """Draw such noise in floats, for intervals: it protects nothing."""
-        return np.zeros(n) if not self.epsilon else geometric_noise(self.epsilon, n, rng)
 
 
 def geometric_variance(epsilon: float) -> float:
@@ -64,14 +38,26 @@ def weigh_sizes(
     What total and sizes disagree by is divided among them by their variances (least squares), so
     that each size is the middle of its interval; only sizes below 0 are moved further.
     """
-    spread = sizes.size * variance + row_count.variance
+    spread = sizes.size * variance + _count_variance(row_count)
     weight = 0.0 if math.isinf(spread) else variance / spread
     rng = np.random.default_rng(NOISE_SEED + 1)
-    excess = row_count.noise(len(draws), rng) - draws.sum(axis=1)
+    excess = count_noise(row_count, len(draws), rng) - draws.sum(axis=1)
     reach = float(np.quantile(np.abs(draws + weight * excess[:, None]), RATE))
     middle = sizes + weight * (row_count.value - sizes.sum())
     limits = np.maximum(middle - reach, 0.0), np.maximum(middle + reach, 0.0)
     return _whole(norm_sub(middle, max(1.0, float(middle.sum())))), limits
+
+
+def count_noise(row_count: RowCount, n: int, rng: np.random.Generator) -> Floats:
+    """Draw noise like that of the row count, for intervals: it protects nothing."""
+    epsilon = row_count.epsilon
+    return np.zeros(n) if not epsilon else geometric_noise(epsilon, n, rng)
+
+
+def _count_variance(row_count: RowCount) -> float:
+    if row_count.epsilon is None:
+        return 0.0
+    return math.inf if row_count.epsilon == 0 else geometric_variance(row_count.epsilon)
 
 
 def _whole(sizes: Floats) -> Floats:

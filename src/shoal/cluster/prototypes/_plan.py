@@ -10,7 +10,6 @@ from shoal.synopsis.mixed.columns import MixedColumns
 
 # Shares of the budget and the strength from which on a step pays: measured on four tables, see
 # docs/decisions/mixed-tables.md.
-ROWS = Fraction(2, 100)
 _SMALL_GROUPS_FROM, _MOVE_FROM, _PROFILE_FROM = 9.0, 10.0, 4.0
 SMALL_GROUPS_EACH = 3
 

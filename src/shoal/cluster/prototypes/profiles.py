@@ -13,7 +13,6 @@ from shoal.arrays import Floats
 from shoal.cluster.prototypes._group_sizes import (
     NOISE_SEED,
     RATE,
-    RowCount,
     geometric_noise,
     geometric_variance,
     weigh_sizes,
@@ -23,6 +22,7 @@ from shoal.cluster.prototypes._titles import titles_of, value_label
 from shoal.cluster.prototypes.measure import Measured
 from shoal.cluster.prototypes.mixed_cost import MixedRows, Prototypes
 from shoal.errors import InvalidSetting
+from shoal.estimator import RowCount
 from shoal.synopsis.mixed import MixedSynopsis
 from shoal.synopsis.mixed.tree_model import norm_sub
 

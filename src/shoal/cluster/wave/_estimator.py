@@ -1,13 +1,13 @@
 """Private and plain WaveCluster: find clusters of any shape on the cells of a grid."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, Literal, Self
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from shoal.arrays import Integers
-from shoal.cluster._noise_sum import NoiseSum
+from shoal.cluster.totals import NoiseSum, noise_of_rows
 from shoal.cluster.wave._fitted import FittedWave
 from shoal.cluster.wave._grouping import Percentile, Selector
 from shoal.cluster.wave._noise import NoiseLaw, NoisyGrid, NoNoise
@@ -19,7 +19,7 @@ from shoal.cluster.wave.transform import Transform
 from shoal.domain import Box, Grid, Schema, SparseCounts
 from shoal.engine import Rows
 from shoal.errors import ConflictingSettings, InvalidSetting, setting, value_text
-from shoal.estimator import WAVE_ROW_COUNT_SHARE, Spending, box_of
+from shoal.estimator import WAVE_ROW_COUNT_SHARE, RowCount, Spending, box_of
 from shoal.mechanisms import Geometric
 from shoal.privacy import Ledger, PureDP, Unprotected
 from shoal.randomness import Seed
@@ -250,7 +250,7 @@ class WaveCluster(FittedWave):
         method, selector = settings.method, settings.selector
         connectivity, min_cells = settings.connectivity, settings.min_cells
         # 1. Count the rows, where the number of cells or a level depends on it.
-        spending, rows_noise = self._count_rows(spending, settings)
+        spending, rows_noise = self._count_rows_if_needed(spending, settings)
         self.n_rows_, n_rows = spending.n_rows, spending.n_rows or 1
         # 2. Divide the box into cells.
         epsilon = spending.epsilon if settings.is_private else _AS_IF_PLAIN
@@ -292,26 +292,26 @@ class WaveCluster(FittedWave):
         noisy = NoisyGrid(cells.counts, variance)
         return self._publish(transform, grid, noisy, clustering, cells.keys, rows_noise)
 
-    def _count_rows(
+    def _count_rows_if_needed(
         self, spending: Spending, settings: Settings
     ) -> tuple[Spending, NoiseSum | None]:
-        """Release the number of rows where it is needed and not public.
+        """Release the number of rows where it is needed and not known.
 
         Returns
         -------
         What is left to spend, with the number; and the law of its noise, if it has any.
         """
-        is_needed = settings.needs_row_count
-        n_rows = spending.n_rows or self._known_size(spending)
-        if n_rows is not None or not is_needed:
-            return replace(spending, n_rows=n_rows), None
-        if not settings.is_private:
-            return replace(spending, n_rows=max(1, spending.rows.size())), None
-        # It raises for a budget that geometric noise cannot keep, before a part of it is spent.
-        Geometric(spending.budget)
-        share = spending.share(WAVE_ROW_COUNT_SHARE)
-        rest = replace(spending.share(1 - WAVE_ROW_COUNT_SHARE), n_rows=share.count_rows())
-        return rest, NoiseSum.geometric(share.epsilon)
+        row_count = self._known_count(spending)
+        if row_count is None and settings.needs_row_count:
+            if settings.is_private:
+                # It raises for a budget that geometric noise cannot keep, before any is spent.
+                Geometric(spending.budget)
+                row_count = self._count_rows(spending, WAVE_ROW_COUNT_SHARE)
+            else:
+                row_count = RowCount(max(1, spending.rows.size()), None)
+        if row_count is None:
+            return spending, None
+        return spending.after(row_count), noise_of_rows(row_count)
 
     def _release_name(self, rows: Rows) -> str:
         return f"shapes on {grid_name(self.cells, box_of(rows, None))}"

@@ -16,10 +16,15 @@ from sklearn.utils.validation import check_is_fitted
 
 from shoal.arrays import Floats, Integers
 from shoal.cluster._computed_once import ComputedOnce
-from shoal.cluster._noise_sum import NoiseSum
 from shoal.cluster.intervals.result import Intervals
 from shoal.cluster.model_folder import save_model
-from shoal.cluster.totals import GroupCounts, Totals, combine_counts, warn_if_no_group_is_certain
+from shoal.cluster.totals import (
+    GroupCounts,
+    NoiseSum,
+    Totals,
+    combine_counts,
+    warn_if_no_group_is_certain,
+)
 from shoal.cluster.wave import figure, saving
 from shoal.cluster.wave._noise import NoisyGrid
 from shoal.cluster.wave._segmentation import Clustering, PeakTree

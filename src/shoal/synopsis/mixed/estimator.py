@@ -16,7 +16,7 @@ from shoal.arrays import Floats, Integers
 from shoal.domain import Schema
 from shoal.engine import Rows
 from shoal.errors import InvalidSetting, UnknownCategory, UnknownColumn
-from shoal.estimator import PrivateEstimator, Spending
+from shoal.estimator import MIXED_ROW_COUNT_SHARE, PrivateEstimator, Spending
 from shoal.mechanisms import Choices, Exponential, Geometric
 from shoal.privacy import Ledger, PureDP
 from shoal.randomness import Seed
@@ -25,7 +25,6 @@ from shoal.synopsis.mixed.columns import LATTICE, MixedColumns, mixed_columns
 from shoal.synopsis.mixed.pair_counts import ExactCounts, pair_counts
 from shoal.synopsis.mixed.tree_model import TreeModel, consistent_model
 
-ROWS_SHARE = Fraction(2, 100)
 # How the budget of a model is divided, and from how many rows on a pair is worth its table:
 # measured, see docs/decisions/mixed-tables.md.
 _ROWS_PER_PAIR = 25
@@ -163,7 +162,8 @@ class MixedSynopsis(MixedEstimator):
     def spend(self, spending: Spending) -> Self:
         """Count every column and pair in one pass, then release a tree of them."""
         counts = read_counts(spending, self.columns)
-        return self.spend_counts(self._with_row_count(spending, ROWS_SHARE), counts)
+        row_count = self._count_rows(spending, MIXED_ROW_COUNT_SHARE)
+        return self.spend_counts(spending.after(row_count), counts)
 
     def spend_counts(self, spending: Spending, exact: ExactCounts) -> Self:
         """Release a tree of tables of counts that were read before.
