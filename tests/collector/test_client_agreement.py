@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from shoal.arrays import nearest_centers
 from shoal.collector import client
 from shoal.collector.campaign import mechanism_of, number_of_reports
 from shoal.domain import Box, Grid
@@ -45,7 +46,7 @@ def replay(question, record, words):
             sides = mechanism_of(question, NAMES)
             scaled = box.scale(row, -1, 1)
             column = words.pop(0) % 2
-            nearest = int(sides._nearest(scaled)[0])
+            nearest = int(nearest_centers(scaled, sides._scaled)[0])
             way = scaled[0, column] - sides._scaled[nearest, column]
             steps = np.rint((np.clip(way / sides.reach, -1, 1) + 1) * 2**19)
             code = 2 * nearest + (words.pop(0) % 2**20 < steps)

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from shoal.arrays import Floats, Integers
+from shoal.arrays import Floats, Integers, nearest_centers
 from shoal.collector import client
 from shoal.collector._aggregators import (
     WordVector,
@@ -193,8 +193,8 @@ def are_distinct(campaign: Campaign, opened: OpenedCounts, centers: Floats) -> b
     from shoal.cluster.totals import CHANCE, NoiseSum
 
     box, shape = box_of(campaign.document), campaign.document["rounds"][0]["question"]["cells"]
-    gaps = box.scale(Grid(box, tuple(shape)).centers())[:, None] - box.scale(centers)
-    labels = (gaps**2).sum(axis=2).argmin(axis=1)
+    middles = Grid(box, tuple(shape)).centers()
+    labels = nearest_centers(box.scale(middles), box.scale(centers))
     counts = np.bincount(labels, opened.counts, len(centers))
     half = float(exact_budget(campaign.document["epsilon"])) / 2
     # Two noises in each cell: one of each aggregator.

@@ -13,7 +13,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import ArrayLike
 
-from shoal.arrays import Floats, Integers
+from shoal.arrays import Floats, Integers, nearest_centers
 from shoal.errors import InvalidSetting
 from shoal.evaluate._centers import center_errors, centroid_index, normalised_inertia, plain_centers
 from shoal.evaluate._separation import calinski_harabasz, davies_bouldin, silhouette
@@ -106,7 +106,8 @@ class ScoredRows:
                 "Give rows=X, or against=labels of the plain way.",
             )
         centers = plain_centers(self.scaled, max(count, 1), random_state=random_state)
-        return Clustering(_nearest(self.scaled, centers), centers)
+        middle = centers.mean(axis=0)
+        return Clustering(nearest_centers(self.scaled - middle, centers - middle), centers)
 
     def _means(self, labels: Integers) -> Floats | None:
         """Return the mean of each cluster."""
@@ -128,11 +129,6 @@ def _scale_of(model: Any) -> Callable[[Any], Floats]:
     if box is not None:
         return lambda X: box.scale(box.clip(X), -1, 1)
     return np.asarray
-
-
-def _nearest(rows: Floats, centers: Floats) -> Integers:
-    distances = np.array([((rows - center) ** 2).sum(axis=1) for center in centers])
-    return np.asarray(distances.argmin(axis=0), dtype=np.int64)
 
 
 Measure = Callable[[Clustering], float]

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
-from shoal.arrays import Floats, Integers
+from shoal.arrays import Floats, Integers, nearest_centers
 from shoal.cluster._computed_once import ComputedOnce
 from shoal.cluster._simulate import refit, unfitted
 from shoal.cluster.intervals.result import Intervals
@@ -40,7 +40,6 @@ from shoal.cluster.local.methods._result import (
     LearningResult,
     Progress,
     increasing_progress,
-    nearest,
 )
 from shoal.cluster.model_folder import save_model
 from shoal.domain import Box
@@ -436,7 +435,7 @@ class LocalClusterer(ComputedOnce, NotebookDisplay, BaseEstimator):  # type: ign
         return np.column_stack(distances(own, self.cluster_centers_, self.units_))
 
     def _nearest(self, points: Floats) -> Integers:
-        return nearest(points, self.cluster_centers_, self.units_)
+        return nearest_centers(points, self.cluster_centers_, self.units_)
 
     def _number_of_users(self, n: int | None) -> int:
         users = getattr(self, "n_used_", None) if n is None else whole_number(n)

@@ -12,9 +12,8 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from shoal.arrays import Floats, Integers
+from shoal.arrays import Floats, Integers, nearest_centers
 from shoal.cluster.local._inputs import box_of
-from shoal.cluster.local.methods._result import nearest
 from shoal.data import encode
 from shoal.domain import Box
 from shoal.engine import Block, Rows, rows_of
@@ -182,7 +181,7 @@ class NearestCenter:
 
     def __call__(self, block: Block) -> list[NDArray[Any]]:
         """Return one column: the number of the nearest centre of each record."""
-        return [nearest(block.numbers, self.centers, self.units)]
+        return [nearest_centers(block.numbers, self.centers, self.units)]
 
 
 @dataclass(frozen=True, eq=False)

@@ -9,7 +9,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from shoal.arrays import Floats, Integers
+from shoal.arrays import Floats, Integers, nearest_centers
 from shoal.cluster._computed_once import ComputedOnce
 from shoal.cluster.local._prototypes import LocalPrototypes
 from shoal.cluster.local.rounds import LocalRounds
@@ -104,8 +104,7 @@ class RoundsModel(ComputedOnce):
         box, centers = self.state.domain, self.state.cluster_centers
         assert centers is not None
         rows = box.scale(records_of(X, box, clip=True), -1, 1)
-        apart = [np.square(rows - each).sum(axis=1) for each in box.scale(centers, -1, 1)]
-        return np.asarray(np.argmin(np.column_stack(apart), axis=1))
+        return nearest_centers(rows, box.scale(centers, -1, 1))
 
     def control(self, n: int, *, random_state: int = 0) -> "RoundsModel":
         """Return what the same rounds find among people spread evenly over the domain.

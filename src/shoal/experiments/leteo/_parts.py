@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shoal.anonymize import TopDownSpecialization
-from shoal.arrays import Floats, Integers
+from shoal.arrays import Floats, nearest_centers
 from shoal.cluster import PrivateKMeans
 from shoal.data import blobs, dataset_names, load, students, students_schema
 from shoal.domain import Box
@@ -267,7 +267,12 @@ def _two_clusterings(X: Floats, box: Box, epsilon: float) -> Figure:
     some = X[:2_000]
     off = center_errors(box.scale(plain), box.scale(private.cluster_centers_)).aee
     panels = [
-        CenterPanel(title, points=some, groups=_nearest(some, centers, box), centers=centers)
+        CenterPanel(
+            title,
+            points=some,
+            groups=nearest_centers(box.scale(some), box.scale(centers)),
+            centers=centers,
+        )
         for title, centers in (
             ("k-means", plain),
             (f"private, epsilon {epsilon:g}", private.cluster_centers_),
@@ -281,11 +286,6 @@ def _two_clusterings(X: Floats, box: Box, epsilon: float) -> Figure:
         title="k-means with three groups, on the rows and privately",
         finding=f"Private centres are off by {100 * off:.1f} % of the box's sides on average.",
     )
-
-
-def _nearest(X: Floats, centers: Floats, box: Box) -> Integers:
-    away = np.linalg.norm(box.scale(X)[:, None] - box.scale(centers)[None], axis=2)
-    return np.asarray(away.argmin(axis=1), dtype=np.int64)
 
 
 def _histogram(points: Floats, weights: NDArray[Any], box: Box) -> Figure:

@@ -10,7 +10,7 @@ from sklearn.cluster import DBSCAN, OPTICS, AffinityPropagation, KMeans
 from sklearn.preprocessing import StandardScaler
 
 from shoal import evaluate
-from shoal.arrays import Floats, Integers
+from shoal.arrays import Floats, Integers, nearest_centers
 from shoal.cluster import choose
 from shoal.domain import Box
 from shoal.experiments._cells import Row
@@ -255,9 +255,7 @@ def _means(rows: Floats, labels: Integers) -> Floats:
 
 def _nearest(table: Data, centers: Floats) -> Integers:
     """Return the labels that clients give themselves: the nearest centre, in shares of the box."""
-    rows, places = table.box.scale(table.rows), table.box.scale(centers)
-    labels: Integers = np.linalg.norm(rows[:, None] - places[None], axis=2).argmin(axis=1)
-    return labels
+    return nearest_centers(table.box.scale(table.rows), table.box.scale(centers))
 
 
 def _count(labels: Any) -> int:

@@ -81,11 +81,6 @@ def test_rows_outside_and_nan_report_too():
     assert len(signs().release([[np.nan, 5.0], [-9.0, np.inf]], Randomness(1).noise)) == 2
 
 
-def test_many_rows_are_labelled_in_parts():
-    rows = np.tile(CENTERS, (20_000, 1))
-    assert signs()._nearest(BOX.scale(rows, -1, 1)).tolist() == [0, 1] * 20_000
-
-
 @pytest.mark.parametrize(
     ("error", "settings"),
     [

@@ -6,7 +6,7 @@ import pytest
 from shoal import Box, NDLaplace, Randomness, Reports
 from shoal.errors import NotAReport
 from shoal.mechanisms import PlanarLaplace, clamp
-from shoal.mechanisms.local.laplace.prior import LatticePrior, em_prior
+from shoal.mechanisms.local.laplace.prior import LatticePrior, em_prior, thinned
 
 LINE = Box(x=(0, 10))
 
@@ -78,3 +78,9 @@ def test_rows_and_clamped_reports_are_refused():
     for wrong in (np.zeros((3, 2)), clamp(Box.unit(2))(plain)):
         with pytest.raises(NotAReport):
             em_prior(wrong)
+
+
+def test_few_points_are_all_kept():
+    points = np.arange(6.0).reshape(3, 2)
+    assert thinned(points, 3) is points
+    assert len(thinned(points, 2)) == 2

@@ -12,13 +12,13 @@ falls with the number of reports.
 
 import numpy as np
 
-from shoal.arrays import Floats
+from shoal.arrays import Floats, nearest_centers
 from shoal.cluster.local.methods._em import density_of
 from shoal.cluster.local.methods._mixture import fit_mixture
 from shoal.cluster.local.methods._moments import shrink_reports
 from shoal.cluster.local.methods._plain_kmeans import centers_of
 from shoal.cluster.local.methods._report_law import span_of
-from shoal.cluster.local.methods._result import LearningResult, Progress, nearest
+from shoal.cluster.local.methods._result import LearningResult, Progress
 from shoal.mechanisms.local.laplace.prior import laplace_of, thinned
 from shoal.mechanisms.local.reports import Reports
 from shoal.randomness import Randomness
@@ -58,4 +58,4 @@ def learn(
     weights = np.concatenate([density.weights, shares, even, trust * even]) / (3 + trust)
     centers = centers_of(points, weights, n_clusters, rng, units)
     means = space.unscaled(mixture.guesses(space.scaled(values))[0])
-    return LearningResult(centers, points, weights, nearest(means, centers, units))
+    return LearningResult(centers, points, weights, nearest_centers(means, centers, units))

@@ -16,12 +16,12 @@ from itertools import product
 import numpy as np
 from numpy.typing import NDArray
 
-from shoal.arrays import Floats, Integers
+from shoal.arrays import Floats, Integers, nearest_centers
 from shoal.cluster.local.distributed_frames import sum_over_reports
 from shoal.cluster.local.methods._moments import noise_variance, shrink_to_covariance
 from shoal.cluster.local.methods._plain_kmeans import centers_of
 from shoal.cluster.local.methods._report_law import law_of, span_of, step_of
-from shoal.cluster.local.methods._result import LearningResult, Progress, nearest
+from shoal.cluster.local.methods._result import LearningResult, Progress
 from shoal.mechanisms import NDLaplace
 from shoal.mechanisms.local.laplace.noise_lattice import (
     NoiseLattice,
@@ -131,7 +131,7 @@ def learn(
     """
     density = density_of(reports, rng, progress)
     centers = centers_of(density.atoms, density.weights, n_clusters, rng, units)
-    labels = density.labels(reports.values, nearest(density.atoms, centers, units))
+    labels = density.labels(reports.values, nearest_centers(density.atoms, centers, units))
     counted = density.lattice is not None
     return LearningResult(centers, density.atoms, density.weights, labels, counted)
 

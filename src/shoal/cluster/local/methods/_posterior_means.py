@@ -2,10 +2,10 @@
 
 import numpy as np
 
-from shoal.arrays import Floats
+from shoal.arrays import Floats, nearest_centers
 from shoal.cluster.local.methods._em import density_of
 from shoal.cluster.local.methods._plain_kmeans import centers_of
-from shoal.cluster.local.methods._result import LearningResult, Progress, nearest
+from shoal.cluster.local.methods._result import LearningResult, Progress
 from shoal.mechanisms.local.laplace.prior import thinned
 from shoal.mechanisms.local.reports import Reports
 from shoal.randomness import Randomness
@@ -29,5 +29,5 @@ def learn(
     means = density_of(reports, rng, progress).posterior_means(reports.values)
     centers = centers_of(means, np.ones(len(means)), n_clusters, rng, units)
     shown = thinned(means)
-    labels = nearest(means, centers, units)
+    labels = nearest_centers(means, centers, units)
     return LearningResult(centers, shown, np.full(len(shown), 1 / len(shown)), labels)

@@ -3,13 +3,9 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 
-import numpy as np
-
 from shoal.arrays import Floats, Integers
 from shoal.mechanisms.local.reports import Reports
 from shoal.randomness import Randomness
-
-_BLOCK = 2**15  # so that ten million reports need little extra memory
 
 
 @dataclass(frozen=True, eq=False)
@@ -30,11 +26,6 @@ class LearningResult:
     counted
         Whether all reports were counted, wherever they are. If not, those that are held here were
         learnt from: of a Spark frame a sample.
-
-    Examples
-    --------
-    >>> LearningResult(np.zeros((1, 2)), np.zeros((3, 2)), np.full(3, 1 / 3)).labels is None
-    True
     """
 
     centers: Floats
@@ -78,29 +69,3 @@ def increasing_progress(progress: Progress) -> Callable[[float], None]:
             progress(share)
 
     return tell
-
-
-def nearest(points: Floats, centers: Floats, units: Floats) -> Integers:
-    """Return the number of the nearest centre of each point.
-
-    Parameters
-    ----------
-    points
-        One a row, in raw units.
-    centers
-        One a row, in raw units.
-    units
-        How much of each column counts as one unit of distance.
-
-    Examples
-    --------
-    >>> nearest(np.array([[1.0], [8.0]]), np.array([[0.0], [9.0]]), np.ones(1)).tolist()
-    [0, 1]
-    """
-    scaled = centers / units
-    halves = (scaled**2).sum(axis=1) / 2
-    labels = np.empty(len(points), dtype=np.int64)
-    for start in range(0, len(points), _BLOCK):
-        part = slice(start, start + _BLOCK)
-        labels[part] = np.argmin(halves - (points[part] / units) @ scaled.T, axis=1)
-    return labels

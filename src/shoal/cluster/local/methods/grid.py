@@ -9,7 +9,7 @@ from typing import cast
 
 import numpy as np
 
-from shoal.arrays import Floats, Integers
+from shoal.arrays import Floats, Integers, nearest_centers
 from shoal.cluster.kmeans.weighted import weighted_centers
 from shoal.cluster.local.distributed_frames import sum_over_reports
 from shoal.cluster.local.methods._result import LearningResult, Progress
@@ -51,7 +51,7 @@ def learn(
     grid, cells = grid_of(reports), cells_of(reports, units)
     points, weights = density_of(cells, likely_groups(cells, n_clusters, rng.compute, progress))
     centers = weighted_centers(points, weights, n_clusters, rng, _RUNS)
-    labels = _report_labels(grid, reports, weights, _nearest(points, centers))
+    labels = _report_labels(grid, reports, weights, nearest_centers(points, centers))
     middle = (grid.domain.low + grid.domain.high) / 2
     occupied = weights > 0
     return LearningResult(
@@ -128,11 +128,6 @@ def _surplus(cells: Cells, masses: Floats) -> Floats:
     """
     rest = cells.counts - masses
     return np.where(np.abs(rest) > _SURE * cells.deviation, rest, 0.0)
-
-
-def _nearest(points: Floats, centers: Floats) -> Integers:
-    halves = (centers**2).sum(axis=1) / 2
-    return np.asarray(np.argmin(halves - points @ centers.T, axis=1), dtype=np.int64)
 
 
 def _report_labels(

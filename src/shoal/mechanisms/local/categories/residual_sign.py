@@ -7,7 +7,7 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import ArrayLike
 
-from shoal.arrays import Floats, Integers
+from shoal.arrays import Floats, Integers, nearest_centers
 from shoal.domain import Box
 from shoal.domain.box import as_matrix
 from shoal.errors import InvalidDomain, InvalidSetting, setting, value_text
@@ -23,8 +23,6 @@ from shoal.mechanisms.local.records import records_of
 from shoal.mechanisms.local.reports import Reports
 from shoal.privacy import LocalDP
 from shoal.privacy.exact import Number
-
-_BLOCK = 2**15  # rows whose distances to all centres are looked at together
 
 
 @dataclass(frozen=True)
@@ -106,7 +104,7 @@ class ResidualSign:
         """Return one report for each row: the column and the oracle's report."""
         rows = self.domain.scale(records_of(value, self.domain, clip=True), -1, 1)  # [P1]
         columns = rng.integers(0, self.domain.d, size=len(rows))  # [P2]
-        nearest = self._nearest(rows)
+        nearest = nearest_centers(rows, self._scaled)
         every = np.arange(len(rows))
         ways = rows[every, columns] - self._scaled[nearest, columns]
         steps = np.rint((np.clip(ways / self.reach, -1, 1) + 1) * (STEPS // 2))
@@ -149,12 +147,3 @@ class ResidualSign:
     @property
     def _scaled(self) -> Floats:
         return self.domain.scale(np.array(self.centers), -1, 1)
-
-    def _nearest(self, rows: Floats) -> Integers:
-        centers, nearest = self._scaled, np.empty(len(rows), dtype=np.int64)
-        # |x - c|^2 less |x|^2, halved: the same order, without the distances themselves.
-        halves = (centers**2).sum(axis=1) / 2
-        for start in range(0, len(rows), _BLOCK):
-            part = slice(start, start + _BLOCK)
-            nearest[part] = np.argmin(halves - rows[part] @ centers.T, axis=1)
-        return nearest
