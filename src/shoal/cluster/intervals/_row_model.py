@@ -139,7 +139,7 @@ class RowModel:
             The cells' lowest corners, in [-1, 1]^d.
         """
         soft = soften_weights(weights)
-        labels = Nearest(centers).labels(np.ascontiguousarray(((low + high) / 2).T))
+        labels = Nearest(centers).labels_of_points((low + high) / 2)
         cells = []
         for group in range(len(centers)):
             own = (labels == group) & (soft > 0)

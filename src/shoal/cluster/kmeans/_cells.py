@@ -10,12 +10,12 @@ from shoal.arrays import Floats, Integers
 from shoal.cluster.kmeans._kernels import Nearest
 from shoal.cluster.kmeans._location import DEVIATION
 from shoal.cluster.kmeans._refine import Means
-from shoal.cluster.kmeans._runs import find_centers
 from shoal.cluster.kmeans.plan import FEW_AXES, Plan
 from shoal.cluster.kmeans.weighted import (
     FAINT,
     Clusterer,
     add_farthest_points,
+    find_centers,
     gaussian_cell_means,
     part_beyond_noise,
     public_points,
@@ -127,7 +127,7 @@ class CellPoints:
             return self._by_weight(centers)
         estimates, points = self.everywhere.estimates, self.everywhere.points()
         points = points if placed is None else placed(points)
-        labels = Nearest(centers).labels(np.ascontiguousarray(points.T))
+        labels = Nearest(centers).labels_of_points(points)
         sums, noises = estimates.added(labels, len(centers))
         each = [NoiseSum.geometric(estimates.step, times) for times in np.ceil(noises).tolist()]
         together = estimates.all_cells()
@@ -162,7 +162,7 @@ class CellPoints:
         return GroupCounts(largest, (noise,) * k, None, None, choices)
 
     def _labels(self, centers: Floats) -> Integers:
-        return Nearest(centers).labels(np.ascontiguousarray(self.points.T))
+        return Nearest(centers).labels_of_points(self.points)
 
 
 @dataclass(frozen=True, eq=False)

@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import Any, Literal, Self
 
 import numpy as np
+from sklearn.metrics import pairwise_distances_argmin_min
 
 from shoal.arrays import Floats
 from shoal.cluster import choose as choices
@@ -19,7 +20,6 @@ from shoal.cluster.kmeans._cells import (
 from shoal.cluster.kmeans._centroids import CentroidClusterer
 from shoal.cluster.kmeans._kernels import Nearest
 from shoal.cluster.kmeans._location import find_rows, rings_about_middle
-from shoal.cluster.kmeans._public_start import clusters_from_public_rows
 from shoal.cluster.kmeans._published import hybrid, lloyd
 from shoal.cluster.kmeans._refine import read_rings, take_step
 from shoal.cluster.kmeans._settings import (
@@ -38,8 +38,9 @@ from shoal.cluster.kmeans.plan import (
     Plan,
     location_share,
     make_plan,
+    steps_alone,
 )
-from shoal.cluster.kmeans.weighted import Clusterer
+from shoal.cluster.kmeans.weighted import Clusterer, find_centers
 from shoal.cluster.totals import (
     NoiseSum,
     Totals,
@@ -60,6 +61,8 @@ from shoal.privacy import ApproxDP, Ledger, PureDP
 from shoal.randomness import Randomness, Seed
 from shoal.synopsis import AdaptiveGrid, UniformGrid
 from shoal.synopsis.base import Synopsis
+
+_PUBLIC_RUNS = 20  # of k-means on the public rows
 
 
 class PrivateKMeans(CentroidClusterer):
@@ -385,3 +388,42 @@ class PrivateKMeans(CentroidClusterer):
         self.n_clusters_ = len(clusters.centers)
         self.n_features_in_ = self.box.d
         return self
+
+
+def clusters_from_public_rows(spending: Spending, init: Any, k: int) -> Clusters:
+    """Take steps from the centres of public rows; all of the budget goes to the steps.
+
+    Parameters
+    ----------
+    spending
+        What is left of the budget; the number of rows stands in it.
+    """
+    assert spending.n_rows is not None
+    centers, guess = public_centers(init, spending.box, k, spending.rng)  # [P8]
+    plan = steps_alone(spending.n_rows, spending.epsilon, spending.box.d, k)
+    errors: Floats | None = None
+    for step in plan.steps:  # [P9]
+        rings = read_rings(spending, centers)
+        means = take_step(spending, plan, step, rings, guess, errors)
+        centers, errors = means.centers, means.errors
+    return Clusters.from_means(means)
+
+
+def public_centers(init: Any, box: Box, k: int, rng: Randomness) -> tuple[Floats, float]:
+    """Plain k-means of public rows in [-1, 1]^d, and the radius that holds half of them.
+
+    Parameters
+    ----------
+    init
+        Public rows, ``k`` or more; ``k`` of them are the centres.
+    k, rng
+        How many clusters; for where runs begin.
+    """
+    points = box.scale(box.clip(np.asarray(init, dtype=np.float64)), -1, 1)
+    centers = (
+        points
+        if len(points) == k
+        else find_centers(points, np.ones(len(points)), k, rng, _PUBLIC_RUNS)
+    )
+    _, away = pairwise_distances_argmin_min(points, centers)
+    return centers, float(np.median(away)) or 0.3 * float(np.sqrt(box.d))

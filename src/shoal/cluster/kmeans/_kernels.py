@@ -82,6 +82,10 @@ class Nearest:
         rounded = np.rint(np.asarray(centers, dtype=np.float64) * _CENTRE_STEPS) / _CENTRE_STEPS
         object.__setattr__(self, "centers", np.clip(rounded, -1, 1))
 
+    def labels_of_points(self, points: Floats) -> Integers:
+        """One label a point, a line each: middles of cells, which are no rows."""
+        return self.labels(np.ascontiguousarray(points.T))
+
     def labels(self, columns: Floats) -> Integers:
         """One label a row; ``columns`` as from a cube."""
         n, k = columns.shape[1], len(self.centers)

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from shoal.cluster import PrivateKMeans
-from shoal.cluster.kmeans._public_start import public_centers
+from shoal.cluster.kmeans._estimator import public_centers
 from shoal.cluster.model_folder import load_model
 from shoal.domain import Box
 from shoal.errors import ConflictingSettings, InvalidSetting
