@@ -16,15 +16,17 @@ from numpy.typing import NDArray
 
 from shoal.anonymize.classes import RowLookup, measure_release, number_classes
 from shoal.anonymize.problem import Cut, Outcome, Problem
-from shoal.anonymize.search._frontier import NONE, entropy_gain, smallest_class_after
 from shoal.anonymize.search._top_down import refuse_start, refuse_too_few
 from shoal.anonymize.search.greedy import (
+    NONE,
     GreedySearch,
     LossUnit,
     Nodes,
     ScoreName,
     SharedCounts,
+    entropy_gain,
     ncp_gains,
+    smallest_class_after,
 )
 from shoal.anonymize.tree import Tree
 from shoal.arrays import Floats, Integers

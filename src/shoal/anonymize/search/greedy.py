@@ -11,6 +11,7 @@ import math
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import pairwise
 from typing import Literal, Protocol, get_args
 
 import numpy as np
@@ -29,6 +30,7 @@ PORTFOLIO: tuple[ScoreName, ...] = ("sq", "ncp", "ncp-rows", "ncp-bits")
 ASK_FOR_BITS = ("leteo", "ncp-bits")
 ASK_FOR_SIZES = ("leteo", "ncp", "sq", "label-gain")
 
+NONE = np.iinfo(np.int64).max  # the smallest size where there are no classes
 
 # Deviation of the logarithm of a tilted score: docs/decisions/anonymize-search.md.
 _SPREAD = 0.6
@@ -245,7 +247,7 @@ def _classes_of_target(problem: Problem) -> Integers:
     return np.unique(problem.target, return_inverse=True)[1]
 
 
-def _n_log_n(n: Floats) -> Floats:
+def _n_log_n(n: Floats | Integers) -> Floats:
     return np.asarray(n * np.log2(np.maximum(n, 1)))
 
 
@@ -320,6 +322,38 @@ class SplitGains(Protocol):
     @property
     def of_nodes(self) -> Floats:
         """Return the gain of each node: float64 (nodes of all QIDs,)."""
+
+
+def smallest_class_after(
+    first: Integers, smallest: Integers, least: Integers, candidates: Integers
+) -> tuple[int, Integers]:
+    """Return the people in the smallest class now, and after the split of each candidate."""
+    others = np.empty(len(smallest), dtype=np.int64)
+    for low, high in pairwise(first):
+        others[low:high] = _least_of_others(smallest[low:high])
+    now = int(smallest[: first[1]].min())
+    return now, np.minimum(others[candidates], least[candidates])
+
+
+def entropy_gain(rows: Integers, first: Integers, per_bit: float) -> Integers:
+    """Return the entropy gained by dividing classes, in whole units, which add up in any order.
+
+    Parameters
+    ----------
+    per_bit
+        How many units make a bit.
+    """
+    total = np.add.reduceat(rows, first)
+    gained = _n_log_n(total) - np.add.reduceat(_n_log_n(rows), first)
+    return np.rint(gained * per_bit).astype(np.int64)
+
+
+def _least_of_others(sizes: Integers) -> Integers:
+    """Return, for each entry, the least of all the others."""
+    at = int(np.argmin(sizes))
+    least = np.full(len(sizes), sizes[at])
+    least[at] = min(sizes[:at].min(initial=NONE), sizes[at + 1 :].min(initial=NONE))
+    return least
 
 
 class GreedySearch(ABC):

@@ -4,14 +4,14 @@ import numpy as np
 import pytest
 
 from shoal.anonymize.problem import problem_of
-from shoal.anonymize.search._frontier import (
+from shoal.anonymize.search._top_down import (
     ClassSlices,
     Frontier,
+    TopDownRun,
     divide_classes,
     slice_positions,
     sort_by_cell,
 )
-from shoal.anonymize.search._top_down import TopDownRun
 from shoal.anonymize.search.greedy import SharedCounts
 from shoal.domain import Taxonomy
 
