@@ -46,12 +46,12 @@ if TYPE_CHECKING:
     from shoal.cluster.local.rounds_model import RoundsModel
     from shoal.cluster.model_folder import listed_files, load_model
     from shoal.cluster.prototypes._estimator import PrivateKPrototypes
-    from shoal.cluster.prototypes._plain import KPrototypes
+    from shoal.cluster.prototypes._plain_comparison import KPrototypes
     from shoal.cluster.wave import WaveCluster
 
 _MODULE_OF = {
     "FrameReports": "local.distributed_frames",
-    "KPrototypes": "prototypes._plain",
+    "KPrototypes": "prototypes._plain_comparison",
     "LocalClusterer": "local",
     "LocalPrototypes": "local._prototypes",
     "LocalRounds": "local.rounds",

@@ -14,9 +14,7 @@ from sklearn.neighbors import NearestNeighbors
 from sklearn.utils.validation import check_is_fitted
 
 from shoal.arrays import Floats, Integers
-from shoal.cluster.prototypes.evaluation import every_row
-from shoal.cluster.prototypes.held_rows import hold_rows
-from shoal.cluster.prototypes.mixed_cost import MixedRows
+from shoal.cluster.prototypes.mixed_rows import MixedRows, every_row, hold_rows
 from shoal.domain import Box, Schema
 from shoal.errors import InvalidSetting, quantity, value_text
 from shoal.evaluate.checks import check_points

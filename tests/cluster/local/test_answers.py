@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from shoal.cluster.local._answers import GroupAnswers, bend_records, tree_of_answers
-from shoal.cluster.prototypes.mixed_cost import MixedRows, Prototypes
+from shoal.cluster.prototypes.mixed_rows import MixedRows, Prototypes
 from shoal.domain import Schema
 from shoal.mechanisms.local.categories.prototype_report import PrototypeReport
 from shoal.randomness import Randomness

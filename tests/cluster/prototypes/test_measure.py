@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from shoal.cluster.prototypes.measure import Assignment, GroupSums, Measured, group_blocks, measure
-from shoal.cluster.prototypes.mixed_cost import MixedRows, Prototypes
+from shoal.cluster.prototypes.mixed_rows import MixedRows, Prototypes
 from shoal.domain import Schema
 from shoal.engine import Block, rows_of
 from shoal.estimator import Spending

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from shoal.cluster.prototypes._search import find_prototypes
-from shoal.cluster.prototypes.mixed_cost import MixedRows
+from shoal.cluster.prototypes.mixed_rows import MixedRows
 from shoal.domain import Schema
 from shoal.synopsis.mixed.columns import mixed_columns
 

@@ -5,9 +5,8 @@ from typing import Any, Literal, Self
 
 import numpy as np
 
-from shoal.cluster.prototypes.measure import Assignment, GroupSums, group_blocks
-from shoal.cluster.prototypes.mixed_cost import Prototypes
-from shoal.cluster.prototypes.verbs import GroupCounts
+from shoal.cluster.prototypes.measure import Assignment, GroupCounts, GroupSums, group_blocks
+from shoal.cluster.prototypes.mixed_rows import Prototypes
 from shoal.domain import Schema
 from shoal.engine import Block
 from shoal.estimator import Spending

@@ -8,9 +8,7 @@ import numpy as np
 import pyarrow as pa
 
 from shoal.arrays import Floats, Integers
-from shoal.cluster.prototypes.evaluation import every_row
-from shoal.cluster.prototypes.held_rows import hold_rows
-from shoal.cluster.prototypes.mixed_cost import MixedRows
+from shoal.cluster.prototypes.mixed_rows import MixedRows, every_row, hold_rows
 from shoal.data import source_of
 from shoal.data.encode import encode_numbers
 from shoal.data.source import find_columns

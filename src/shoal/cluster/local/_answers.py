@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from shoal.arrays import Floats, Integers
-from shoal.cluster.prototypes.mixed_cost import MixedRows, Prototypes
+from shoal.cluster.prototypes.mixed_rows import MixedRows, Prototypes
 from shoal.mechanisms.local.bounded.base import Estimate
 from shoal.mechanisms.local.categories.prototype_report import PrototypeReport
 from shoal.mechanisms.local.reports import Reports

@@ -20,11 +20,15 @@ import pyarrow as pa
 from shoal.arrays import Floats, Integers
 from shoal.cluster.local._answers import GroupAnswers, bend_records, tree_of_answers
 from shoal.cluster.local._round_reports import draw_rounds, reports_of_round
-from shoal.cluster.prototypes._no_data import even_rows
+from shoal.cluster.prototypes._plain_comparison import ScoredPrototypes
 from shoal.cluster.prototypes._search import find_prototypes
-from shoal.cluster.prototypes.evaluation import ScoredPrototypes, every_row
-from shoal.cluster.prototypes.held_rows import hold_rows
-from shoal.cluster.prototypes.mixed_cost import MixedRows, Prototypes
+from shoal.cluster.prototypes.mixed_rows import (
+    MixedRows,
+    Prototypes,
+    even_rows,
+    every_row,
+    hold_rows,
+)
 from shoal.domain import Schema
 from shoal.errors import InvalidSetting
 from shoal.mechanisms.local.bounded.base import local_budget

@@ -17,7 +17,7 @@ from shoal.arrays import Floats, Integers
 from shoal.cluster.local._answers import GroupAnswers
 from shoal.cluster.local._prototypes import LocalPrototypes
 from shoal.cluster.local.rounds import LocalRounds
-from shoal.cluster.prototypes.held_rows import hold_admitted
+from shoal.cluster.prototypes.mixed_rows import hold_admitted
 from shoal.documents import parse_json
 from shoal.domain import Box
 from shoal.engine import Rows

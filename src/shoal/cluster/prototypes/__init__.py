@@ -11,6 +11,6 @@ The words of this package:
 """
 
 from shoal.cluster.prototypes._estimator import PrivateKPrototypes
-from shoal.cluster.prototypes._plain import KPrototypes
+from shoal.cluster.prototypes._plain_comparison import KPrototypes
 
 __all__ = ["KPrototypes", "PrivateKPrototypes"]

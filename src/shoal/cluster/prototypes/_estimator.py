@@ -1,7 +1,8 @@
 """Private groups of a table of numbers and categories, and their profiles."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from fractions import Fraction
 from pathlib import Path
 from typing import Any, Literal, Self
 
@@ -15,14 +16,28 @@ from shoal.cluster.choose.cost_curve import CostCurve
 from shoal.cluster.kmeans._settings import cluster_numbers
 from shoal.cluster.model_folder import save_model
 from shoal.cluster.prototypes._number_of_groups import choose_groups
-from shoal.cluster.prototypes._plan import SMALL_GROUPS_EACH, Plan, make_plan
-from shoal.cluster.prototypes._search import find_prototypes
-from shoal.cluster.prototypes._steps import bend_rows, move_prototypes, reach_of
-from shoal.cluster.prototypes.evaluation import ScoredPrototypes
-from shoal.cluster.prototypes.measure import Assignment, measure
-from shoal.cluster.prototypes.mixed_cost import MixedRows, Prototypes
-from shoal.cluster.prototypes.profiles import Profiles, measured_profiles, modelled_profiles
-from shoal.cluster.prototypes.verbs import Costs, CostSum, GroupCounts, Labels
+from shoal.cluster.prototypes._plain_comparison import ScoredPrototypes
+from shoal.cluster.prototypes._profile_estimates import (
+    measured_profiles,
+    modelled_profiles,
+)
+from shoal.cluster.prototypes._search import (
+    bend_rows,
+    find_prototypes,
+    move_prototypes,
+    reach_of,
+)
+from shoal.cluster.prototypes.measure import (
+    Assignment,
+    Costs,
+    GroupCounts,
+    Labels,
+    group_blocks,
+    measure,
+    total_cost,
+)
+from shoal.cluster.prototypes.mixed_rows import MixedRows, Prototypes, even_rows, every_row
+from shoal.cluster.prototypes.profiles import Profiles
 from shoal.domain import Schema
 from shoal.engine import Rows, rows_of
 from shoal.errors import InvalidSetting
@@ -32,10 +47,15 @@ from shoal.privacy import Ledger, Public, PureDP, Released, Result
 from shoal.privacy.exact import whole_number
 from shoal.randomness import Seed
 from shoal.synopsis.mixed import MixedSynopsis
+from shoal.synopsis.mixed.columns import MixedColumns
 from shoal.synopsis.mixed.estimator import MixedEstimator, read_counts
 
 _MOST_CLUSTERS = 256
-_STEPS = 2**24  # costs are added in whole steps
+
+# Shares of the budget and the strength from which on a step pays: measured on four tables, see
+# docs/decisions/mixed-tables.md.
+_SMALL_GROUPS_FROM, _MOVE_FROM, _PROFILE_FROM = 9.0, 10.0, 4.0
+SMALL_GROUPS_EACH = 3
 
 
 class PrivateKPrototypes(
@@ -206,7 +226,7 @@ class PrivateKPrototypes(
         return self._publish(profiles, n_rows, plan.level)
 
     def _profile(
-        self, spending: Spending, plan: Plan, rows: MixedRows, row_count: RowCount
+        self, spending: Spending, plan: "BudgetPlan", rows: MixedRows, row_count: RowCount
     ) -> Profiles:
         """Release the last measurement, from which profiles are made."""
         assert isinstance(self.domain, Schema)
@@ -291,8 +311,7 @@ class PrivateKPrototypes(
         y
             Ignored.
         """
-        (total,) = self._holder_rows(X).sum(CostSum(self._assignment(), _STEPS))
-        return -float(total[0]) / _STEPS
+        return -total_cost(self._holder_rows(X), self._assignment())
 
     def control(self, *, random_state: int = 0) -> "PrivateKPrototypes":
         """Return the same method fitted to rows that know nothing: evenly spread over the domain.
@@ -303,7 +322,6 @@ class PrivateKPrototypes(
             The seed of the rows and of the noise.
         """
         from shoal.cluster._simulate import refit, unfitted
-        from shoal.cluster.prototypes._no_data import even_rows
 
         check_is_fitted(self)
         people = even_rows(self.domain, self.n_rows_, random_state)
@@ -333,7 +351,7 @@ class PrivateKPrototypes(
 
     def _holder_rows(self, X: Any) -> Rows:
         assert isinstance(self.domain, Schema)
-        return rows_of(X, _without_people(self.domain))
+        return rows_of(X, every_row(self.domain))
 
     # How it is told and kept.
 
@@ -394,11 +412,6 @@ class PrivateKPrototypes(
         return f"{counts[0]} {'group' if counts[0] == 1 else 'groups'}"
 
 
-def _without_people(domain: Schema) -> Schema:
-    """Return the schema without limits on people: the holder labels every row."""
-    return replace(domain, entity=None, max_rows_per_person=None)
-
-
 def _prototype_table(model: PrivateKPrototypes, prototypes: Prototypes) -> pa.Table:
     """Return the prototypes in the columns' own units; a level is the nearest one."""
     made: dict[str, Any] = {}
@@ -410,3 +423,62 @@ def _prototype_table(model: PrivateKPrototypes, prototypes: Prototypes) -> pa.Ta
     for i, column in enumerate(model.columns.categories):
         made[column.name] = [column.labels[code] for code in prototypes.codes[:, i]]
     return pa.table({name: pa.array(values) for name, values in made.items()})
+
+
+@dataclass(frozen=True)
+class BudgetPlan:
+    """The share of each step; 0 for one that is left out.
+
+    Parameters
+    ----------
+    level
+        2, 1, 0, or "weak": how much is measured on the rows besides the model.
+    model
+        The tree of tables.
+    small_groups
+        The histograms of three small groups for each wanted one.
+    move
+        One step towards measured means and modes.
+    profile
+        The last release, of the groups as they stay.
+    """
+
+    level: int | str
+    model: Fraction
+    small_groups: Fraction
+    move: Fraction
+    profile: Fraction
+
+    @property
+    def sizes_only(self) -> bool:
+        """Whether the profile has the sizes of groups alone."""
+        return self.level == "weak"
+
+
+def make_plan(
+    columns: MixedColumns, n_rows: int, epsilon: float, k: int, spare: Fraction
+) -> BudgetPlan:
+    """Return the plan for so many rows.
+
+    Parameters
+    ----------
+    spare
+        The share that counting rows did not cost; it goes to the model.
+    """
+    noise = float(np.sqrt(np.mean(group_blocks(columns).deviations(1.0) ** 2)))
+
+    def strength(groups: int, share: float) -> float:
+        """A mean group over the noise of one count."""
+        return n_rows * epsilon * share / (groups * noise)
+
+    if k > 1 and strength(SMALL_GROUPS_EACH * k, 0.20) >= _SMALL_GROUPS_FROM:
+        return BudgetPlan(2, _percent(30) + spare, _percent(20), _percent(23), _percent(25))
+    if k > 1 and strength(k, 0.15) >= _MOVE_FROM:
+        return BudgetPlan(1, _percent(58) + spare, _percent(0), _percent(15), _percent(25))
+    if strength(k, 0.25) >= _PROFILE_FROM:
+        return BudgetPlan(0, _percent(73) + spare, _percent(0), _percent(0), _percent(25))
+    return BudgetPlan("weak", _percent(88) + spare, _percent(0), _percent(0), _percent(10))
+
+
+def _percent(number: int) -> Fraction:
+    return Fraction(number, 100)

@@ -11,7 +11,7 @@ from shoal.cluster.choose._simulation import Gains, count_with_most_gain
 from shoal.cluster.choose.cost_curve import CostCurve
 from shoal.cluster.kmeans._settings import cluster_numbers
 from shoal.cluster.prototypes._search import find_prototypes, improve_prototypes
-from shoal.cluster.prototypes.mixed_cost import MixedRows, Prototypes
+from shoal.cluster.prototypes.mixed_rows import MixedRows, Prototypes
 from shoal.synopsis.mixed.estimator import MixedSynopsis
 
 # Fewer than a fit takes: many numbers are tried, and only costs are compared.

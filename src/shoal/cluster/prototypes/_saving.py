@@ -7,7 +7,7 @@ import numpy as np
 import pyarrow as pa
 
 from shoal.cluster.choose.cost_curve import CostCurve
-from shoal.cluster.prototypes.mixed_cost import Prototypes
+from shoal.cluster.prototypes.mixed_rows import Prototypes
 from shoal.cluster.prototypes.profiles import GroupIntervals, Profiles
 from shoal.domain import Schema
 from shoal.estimator import promise_from_settings

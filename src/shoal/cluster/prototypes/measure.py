@@ -1,4 +1,9 @@
-"""Measure groups on the rows: a noisy count, sums of numbers and histograms of each, at once."""
+"""Label rows by their nearest prototypes, add up what groups are, and measure that with noise.
+
+First the kernels over rows: ``Assignment`` finds the nearest prototype of a row, and the others
+map or sum over it. Then ``measure``, which releases a count, sums of numbers and histograms of
+every group at once: see ``measure.proof.md``.
+"""
 
 from dataclasses import dataclass
 from functools import cached_property
@@ -7,24 +12,16 @@ from typing import Any
 import numpy as np
 
 from shoal.arrays import Floats, Integers
-from shoal.cluster.prototypes.mixed_cost import MISMATCH, Prototypes
+from shoal.cluster.prototypes.mixed_rows import MISMATCH, Prototypes
 from shoal.domain import Schema
-from shoal.engine import Block
+from shoal.engine import Block, Rows
 from shoal.estimator import Spending
 from shoal.synopsis.mixed.block_release import Blocks
 from shoal.synopsis.mixed.columns import LATTICE, MixedColumns, mixed_columns
 from shoal.synopsis.mixed.tree_model import norm_sub
 
+_STEPS = 2**24  # costs are added in whole steps
 _CHUNK = 8192  # rows worked on at a time, so that costs stay in the cache
-
-
-def group_blocks(columns: MixedColumns) -> Blocks:
-    """Return the blocks of a group's vector: count, numbers, binary columns, other categories."""
-    binary = [c for c in columns.categories if c.size == 2]
-    larger = [c.size for c in columns.categories if c.size > 2]
-    sizes = [1] + [1] * (len(columns.numbers) + len(binary)) + larger
-    steps = [1] + [LATTICE] * len(columns.numbers) + [1] * (len(binary) + len(larger))
-    return Blocks(tuple(sizes), tuple(steps))
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,6 +64,73 @@ class Assignment:
 
 
 @dataclass(frozen=True, eq=False)
+class Labels:
+    """Maps rows to their nearest prototypes."""
+
+    assignment: Assignment
+
+    def __call__(self, block: Block) -> list[Integers]:
+        """Return the label of each row."""
+        return [_labels(self.assignment, block)]
+
+
+@dataclass(frozen=True, eq=False)
+class Costs:
+    """Maps rows to their cost to every prototype."""
+
+    assignment: Assignment
+
+    def __call__(self, block: Block) -> list[Floats]:
+        """Return a column of costs for each prototype."""
+        columns = self.assignment.columns
+        return list(self.assignment.costs(columns.wholes(block), columns.codes(block)))
+
+
+@dataclass(frozen=True, eq=False)
+class CostSum:
+    """Adds up what rows cost to their nearest prototypes, in whole steps.
+
+    Parameters
+    ----------
+    steps
+        How many steps a cost of 1 has.
+    """
+
+    assignment: Assignment
+    steps: int
+
+    def __call__(self, block: Block) -> tuple[Integers, ...]:
+        """Return the sum over a block."""
+        columns = self.assignment.columns
+        costs = self.assignment.costs(columns.wholes(block), columns.codes(block))
+        least = np.rint(costs.min(axis=0) * self.steps).astype(np.int64)
+        return (np.array([least.sum()], dtype=np.int64),)
+
+
+@dataclass(frozen=True, eq=False)
+class GroupCounts:
+    """Counts the rows of each group."""
+
+    assignment: Assignment
+
+    def __call__(self, block: Block) -> tuple[Any, ...]:
+        """Return the counts of a block."""
+        labels, k = _labels(self.assignment, block), len(self.assignment.prototypes)
+        return (np.bincount(labels, minlength=k).astype(np.int64),)
+
+
+def total_cost(rows: Rows, assignment: Assignment) -> float:
+    """Return what all rows cost to their nearest prototypes: for their holder."""
+    (total,) = rows.sum(CostSum(assignment, _STEPS))
+    return float(total[0]) / _STEPS
+
+
+def _labels(assignment: Assignment, block: Block) -> Integers:
+    columns = assignment.columns
+    return assignment.labels(columns.wholes(block), columns.codes(block))
+
+
+@dataclass(frozen=True, eq=False)
 class GroupSums:
     """A kernel: for each group its count, sums of numbers, and counts of categories.
 
@@ -106,6 +170,15 @@ class GroupSums:
             return steps
         apart = steps / LATTICE - self.assignment.prototypes.numbers[labels, i]
         return np.trunc(np.clip(apart / self.reach[i], -1.0, 1.0) * LATTICE)  # [P1]
+
+
+def group_blocks(columns: MixedColumns) -> Blocks:
+    """Return the blocks of a group's vector: count, numbers, binary columns, other categories."""
+    binary = [c for c in columns.categories if c.size == 2]
+    larger = [c.size for c in columns.categories if c.size > 2]
+    sizes = [1] + [1] * (len(columns.numbers) + len(binary)) + larger
+    steps = [1] + [LATTICE] * len(columns.numbers) + [1] * (len(binary) + len(larger))
+    return Blocks(tuple(sizes), tuple(steps))
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,31 +1,26 @@
-"""What is typical of each group compared with everyone, from released numbers only."""
+"""What is typical of each group compared with everyone, and titles that say so.
 
-import itertools
+Everything here is made of released numbers; how they become sizes, shares, means and intervals is
+in ``_profile_estimates``.
+"""
+
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-import numpy as np
 import pyarrow as pa
 
 from shoal.arrays import Floats
-from shoal.cluster.prototypes._group_sizes import (
-    NOISE_SEED,
-    RATE,
-    geometric_noise,
-    geometric_variance,
-    weigh_sizes,
-)
-from shoal.cluster.prototypes._profile_limits import DRAWS, NoiseLaw
-from shoal.cluster.prototypes._titles import titles_of, value_label
-from shoal.cluster.prototypes.measure import Measured
-from shoal.cluster.prototypes.mixed_cost import MixedRows, Prototypes
 from shoal.errors import InvalidSetting
-from shoal.estimator import RowCount
-from shoal.synopsis.mixed import MixedSynopsis
-from shoal.synopsis.mixed.tree_model import norm_sub
 
+RATE = 0.95  # of intervals
+
+_PARTS = 3
+_MOST_PARTS = 5  # where fewer do not tell two groups apart
+_LEAST_EFFECT = 0.1  # of a share or of half a number's bounds: less is not worth a title
+_MAJORITY = 0.5  # a title is read as what most of a group are
+_ALIKE = "Like everyone"
 _MODELLED_DIFFERENCE = 0.1  # a modelled share that differs by less is not in a title
 
 
@@ -221,143 +216,71 @@ def _figures(one: Difference) -> tuple[float | None, ...]:
     return tuple(float(f"{v:.6g}") if math.isfinite(v) else None for v in values)
 
 
-def modelled_profiles(
-    synopsis: MixedSynopsis,
-    rows: MixedRows,
-    prototypes: Prototypes,
-    sizes: Floats,
-    epsilon: float,
-    row_count: RowCount,
-) -> Profiles:
-    """Return profiles whose shares and means come from the model; only sizes were measured."""
-    means, shares = _model_values(synopsis, rows, prototypes)
-    unknown = np.full(means.shape, np.nan)
-    nothing = tuple(np.full(each.shape, np.nan) for each in shares)
-    draws = geometric_noise(epsilon, (DRAWS, sizes.size), np.random.default_rng(NOISE_SEED))
-    shown, limits = weigh_sizes(sizes, geometric_variance(epsilon), draws, row_count)
-    intervals = GroupIntervals(unknown, unknown, *limits)
-    return _profiles(synopsis, means, shares, nothing, nothing, shown, intervals, measured=False)
+def value_label(column: str, value: Any) -> str:
+    """Return a category as people read it, with its column where it says nothing alone.
 
-
-def measured_profiles(
-    synopsis: MixedSynopsis,
-    rows: MixedRows,
-    prototypes: Prototypes,
-    measured: Measured,
-    row_count: RowCount,
-) -> Profiles:
-    """Return profiles from measurements, drawn to the model as far as noise makes them
-    uncertain.
+    Examples
+    --------
+    >>> value_label("region", "coast"), value_label("enrolled", "yes"), value_label("sex", "F")
+    ('coast', 'enrolled yes', 'sex F')
     """
-    model_means, model_shares = _model_values(synopsis, rows, prototypes)
-    law = NoiseLaw(measured)
-    n, n_deviation = measured.sizes
-    safe = np.maximum(n, 2 * n_deviation)[:, None]
-    sums, sum_deviations = measured.sums()
-    means_low, means_high = law.mean_limits(sums, n)
-    noise = np.broadcast_to(sum_deviations / safe, sums.shape)
-    means = np.clip(_drawn_to(model_means, sums / safe, noise), means_low, means_high)
-    shares, lows, highs = [], [], []
-    for i, u in enumerate(model_shares):
-        counts, deviation = measured.histogram(i)
-        low, high = law.share_limits(i, counts, n)
-        noise = np.broadcast_to(deviation / safe, counts.shape)
-        here = _drawn_to(u, counts / safe, noise)
-        lines = zip(here, low, high, strict=True)
-        shares.append(np.array([_shares_within(*line) for line in lines]))
-        lows.append(low)
-        highs.append(high)
-    shown, limits = weigh_sizes(n, n_deviation**2, law.size_noise(n.size), row_count)
-    low_units, high_units = (_unscaled(synopsis, each) for each in (means_low, means_high))
-    intervals = GroupIntervals(low_units, high_units, *limits)
-    return _profiles(
-        synopsis, means, tuple(shares), tuple(lows), tuple(highs), shown, intervals, measured=True
-    )
+    text = str(value)
+    plain = text.lower() in ("yes", "no", "true", "false", "other", "<other>", "none", "unknown")
+    if plain or len(text) <= 3 or any(letter.isdigit() for letter in text):
+        return f"{column.replace('_', ' ')} {text}"
+    return text
 
 
-def _profiles(
-    synopsis: MixedSynopsis,
-    means: Floats,
-    shares: tuple[Floats, ...],
-    lows: tuple[Floats, ...],
-    highs: tuple[Floats, ...],
-    sizes: Floats,
-    intervals: GroupIntervals,
-    *,
-    measured: bool,
-) -> Profiles:
-    """Put values in the columns' own units beside those of everyone."""
-    columns, total = synopsis.columns, synopsis.model_.total
-    # Middles of bins are off where rows crowd at an edge; measured groups are not.
-    everyone = sizes @ means / max(sizes.sum(), 1.0) if measured else _everyone_means(synopsis)
-    p = len(columns.numbers)
-    floor = 1 / max(total, 1.0)  # so that a lift is never by nothing
-    return Profiles(
-        tuple((c.name, c.levels) for c in columns.numbers),
-        tuple((c.name, c.labels) for c in columns.categories),
-        sizes,
-        _unscaled(synopsis, means),
-        shares,
-        lows,
-        highs,
-        _unscaled(synopsis, everyone[None])[0],
-        tuple(
-            np.maximum(synopsis.model_.shares(p + i), floor) for i in range(len(columns.categories))
-        ),
-        np.array([[c.unscaled(-1), c.unscaled(1)] for c in columns.numbers]).reshape(p, 2),
-        intervals,
-        measured,
-    ).with_titles()
+def titles_of(
+    groups: Sequence[Sequence[Difference]], order: Sequence[str], *, measured: bool
+) -> tuple[str, ...]:
+    """Return a title for each group, of which no two are the same.
+
+    Parameters
+    ----------
+    order
+        The columns, in whose order a title names them.
+    measured
+        Whether differences were measured; else titles say "perhaps".
+    """
+    titles = [_title(each, order, _PARTS, measured) for each in groups]
+    for parts in range(_PARTS + 1, _MOST_PARTS + 1):
+        titles = [
+            _title(each, order, parts, measured) if titles.count(title) > 1 else title
+            for each, title in zip(groups, titles, strict=True)
+        ]
+    return _distinct(titles)
 
 
-def _shares_within(here: Floats, low: Floats, high: Floats) -> Floats:
-    """Return the nearest shares in their intervals that add up to 1; without limits if none do."""
-    if not low.sum() <= 1 <= high.sum():
-        return norm_sub(here, 1.0)
-    least, most = float((here - high).min()), float((here - low).max())
-    for _ in range(60):
-        middle = (least + most) / 2
-        if np.clip(here - middle, low, high).sum() > 1:
-            least = middle
-        else:
-            most = middle
-    return np.asarray(np.clip(here - most, low, high))
+def _title(group: Sequence[Difference], order: Sequence[str], parts: int, measured: bool) -> str:
+    """Return the largest clear differences in words, in the order of the columns."""
+    clear = [each for each in group if each.is_clear and each.effect >= _LEAST_EFFECT]
+    largest = sorted(clear, key=lambda each: (not _is_most(each), -each.effect))
+    named = [each for each in largest if _is_most(each)] or largest[:1]
+    if not named:
+        return _ALIKE
+    shown = sorted(named[:parts], key=lambda each: order.index(each.column))
+    text = ", ".join(_part(each) for each in shown)
+    text = text if measured else f"perhaps {text}"
+    return text[0].upper() + text[1:]
 
 
-def _model_values(
-    synopsis: MixedSynopsis, rows: MixedRows, prototypes: Prototypes
-) -> tuple[Floats, tuple[Floats, ...]]:
-    """Return what synthetic rows say of each group; of one without any, what they say of all."""
-    sizes, means = rows.means(np.eye(len(prototypes))[rows.labels(prototypes)])
-    whole = rows.means(np.ones((len(rows), 1)))[1]
-    means = np.where((sizes == 0)[:, None], whole, means)
-    p = len(rows.columns.numbers)
-    ends = np.cumsum([p, *(column.size for column in rows.columns.categories)])
-    shares = tuple(means[:, a:b] for a, b in itertools.pairwise(ends))
-    return means[:, :p], shares
+def _is_most(each: Difference) -> bool:
+    """Whether a number differs, or a category is what most of the group have."""
+    return each.value is None or each.here >= _MAJORITY
 
 
-def _everyone_means(synopsis: MixedSynopsis) -> Floats:
-    """Return the mean of each number over the bins of its one-way counts, in [-1, 1]."""
-    means = []
-    for i, column in enumerate(synopsis.columns.numbers):
-        size = column.size(synopsis.bins_)
-        middles = (np.arange(size) + 0.5) / size if not column.levels else np.linspace(0, 1, size)
-        means.append(float(synopsis.model_.shares(i) @ (2 * middles - 1)))
-    return np.array(means)
+def _part(each: Difference) -> str:
+    if each.value is None:
+        name = each.column.replace("_", " ")
+        return f"{'high' if each.here > each.everyone else 'low'} {name}"
+    return each.label if _is_most(each) else f"more often {each.label}"
 
 
-def _unscaled(synopsis: MixedSynopsis, means: Floats) -> Floats:
-    columns = synopsis.columns.numbers
-    made = [column.unscaled(means[:, i]) for i, column in enumerate(columns)]
-    return np.column_stack(made) if made else np.empty((len(means), 0))
-
-
-def _drawn_to(model: Floats, direct: Floats, noise: Floats) -> Floats:
-    """James-Stein: keep of the difference from the model what is not noise in it."""
-    apart = direct - model
-    if not apart.shape[1]:
-        return apart
-    squares = np.maximum(np.square(apart).sum(axis=1), 1e-300)
-    factor = np.maximum(0.0, 1 - np.square(noise).sum(axis=1) / squares)
-    return np.asarray(model + factor[:, None] * apart)
+def _distinct(titles: Sequence[str]) -> tuple[str, ...]:
+    """Return titles of which no two are the same: the second of a kind gets a number."""
+    made: list[str] = []
+    for title in titles:
+        times = sum(each == title or each.startswith(f"{title} (") for each in made)
+        made.append(f"{title} ({times + 1})" if times else title)
+    return tuple(made)

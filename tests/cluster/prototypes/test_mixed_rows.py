@@ -1,7 +1,13 @@
 import numpy as np
 import pytest
 
-from shoal.cluster.prototypes.mixed_cost import MixedRows, Prototypes
+from shoal.cluster.prototypes.mixed_rows import (
+    MixedRows,
+    Prototypes,
+    even_rows,
+    every_row,
+    hold_rows,
+)
 from shoal.domain import Schema
 from shoal.synopsis.mixed.columns import mixed_columns
 
@@ -50,3 +56,55 @@ def test_numbers_alone_and_categories_alone_have_costs_too():
         made = mixed_columns(Schema.of({"version": 1, "columns": columns}))
         rows = MixedRows(made, numbers, codes)
         assert rows.costs(Prototypes(numbers[:1], codes[:1])).tolist() == [[0], [0], [0]]
+
+
+LEVELS = Schema.of(
+    {
+        "version": 1,
+        "columns": {
+            "age": {"low": 0, "high": 100},
+            "size": {"levels": ["small", "middle", "large"]},
+            "level": {"values": ["basic", "higher"]},
+        },
+    }
+)
+
+
+def test_rows_are_scaled_by_public_bounds_and_coded_by_public_lists():
+    rows = hold_rows(
+        {"age": [0.0, 50.0, 900.0], "size": ["small", "middle", "large"], "level": ["basic"] * 3},
+        LEVELS,
+    )
+    np.testing.assert_allclose(rows.numbers, [[-1, -1], [0, 0], [1, 1]])
+    assert rows.codes.tolist() == [[0], [0], [0]]
+
+
+def test_no_rows_are_an_empty_table():
+    rows = hold_rows({"age": [], "size": [], "level": []}, LEVELS)
+    assert len(rows) == 0
+    assert rows.numbers.shape == (0, 2)
+
+
+def test_scores_are_about_every_row_of_a_person():
+    columns = {"city": {"values": ["N", "S"]}}
+    limited = Schema.of(
+        {"version": 1, "columns": columns, "entity": "id", "max_rows_per_person": 1}
+    )
+    assert every_row(limited).entity is None
+
+
+PEOPLE = Schema.of(
+    {
+        "version": 1,
+        "columns": {"x": {"low": 5, "high": 6}, "c": {"values": ["a", "b"]}},
+        "entity": "id",
+    }
+)
+
+
+def test_rows_are_spread_over_the_schema():
+    rows = even_rows(PEOPLE, 400, 1)
+    assert rows.column_names == ["x", "c", "id"]
+    assert 5 <= min(rows["x"].to_pylist()) < max(rows["x"].to_pylist()) <= 6
+    assert 150 < rows["c"].to_pylist().count("a") < 250
+    assert len(set(rows["id"].to_pylist())) == 400

@@ -1,9 +1,9 @@
 import numpy as np
 import pytest
 
-from shoal.cluster.prototypes._steps import bend_rows, move_prototypes, reach_of
+from shoal.cluster.prototypes._search import bend_rows, move_prototypes, reach_of
 from shoal.cluster.prototypes.measure import Measured, group_blocks
-from shoal.cluster.prototypes.mixed_cost import MixedRows, Prototypes
+from shoal.cluster.prototypes.mixed_rows import MixedRows, Prototypes
 from shoal.domain import Schema
 from shoal.synopsis.mixed.columns import LATTICE, mixed_columns
 

@@ -1,15 +1,19 @@
 import numpy as np
 import pytest
 
-from shoal.cluster.prototypes._group_sizes import (
+from shoal.cluster.prototypes._profile_estimates import (
+    NoiseLaw,
     count_noise,
     geometric_noise,
     geometric_variance,
     weigh_sizes,
 )
+from shoal.cluster.prototypes.measure import Measured
+from shoal.domain import Schema
 from shoal.estimator import RowCount
 from shoal.mechanisms import Geometric
 from shoal.privacy import PureDP
+from shoal.synopsis.mixed.columns import mixed_columns
 
 EPSILON = 0.1
 
@@ -73,3 +77,46 @@ def test_intervals_hold_the_true_size_at_their_rate(epsilon):
         _, (low, high) = weigh_sizes(noisy, geometric_variance(EPSILON), draws, count)
         inside.append((low <= true) & (true <= high))
     assert np.mean(inside) == pytest.approx(0.95, abs=0.02)
+
+
+COLUMNS = mixed_columns(
+    Schema.of(
+        {
+            "version": 1,
+            "columns": {
+                "age": {"low": 0, "high": 100},
+                "sex": {"values": ["F", "M"]},
+                "town": {"values": ["a", "b", "c"]},
+            },
+        }
+    )
+)
+
+
+def law(epsilon=1.0):
+    return NoiseLaw(Measured(COLUMNS, np.zeros((2, 6), dtype=np.int64), epsilon, np.ones(1)))
+
+
+def test_limits_lie_about_the_measured_share_and_narrow_with_the_rows():
+    widths = []
+    for n in (100.0, 1000.0):
+        counts = n * np.array([[0.3, 0.7], [0.5, 0.5]])
+        low, high = law().share_limits(0, counts, np.array([n, n]))
+        assert (low + high) / 2 == pytest.approx(counts / n, abs=0.02)
+        widths.append((high - low).mean())
+    assert widths[0] > 5 * widths[1]
+
+
+def test_of_a_group_that_may_be_empty_nothing_is_known():
+    low, high = law().share_limits(1, np.array([[1.0, 0.0, 0.0]]), np.array([1.0]))
+    assert low.tolist() == [[0, 0, 0]]
+    assert high.tolist() == [[1, 1, 1]]
+    low, high = law().mean_limits(np.array([[0.5]]), np.array([1.0]))
+    assert (low[0, 0], high[0, 0]) == (-1, 1)
+
+
+def test_noise_of_sizes_is_drawn_for_each_group_apart():
+    draws = law().size_noise(3)
+    assert draws.shape[1] == 3
+    assert np.abs(np.corrcoef(draws.T) - np.eye(3)).max() < 0.05
+    assert np.ptp(draws.std(axis=0)) < 1e-9

@@ -1,14 +1,21 @@
-"""The cost of a row of numbers and categories to a prototype, and rows as arrays to search in."""
+"""Rows of numbers and categories in memory, prototypes, and what a row costs to a prototype.
+
+``MixedRows`` holds synthetic rows, those of a plain method, or those that scores are about;
+``hold_rows`` brings a table into memory, and ``even_rows`` makes rows that tell nothing.
+"""
 
 import itertools
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 
 from shoal.arrays import Floats, Integers
-from shoal.synopsis.mixed.columns import MixedColumns
+from shoal.domain import Schema
+from shoal.engine import Block, Rows, rows_of
+from shoal.synopsis.mixed.columns import LATTICE, MixedColumns, mixed_columns
 
 # What another category costs, times its column's weight: a number spread evenly over its bounds
 # then weighs as much as three categories do. Public, never read off the rows.
@@ -121,3 +128,63 @@ class MixedRows:
         """Two one-hot rows of different categories are two coordinates apart."""
         sizes = [column.size for column in self.columns.categories]
         return np.repeat(np.sqrt(self.columns.category_weights * MISMATCH / 2), sizes)
+
+
+def hold_rows(X: Any, domain: Schema | None) -> MixedRows:
+    """Return the rows as numbers of [-1, 1] and codes, for their holder.
+
+    Examples
+    --------
+    >>> schema = Schema.of({"version": 1, "columns": {
+    ...     "age": {"low": 0, "high": 100}, "level": {"values": ["basic", "higher"]}}})
+    >>> rows = hold_rows({"age": [50.0, 100.0], "level": ["basic", "higher"]}, schema)
+    >>> rows.numbers.ravel().tolist(), rows.codes.ravel().tolist()
+    ([0.0, 1.0], [0, 1])
+    """
+    _ = mixed_columns(domain)  # refuses what is no schema
+    assert domain is not None
+    return hold_admitted(rows_of(X, domain))
+
+
+def hold_admitted(rows: Rows) -> MixedRows:
+    """Return rows of a schema that are open already, in memory."""
+    domain: Any = rows.domain
+    columns, parts = mixed_columns(domain), []
+    mapped = rows.map(_Scaled(domain), columns.names)
+    for batch in mapped.batches():
+        parts.append(np.column_stack([np.asarray(column) for column in batch.columns]))
+    table = np.concatenate(parts) if parts else np.empty((0, columns.d))
+    p = len(columns.numbers)
+    return MixedRows(columns, table[:, :p], table[:, p:].astype(np.int64))
+
+
+class _Scaled:
+    """A kernel that maps rows to numbers of [-1, 1] and codes."""
+
+    def __init__(self, domain: Schema) -> None:
+        self._columns = mixed_columns(domain)
+
+    def __call__(self, block: Block) -> list[Any]:
+        numbers = [wholes / LATTICE for wholes in self._columns.wholes(block)]
+        return numbers + [codes.astype(np.float64) for codes in self._columns.codes(block)]
+
+
+def every_row(domain: Schema) -> Schema:
+    """Return the schema without limits on people: labels and scores are about every row."""
+    return replace(domain, entity=None, max_rows_per_person=None)
+
+
+def even_rows(domain: Any, n: int, seed: int = 0) -> pa.Table:
+    """Return rows spread evenly over bounds and categories, one column apart from the others."""
+    assert isinstance(domain, Schema)
+    rng = np.random.default_rng(seed)
+    made: dict[str, Any] = {}
+    for name in domain.columns:
+        if name in domain.bounds:
+            made[name] = pa.array(rng.uniform(*domain.bounds[name], size=n))
+        else:
+            listed = domain.categories[name].values
+            made[name] = pa.array([str(listed[i]) for i in rng.integers(len(listed), size=n)])
+    if domain.entity is not None:
+        made[domain.entity] = pa.array(np.arange(n))
+    return pa.table(made)

@@ -4,7 +4,6 @@ import pytest
 
 from shoal import evaluate
 from shoal.cluster import KPrototypes, PrivateKPrototypes, without_data
-from shoal.cluster.prototypes.evaluation import every_row
 from shoal.domain import Schema
 from shoal.errors import DimensionMismatch, InvalidSetting
 
@@ -68,15 +67,6 @@ def test_plain_prototypes_can_be_scored_too():
     )
 
 
-def test_scores_are_about_every_row_of_a_person():
-    limited = Schema.of({**_content(), "entity": "id", "max_rows_per_person": 1})
-    assert every_row(limited).entity is None
-
-
-def _content():
-    return {"version": 1, "columns": {"city": {"values": ["N", "S"]}}}
-
-
 @pytest.mark.heavy
 def test_what_fits_no_row_is_refused(model):
     with pytest.raises(InvalidSetting):
@@ -87,3 +77,35 @@ def test_what_fits_no_row_is_refused(model):
 
 def test_the_scores_can_be_drawn(model):
     assert evaluate.score_picture(evaluate.score(model, PEOPLE)).kind == "score_marks"
+
+
+SIDES = Schema.of(
+    {"version": 1, "columns": {"x": {"low": 0, "high": 1}, "c": {"values": ["a", "b", "c"]}}}
+)
+
+
+def two_sides():
+    rng = np.random.default_rng(0)
+    side = np.arange(200) % 2
+    return {
+        "x": np.clip(0.2 + 0.6 * side + rng.normal(0, 0.02, 200), 0, 1),
+        "c": np.where(side, "b", "a"),
+    }
+
+
+def test_plain_prototypes_tell_two_groups_apart():
+    model = KPrototypes(2, domain=SIDES, random_state=1).fit(two_sides())
+    assert len(set(zip(model.labels_, np.arange(200) % 2, strict=True))) == 2
+    assert np.array_equal(model.predict(two_sides()), model.labels_)
+    assert model.cost_ == pytest.approx(-model.score(two_sides()))
+    assert model.cost_ < 1
+
+
+def test_plain_prototypes_promise_nothing():
+    model = KPrototypes(2, domain=SIDES, random_state=1).fit(two_sides())
+    assert "no noise" in str(model.guarantee_.reason)
+
+
+def test_one_group_costs_most():
+    one, two = (KPrototypes(k, domain=SIDES, random_state=1).fit(two_sides()).cost_ for k in (1, 2))
+    assert one > 10 * two

@@ -2,7 +2,7 @@ from fractions import Fraction
 
 import pytest
 
-from shoal.cluster.prototypes._plan import make_plan
+from shoal.cluster.prototypes._estimator import make_plan
 from shoal.domain import Schema
 from shoal.estimator import MIXED_ROW_COUNT_SHARE
 from shoal.synopsis.mixed.columns import mixed_columns
