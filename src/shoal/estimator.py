@@ -298,6 +298,8 @@ class RowCount:
 
     Parameters
     ----------
+    value
+        The number, 1 or more.
     epsilon
         The step of its two-sided geometric noise. None for a public number, which has no noise; 0
         where a method around this one released it, with noise that is not known here.
