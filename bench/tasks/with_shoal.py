@@ -7,7 +7,7 @@ import shoal
 
 schema = shoal.Schema.load("school.yaml").select(["stage", "minutes_per_session"])
 ledger = shoal.Ledger("school.ledger", limit=shoal.PureDP(1))
-synopsis = shoal.synopsis.MixedSynopsis(epsilon=1, domain=schema, ledger=ledger)
+synopsis = shoal.MixedSynopsis(epsilon=1, domain=schema, ledger=ledger)
 table = synopsis.fit("school.csv").table("stage", "minutes_per_session")
 histograms = table.counts
 middles = np.linspace(0, 120, 2 * synopsis.bins_ + 1)[1::2]

@@ -19,8 +19,10 @@ if TYPE_CHECKING:  # what _HOMES says, for type checkers and editors; a test hol
     from shoal import mechanisms as mechanisms
     from shoal.anonymize import Policy as Policy
     from shoal.anonymize import TopDownSpecialization as TopDownSpecialization
+    from shoal.cluster import KPrototypes as KPrototypes
     from shoal.cluster import LocalClusterer as LocalClusterer
     from shoal.cluster import PrivateKMeans as PrivateKMeans
+    from shoal.cluster import PrivateKPrototypes as PrivateKPrototypes
     from shoal.cluster import WaveCluster as WaveCluster
     from shoal.cluster import choose as choose
     from shoal.cluster import load_model as load_model
@@ -45,13 +47,23 @@ if TYPE_CHECKING:  # what _HOMES says, for type checkers and editors; a test hol
     from shoal.privacy import Unprotected as Unprotected
     from shoal.randomness import Randomness as Randomness
     from shoal.synopsis import AdaptiveGrid as AdaptiveGrid
+    from shoal.synopsis import MixedSynopsis as MixedSynopsis
+    from shoal.synopsis import PrivateBounds as PrivateBounds
     from shoal.synopsis import PrivTree as PrivTree
     from shoal.synopsis import UniformGrid as UniformGrid
 
 _MODULES = ("audit", "errors", "evaluate", "mechanisms", "report")
 _HOMES = {
     "anonymize": ("Policy", "TopDownSpecialization"),
-    "cluster": ("LocalClusterer", "PrivateKMeans", "WaveCluster", "choose", "load_model"),
+    "cluster": (
+        "KPrototypes",
+        "LocalClusterer",
+        "PrivateKMeans",
+        "PrivateKPrototypes",
+        "WaveCluster",
+        "choose",
+        "load_model",
+    ),
     "data": ("students",),
     "domain": ("Box", "Categories", "Schema"),
     "engine": ("rows_of",),
@@ -60,7 +72,7 @@ _HOMES = {
     "planning": ("describe", "plan"),
     "privacy": ("ApproxDP", "KAnonymity", "Ledger", "LocalDP", "MetricDP", "PureDP", "Unprotected"),
     "randomness": ("Randomness",),
-    "synopsis": ("AdaptiveGrid", "PrivTree", "UniformGrid"),
+    "synopsis": ("AdaptiveGrid", "MixedSynopsis", "PrivTree", "PrivateBounds", "UniformGrid"),
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
 

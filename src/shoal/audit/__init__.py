@@ -111,3 +111,7 @@ def __getattr__(name: str) -> Any:
     if name in _MODULE_OF:
         return getattr(import_module(f"shoal.audit.{_MODULE_OF[name]}"), name)
     raise AttributeError(f"module 'shoal.audit' has no attribute '{name}'")
+
+
+def __dir__() -> list[str]:
+    return __all__

@@ -98,3 +98,7 @@ def __getattr__(name: str) -> Any:
     if name in _MODULE_OF:
         return getattr(import_module(f"shoal.cluster.{_MODULE_OF[name]}"), name)
     raise AttributeError(f"module 'shoal.cluster' has no attribute '{name}'")
+
+
+def __dir__() -> list[str]:
+    return __all__

@@ -32,3 +32,7 @@ def __getattr__(name: str) -> Any:
     from shoal.perturb._transformer import Perturb
 
     return Perturb
+
+
+def __dir__() -> list[str]:
+    return __all__
