@@ -32,7 +32,7 @@ from shoal.errors import (
     value_text,
 )
 from shoal.mechanisms import Geometric
-from shoal.privacy import ApproxDP, Guarantee, Ledger, PureDP
+from shoal.privacy import ApproxDP, Guarantee, Ledger, LedgerOrPath, PureDP
 from shoal.privacy.exact import exact_text, whole_number
 from shoal.privacy.ledger_page import Mechanism, Page
 from shoal.privacy.unkept_ledger import ProcessSumLink, note_clone, unnoted_clones
@@ -83,7 +83,7 @@ class NotebookDisplay:
 class ReleasesWithLedger(NotebookDisplay):
     """Mixin of estimators whose releases a ledger pays; without one, the process adds them up."""
 
-    ledger: Ledger | None
+    ledger: LedgerOrPath | None
     random_state: Seed
 
     def __sklearn_clone__(self) -> Any:
@@ -126,7 +126,8 @@ class PrivateEstimator(ReleasesWithLedger, BaseEstimator, ABC):  # type: ignore[
     nonfinite
         What NaN does: "refuse" the table, or "drop" the row.
     ledger
-        Where the promise is written and added up; None keeps no record.
+        Where the promise is written and added up: a ``Ledger`` or the path of its file; None keeps
+        no record.
     random_state
         A seed makes the fit a simulation, marked as such; None draws real noise.
     """
@@ -136,7 +137,7 @@ class PrivateEstimator(ReleasesWithLedger, BaseEstimator, ABC):  # type: ignore[
     domain: Box | Schema | None = None
     n_public: int | None = None
     nonfinite: Literal["refuse", "drop"] = "refuse"
-    ledger: Ledger | None = None
+    ledger: LedgerOrPath | None = None
     random_state: Seed = None
     _promises: ClassVar[tuple[type[Guarantee], ...]] = (PureDP,)
 

@@ -1,7 +1,10 @@
 """An entry of the ledger names what was released, in words known before any row is read."""
 
+from pathlib import Path
+
 import numpy as np
 import pytest
+from sklearn.base import clone
 
 from shoal.cluster import LocalClusterer, PrivateKMeans, WaveCluster
 from shoal.domain import Box
@@ -59,3 +62,20 @@ def test_a_grid_of_many_columns_is_named_by_their_number():
     X = np.zeros((5, 4))
     UniformGrid(epsilon=1, domain=Box.unit(4), cells=3, ledger=ledger, random_state=1).fit(X)
     assert ledger.entries()["what"].to_pylist() == ["counts on a grid over 4 columns"]
+
+
+@pytest.mark.filterwarnings("ignore::shoal.errors.NoGroupsDetected")
+@pytest.mark.parametrize("kind", [str, Path])
+@pytest.mark.parametrize("name", ESTIMATORS)
+def test_a_path_as_the_ledger_is_paid_by_every_clone(name, kind, tmp_path):
+    path = tmp_path / "table.ledger"
+    model = ESTIMATORS[name](epsilon=1, domain=BOX, ledger=kind(path), random_state=1)
+    clone(model.fit(FEW)).fit(FEW)
+    assert [total.epsilon for total in Ledger(path).totals()] == [2]
+
+
+def test_a_path_as_the_ledger_is_paid_by_reports(tmp_path):
+    path = tmp_path / "table.ledger"
+    perturb = Perturb(NDLaplace(1.0, domain=BOX), ledger=str(path), random_state=1)
+    clone(perturb).fit_transform(FEW)
+    assert len(Ledger(path).entries()) == 1

@@ -201,9 +201,19 @@ def test_a_limit_that_is_no_guarantee_is_refused(limit):
         Ledger(limit=limit)
 
 
-def test_something_else_as_a_ledger_is_refused():
+@pytest.mark.parametrize("other", [5, b"ledger.sqlite", PureDP(1)])
+def test_something_else_as_a_ledger_is_refused(other):
     with pytest.raises(InvalidSetting, match="ledger must be a"):
-        Ledger.of("ledger.sqlite")
+        Ledger.of(other)
+
+
+@pytest.mark.parametrize("kind", [str, Path])
+def test_the_path_of_a_file_is_the_ledger_in_it(tmp_path, kind):
+    path = tmp_path / "table.ledger"
+    spend(Ledger(path), 0.5)
+    spend(Ledger.of(kind(path)), 1)
+    assert Ledger.of(kind(path)).path == path
+    assert Ledger(path).totals() == [PureDP(1.5)]
 
 
 def test_entries_say_who_what_when_and_how_much(ledger):

@@ -12,7 +12,7 @@ from shoal.domain import Box
 from shoal.errors import InvalidSetting, NewPeopleNotStated, UnreadableModel
 from shoal.mechanisms import bayes_remap, clamp, snap
 from shoal.privacy import Ledger
-from shoal.spark_ml._persistence import from_json, ledger_of, load_cut, save_cut, to_json
+from shoal.spark_ml._persistence import from_json, load_cut, save_cut, to_json
 from shoal.synopsis import UniformGrid
 
 BOX = Box(x=(0, 1), y=(0, 1))
@@ -74,9 +74,7 @@ def test_a_cut_is_kept_with_its_policy(tmp_path):
         load_cut(tmp_path / "nowhere")
 
 
-def test_ledgers_and_policies_may_be_named_by_their_files(tmp_path):
-    assert ledger_of(None) is None
-    assert ledger_of(tmp_path / "rows.ledger").path == tmp_path / "rows.ledger"
+def test_policies_may_be_named_by_their_files():
     policy = TopDownSpecialization(k=3, hierarchies={"age": AGES}).to_policy()
     assert policy_of(policy) is policy
     assert policy_of(to_json("policy", policy)["content"]).privacy.k == 3

@@ -15,7 +15,7 @@ from shoal.errors import InvalidSetting, UnreadableModel, setting
 from shoal.files import file_set, named_failure
 from shoal.files.scratch import private_file
 from shoal.pages.page import Page, VerdictPage
-from shoal.privacy import Ledger, Result
+from shoal.privacy import Ledger, Result, existing_ledger
 from shoal.report.findings import findings
 from shoal.report.render import texts
 from shoal.report.verdicts import Verdicts, verdict_page
@@ -217,7 +217,7 @@ def _builder_of(subject: Any) -> Callable[..., Any] | None:
 
 def _own_ledger(subject: Any) -> Ledger | None:
     ledger = getattr(subject, "ledger", None)
-    return ledger if isinstance(ledger, Ledger) else None
+    return existing_ledger(Path(ledger)) if isinstance(ledger, str | os.PathLike) else ledger
 
 
 def _checked_path(path: str | os.PathLike[str]) -> Path:

@@ -28,7 +28,7 @@ from shoal.perturb.settings import settings_of
 from shoal.perturb.shape import Names, Shape, shape_of
 from shoal.perturb.stream import Streamed, check_remap, reports_name
 from shoal.perturb.tables import check_token, frame_like, frame_of, names_of, tokens_of
-from shoal.privacy import Budget, Guarantee, Ledger, Unprotected
+from shoal.privacy import Budget, Guarantee, Ledger, LedgerOrPath, Unprotected
 from shoal.privacy.ledger_page import Page
 from shoal.randomness import Randomness, Seed
 
@@ -67,7 +67,8 @@ class Perturb(ReleasesWithLedger, OneToOneFeatureMixin, TransformerMixin, BaseEs
         out, every row is a person of its own: whoever has two rows, or comes again, is reported
         again, and that adds up.
     ledger
-        Where promises are written; a private one, ``ledger_``, if left out.
+        Where promises are written: a ``Ledger`` or the path of its file; a private one,
+        ``ledger_``, if left out.
     random_state
         Leave it out for real noise. A seed makes a simulation, which protects nobody.
 
@@ -100,7 +101,7 @@ class Perturb(ReleasesWithLedger, OneToOneFeatureMixin, TransformerMixin, BaseEs
         remap: Remap | None = None,
         memo: str | Memo = "frozen",
         user: str | None = None,
-        ledger: Ledger | None = None,
+        ledger: LedgerOrPath | None = None,
         random_state: Seed = None,
     ) -> None:
         self.mechanism = mechanism

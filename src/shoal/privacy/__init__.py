@@ -16,7 +16,7 @@ The words of this package:
 - *leaf*: a value of a result: public, released, or protected (for the holder of the rows).
 """
 
-from shoal.privacy._ledger import Ledger
+from shoal.privacy._ledger import Ledger, LedgerOrPath
 from shoal.privacy.account import Account, account_of, existing_ledger
 from shoal.privacy.guarantees import (
     ApproxDP,
@@ -41,6 +41,7 @@ __all__ = [
     "KAnonymity",
     "KMap",
     "Ledger",
+    "LedgerOrPath",
     "LocalDP",
     "Mechanism",
     "MetricDP",

@@ -75,21 +75,26 @@ class Ledger:
         _open_ledgers.add(self)
 
     @classmethod
-    def of(cls, ledger: "Ledger | None", *, columns: Iterable[str] = ()) -> "Ledger":
+    def of(
+        cls, ledger: "Ledger | str | os.PathLike[str] | None", *, columns: Iterable[str] = ()
+    ) -> "Ledger":
         """Return the given ledger, or for None one whose promises the process adds up by itself.
 
         Parameters
         ----------
         ledger
-            A ledger or None.
+            A ledger, the path of its file, which is made if it is not there, or None.
         columns
             The columns that will be read; without a ledger, a second release of the process
             warns once for each set of them.
         """
+        if isinstance(ledger, str | os.PathLike):
+            return cls(ledger)
         if ledger is not None and not isinstance(ledger, cls):
             raise InvalidSetting(
-                setting("ledger") + f" must be a shoal.Ledger; got {value_text(ledger)}.",
-                "Pass a Ledger, or leave it out.",
+                setting("ledger")
+                + f" must be a shoal.Ledger or the path of its file; got {value_text(ledger)}.",
+                "Pass a Ledger, e.g. Ledger('table.ledger'), or leave it out.",
             )
         # Imported here, since it is a ledger itself.
         from shoal.privacy.unkept_ledger import UnkeptLedger
@@ -280,6 +285,10 @@ class Ledger:
     def __repr__(self) -> str:
         where = "private" if self.path is None else str(self.path.name)
         return f"Ledger({where}, totals: {_join(self.totals())}, limit: {_join(self.limits)})"
+
+
+# What a setting named ledger takes, besides None.
+LedgerOrPath = Ledger | str | os.PathLike[str]
 
 
 def _run_of(store: FileStore, work: str, by: str, name: str | None, held: ExitStack) -> Run:

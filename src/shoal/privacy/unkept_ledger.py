@@ -16,7 +16,7 @@ from typing import Any
 from weakref import WeakKeyDictionary
 
 from shoal.errors import ChoiceNotCovered, InvalidBudget, LedgerError, PromisesAddUp
-from shoal.privacy._ledger import Ledger
+from shoal.privacy._ledger import Ledger, LedgerOrPath
 from shoal.privacy.guarantees import Budget, Guarantee
 from shoal.privacy.journal import Record
 from shoal.privacy.ledger_page import process_lock
@@ -125,7 +125,7 @@ def unnoted_clones() -> Iterator[None]:
         _inside.method = before
 
 
-def note_clone(estimator: Any, ledger: Ledger | None) -> None:
+def note_clone(estimator: Any, ledger: LedgerOrPath | None) -> None:
     """Warn when an estimator with real noise is cloned a second time, as a search does.
 
     Clones are made where the search is called, also if other processes fit them.

@@ -71,17 +71,6 @@ def from_json(name: str, document: Any) -> Any:
     return document if document is None or codec is None else codec.read(document)
 
 
-def ledger_of(value: str | Path | Ledger | None) -> Ledger | None:
-    """Return a ledger, or the one in this file.
-
-    Parameters
-    ----------
-    value
-        A ledger, a path, or None.
-    """
-    return value if value is None or isinstance(value, Ledger) else Ledger(value)
-
-
 def save_cut(model: TopDownSpecialization, folder: Path) -> None:
     """Write the policy of a fitted specialization, and its cut if it has one."""
     metrics, policy = asdict(model.metrics_), _policy_to_json(model.policy_)

@@ -37,7 +37,7 @@ from shoal.engine.spark.failures import translate_errors
 from shoal.engine.spark.files import files_of, hidden_name_beside
 from shoal.errors import AlreadyExists, InvalidSetting, UnreadableModel
 from shoal.files.scratch import scratch
-from shoal.spark_ml._persistence import from_json, ledger_of, load_cut, save_cut, to_json
+from shoal.spark_ml._persistence import from_json, load_cut, save_cut, to_json
 
 HOLDER = {"shoal": {"for": "the holder of the rows alone", "publishable": False}}
 _FOLDER = "shoal"
@@ -118,8 +118,7 @@ class _Stage(_Savable):
 
     def _embedded_settings(self) -> dict[str, Any]:
         """Return the settings for the embedded estimator."""
-        given = {name: self.getOrDefault(name) for name in self.settings}
-        return given | ({"ledger": ledger_of(given["ledger"])} if "ledger" in given else {})
+        return {name: self.getOrDefault(name) for name in self.settings}
 
 
 class _Clusterer(_Stage, HasPredictionCol, Estimator):  # type: ignore[misc]

@@ -16,7 +16,7 @@ from shoal.engine import Rows
 from shoal.errors import ConflictingSettings, InvalidDomain, InvalidSetting, TooLarge, setting
 from shoal.estimator import Spending
 from shoal.mechanisms import Geometric
-from shoal.privacy import Ledger, PureDP
+from shoal.privacy import LedgerOrPath, PureDP
 from shoal.randomness import Seed
 from shoal.synopsis.uniform_grid import MAX_CELLS_DENSE, AskedCells, GridSynopsis
 from shoal.synopsis.weights import Negative
@@ -211,7 +211,7 @@ class AdaptiveGrid(GridSynopsis):
         max_cells: int = MAX_CELLS_DENSE,
         n_public: int | None = None,
         nonfinite: Literal["refuse", "drop"] = "refuse",
-        ledger: Ledger | None = None,
+        ledger: LedgerOrPath | None = None,
         random_state: Seed = None,
     ) -> None:
         super().__init__(

@@ -21,7 +21,7 @@ from shoal.engine import Rows
 from shoal.estimator import Spending
 from shoal.mechanisms import Geometric
 from shoal.mechanisms.central.tree_splits import Splits, TreeCounts, TreeSplits
-from shoal.privacy import Ledger, PureDP
+from shoal.privacy import LedgerOrPath, PureDP
 from shoal.randomness import Seed
 from shoal.synopsis.base import Synopsis, check_max_cells
 from shoal.synopsis.weights import Negative, check_negative
@@ -96,7 +96,7 @@ class PrivTree(Synopsis):
         max_cells: int = 2**23,
         n_public: int | None = None,
         nonfinite: Literal["refuse", "drop"] = "refuse",
-        ledger: Ledger | None = None,
+        ledger: LedgerOrPath | None = None,
         random_state: Seed = None,
     ) -> None:
         super().__init__(

@@ -12,7 +12,7 @@ from shoal.engine import Rows
 from shoal.engine.rows import Block
 from shoal.estimator import PrivateEstimator, Spending
 from shoal.mechanisms import Geometric
-from shoal.privacy import Ledger, PureDP
+from shoal.privacy import LedgerOrPath, PureDP
 from shoal.randomness import Seed
 
 _EXPONENTS = range(-20, 63)  # from a millionth to 4.6e18; public, whatever the rows hold
@@ -84,7 +84,7 @@ class PrivateBounds(PrivateEstimator):
         privacy: PureDP | None = None,
         domain: Box | Schema | None = None,
         nonfinite: Literal["refuse", "drop"] = "refuse",
-        ledger: Ledger | None = None,
+        ledger: LedgerOrPath | None = None,
         random_state: Seed = None,
     ) -> None:
         self.epsilon = epsilon

@@ -21,7 +21,7 @@ from shoal.estimator import (
     promise_to_settings,
 )
 from shoal.figures import Figure, bars, cell_map, mosaic, raster_of_cells
-from shoal.privacy import ApproxDP, Ledger, PureDP, guarantee_of
+from shoal.privacy import ApproxDP, LedgerOrPath, PureDP, guarantee_of
 from shoal.privacy.exact import whole_number
 from shoal.randomness import Seed
 from shoal.synopsis._range_count import RangeCount, count_range, range_of
@@ -91,7 +91,7 @@ class Synopsis(PrivateEstimator):
         domain: Box | Schema | None = None,
         n_public: int | None = None,
         nonfinite: Literal["refuse", "drop"] = "refuse",
-        ledger: Ledger | None = None,
+        ledger: LedgerOrPath | None = None,
         random_state: Seed = None,
     ) -> None:
         self.epsilon = epsilon

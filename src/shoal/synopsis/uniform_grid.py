@@ -12,7 +12,7 @@ from shoal.engine import Rows
 from shoal.errors import ShoalError, TooLarge, setting
 from shoal.estimator import Spending, box_of
 from shoal.mechanisms import Geometric
-from shoal.privacy import Ledger, PureDP
+from shoal.privacy import LedgerOrPath, PureDP
 from shoal.randomness import Seed
 from shoal.synopsis.base import Synopsis, check_max_cells
 from shoal.synopsis.weights import Negative, check_negative
@@ -161,7 +161,7 @@ class UniformGrid(GridSynopsis):
         max_cells: int = MAX_CELLS_DENSE,
         n_public: int | None = None,
         nonfinite: Literal["refuse", "drop"] = "refuse",
-        ledger: Ledger | None = None,
+        ledger: LedgerOrPath | None = None,
         random_state: Seed = None,
     ) -> None:
         super().__init__(

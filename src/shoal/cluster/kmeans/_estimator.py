@@ -57,7 +57,7 @@ from shoal.estimator import (
     promise_from_settings,
     promise_to_settings,
 )
-from shoal.privacy import ApproxDP, Ledger, PureDP
+from shoal.privacy import ApproxDP, LedgerOrPath, PureDP
 from shoal.randomness import Randomness, Seed
 from shoal.synopsis import AdaptiveGrid, UniformGrid
 from shoal.synopsis.base import Synopsis
@@ -173,7 +173,7 @@ class PrivateKMeans(CentroidClusterer):
         spark_kmeans: Clusterer = "sklearn",
         n_public: int | None = None,
         nonfinite: Literal["refuse", "drop"] = "refuse",
-        ledger: Ledger | None = None,
+        ledger: LedgerOrPath | None = None,
         random_state: Seed = None,
     ) -> None:
         self.n_clusters = n_clusters

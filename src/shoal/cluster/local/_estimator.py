@@ -52,7 +52,7 @@ from shoal.mechanisms import Prior, RandomizedResponse, Reports
 from shoal.mechanisms.local.laplace.prior import laplace_of
 from shoal.mechanisms.local.scaling import Scaling
 from shoal.mechanisms.local.users_needed import users_needed
-from shoal.privacy import Guarantee, Ledger, LocalDP, Public, Released, Result
+from shoal.privacy import Guarantee, Ledger, LedgerOrPath, LocalDP, Public, Released, Result
 from shoal.privacy.exact import Number, whole_number
 from shoal.randomness import Randomness, Seed
 
@@ -338,7 +338,7 @@ class LocalClusterer(ComputedOnce, NotebookDisplay, BaseEstimator):  # type: ign
         X: Any,
         epsilon: Number,
         *,
-        ledger: Ledger | None = None,
+        ledger: LedgerOrPath | None = None,
         random_state: Seed = None,
     ) -> Reports:
         """Return randomised labels of records, which may be sent: a second, paid release.
@@ -354,7 +354,8 @@ class LocalClusterer(ComputedOnce, NotebookDisplay, BaseEstimator):  # type: ign
         epsilon
             The promise of the label alone.
         ledger
-            Where the promise is recorded; None keeps no record.
+            Where the promise is recorded: a ``Ledger`` or the path of its file; None keeps no
+            record.
         random_state
             A seed makes a simulation, marked as such; None draws real noise.
         """

@@ -43,7 +43,7 @@ from shoal.engine import Rows, rows_of
 from shoal.errors import InvalidSetting
 from shoal.estimator import MIXED_ROW_COUNT_SHARE, RowCount, Spending, promise_to_settings
 from shoal.mechanisms import Geometric
-from shoal.privacy import Ledger, Public, PureDP, Released, Result
+from shoal.privacy import LedgerOrPath, Public, PureDP, Released, Result
 from shoal.privacy.exact import whole_number
 from shoal.randomness import Seed
 from shoal.synopsis.mixed import MixedSynopsis
@@ -152,7 +152,7 @@ class PrivateKPrototypes(
         n_synthetic: int = 6000,
         n_public: int | None = None,
         nonfinite: Literal["refuse", "drop"] = "refuse",
-        ledger: Ledger | None = None,
+        ledger: LedgerOrPath | None = None,
         random_state: Seed = None,
     ) -> None:
         self.n_clusters = n_clusters

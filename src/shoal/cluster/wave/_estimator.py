@@ -21,7 +21,7 @@ from shoal.engine import Rows
 from shoal.errors import ConflictingSettings, InvalidSetting, setting, value_text
 from shoal.estimator import WAVE_ROW_COUNT_SHARE, RowCount, Spending, box_of
 from shoal.mechanisms import Geometric
-from shoal.privacy import Ledger, PureDP, Unprotected
+from shoal.privacy import LedgerOrPath, PureDP, Unprotected
 from shoal.randomness import Seed
 from shoal.synopsis import UniformGrid
 from shoal.synopsis.uniform_grid import grid_name
@@ -85,7 +85,8 @@ class WaveCluster(FittedWave):
     nonfinite
         What NaN does: "refuse" the table, or "drop" the row.
     ledger
-        Where the promise is recorded and added up; None keeps no record.
+        Where the promise is recorded and added up: a ``Ledger`` or the path of its file; None
+        keeps no record.
     random_state
         A seed makes a simulation, marked as such; None draws real noise.
 
@@ -159,7 +160,7 @@ class WaveCluster(FittedWave):
         connectivity: Connectivity | None = None,
         n_public: int | None = None,
         nonfinite: Literal["refuse", "drop"] = "refuse",
-        ledger: Ledger | None = None,
+        ledger: LedgerOrPath | None = None,
         random_state: Seed = None,
     ) -> None:
         self.domain = domain

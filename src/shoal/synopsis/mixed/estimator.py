@@ -18,7 +18,7 @@ from shoal.engine import Rows
 from shoal.errors import InvalidSetting, UnknownCategory, UnknownColumn
 from shoal.estimator import MIXED_ROW_COUNT_SHARE, PrivateEstimator, Spending
 from shoal.mechanisms import Choices, Exponential, Geometric
-from shoal.privacy import Ledger, PureDP
+from shoal.privacy import LedgerOrPath, PureDP
 from shoal.randomness import Seed
 from shoal.synopsis.mixed.block_release import Blocks
 from shoal.synopsis.mixed.columns import LATTICE, MixedColumns, mixed_columns
@@ -142,7 +142,7 @@ class MixedSynopsis(MixedEstimator):
         target: str | None = None,
         n_public: int | None = None,
         nonfinite: Literal["refuse", "drop"] = "refuse",
-        ledger: Ledger | None = None,
+        ledger: LedgerOrPath | None = None,
         random_state: Seed = None,
     ) -> None:
         self.epsilon = epsilon
