@@ -71,6 +71,14 @@ _FOR_THE_HOLDER = {
 class NotebookDisplay:
     """Mixin that shows an estimator in a notebook with its promise, and without a warning."""
 
+    def __dir__(self) -> list[str]:
+        # scikit-learn asks hasattr of every name, which computes intervals, at the cost of fits.
+        return list(object.__dir__(self))
+
+    def _get_fitted_attr_html(self, doc_link: str = "") -> str:
+        """Return nothing: scikit-learn would read every attribute, and compute those not read."""
+        return ""
+
     def _html_repr(self) -> str:
         with warnings.catch_warnings():
             # Our docstrings have a section on the guarantee, which scikit-learn does not know.

@@ -43,7 +43,7 @@ def test_whose_a_report_is_stands_on_the_page(model):
 def test_groups_that_may_be_noise_are_marked():
     weak = model_of(3, epsilon=0.05)
     shown = page(weak)
-    assert not weak.is_sure_.all()
+    assert not weak.is_certain_.all()
     assert any("may be noise" in row[-1] for row in shown.tables[0].rows)
     assert any("larger epsilon" in text for text in shown.limits)
 

@@ -105,7 +105,7 @@ def page(
         limits=_limits(model, profiles),
         values=_values(model, profiles),
         lines=_lines(model, profiles, counted, table),
-        is_distinct=bool((profiles.intervals.sizes_low > 0).any()),
+        is_distinct=bool(model.is_certain_.any()),
     )
 
 

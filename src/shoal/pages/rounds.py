@@ -72,7 +72,7 @@ def page(
         limits=_limits(model, protects),
         lines=_lines(model, headline, shown),
         values=_values(model, control),
-        is_distinct=bool(model.is_sure_.any()),
+        is_distinct=bool(model.is_certain_.any()),
     )
 
 
@@ -118,12 +118,12 @@ def _cell(value: Any) -> str:
 
 def _share_text(model: "RoundsModel", i: int) -> str:
     share = f"{100 * max(float(model.shares_[i]), 0):.0f} %"
-    return share if model.is_sure_[i] else f"{share}, may be noise"
+    return share if model.is_certain_[i] else f"{share}, may be noise"
 
 
 def _limits(model: "RoundsModel", protects: str) -> list[str]:
     limits = [NOT_TRIED]
-    unsure = int((~model.is_sure_).sum())
+    unsure = int((~model.is_certain_).sum())
     if unsure:
         limits.append(
             f"{quantity(unsure, 'group has', 'groups have')} no more people than noise alone would "

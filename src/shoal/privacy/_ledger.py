@@ -24,6 +24,7 @@ from shoal.privacy.exact import exact_text
 from shoal.privacy.guarantees import Budget, Guarantee
 from shoal.privacy.journal import Record, Run, work_digest
 from shoal.privacy.ledger_page import Page, ledger_text, process_lock
+from shoal.privacy.notebook import table_html
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -225,16 +226,11 @@ class Ledger:
     def _repr_html_(self) -> str:
         """Return the entries and totals as a table for notebooks."""
         heads = {"at": "When", "by": "Who", "what": "What", "guarantee": "Promise"}
-        lines = [
-            "".join(f"<td>{html.escape(str(entry[name]))}</td>" for name in heads)
-            for entry in self.entries().to_pylist()
-        ]
-        head = "".join(f'<th scope="col">{text}</th>' for text in heads.values())
-        body = "".join(f"<tr>{line}</tr>" for line in lines)
+        lines = [[entry[name] for name in heads] for entry in self.entries().to_pylist()]
         limits = ", ".join(map(str, self.limits)) or "none"
         totals = ", ".join(map(str, self.totals())) or "nothing"
         sums = html.escape(f"In all {totals}; limit {limits}.")
-        return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table><p>{sums}</p>"
+        return f"{table_html(heads.values(), lines)}<p>{sums}</p>"
 
     def _write(self, made: Guarantee, by: str, what: str, record: Record | None) -> None:
         """Append one entry, refused if it would exceed a limit."""

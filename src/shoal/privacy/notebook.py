@@ -30,6 +30,21 @@ def summary_html(
     return f"<div><strong>{html.escape(heading)}</strong>{table}{texts}</div>"
 
 
+def table_html(heads: Iterable[str], rows: Iterable[Iterable[object]], caption: str = "") -> str:
+    """Return a table as HTML, all of it escaped.
+
+    Examples
+    --------
+    >>> table_html(["a"], [["<b>"]]).partition("<tbody>")[2]
+    '<tr><td>&lt;b&gt;</td></tr></tbody></table>'
+    """
+    head = "".join(f'<th scope="col">{html.escape(text)}</th>' for text in heads)
+    lines = ("".join(f"<td>{html.escape(str(cell))}</td>" for cell in row) for row in rows)
+    body = "".join(f"<tr>{line}</tr>" for line in lines)
+    above = f"<caption>{html.escape(caption)}</caption>" if caption else ""
+    return f"<table>{above}<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+
+
 def promise_sentences(guarantee: Any) -> list[str]:
     """Return a guarantee in words, as pages have it; of a simulation, that it protects nobody."""
     # Imported here, since the words are of guarantees, which import this module to be shown.

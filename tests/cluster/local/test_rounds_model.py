@@ -32,7 +32,7 @@ def made(request):
 @pytest.mark.heavy
 def test_a_model_has_a_line_and_a_share_for_each_group(made):
     model = RoundsModel.of(made[0])
-    assert model.n_clusters_ == len(model.shares_) == len(model.is_sure_) == 3
+    assert model.n_clusters_ == len(model.shares_) == len(model.is_certain_) == 3
     assert set(np.unique(model.predict(made[1]))) <= {0, 1, 2}
     assert model.guarantee_ == made[0].first.guarantee
 

@@ -13,6 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from shoal.arrays import Floats
 from shoal.cluster._computed_once import ComputedOnce
+from shoal.cluster._groups_display import GroupsMixin
 from shoal.cluster.choose.cost_curve import CostCurve
 from shoal.cluster.intervals.result import Intervals
 from shoal.cluster.kmeans._kernels import Cube, Distances, Labels, LeastSquares, Nearest
@@ -29,7 +30,12 @@ _SCALARS = ("n_rows_", "n_rows_within_", "n_clusters_", "rows_detected_")
 _STEPS = 2**24  # a square is at most 4 d: a billion rows of a hundred columns fit in 63 bits
 
 
-class CentroidClusterer(ComputedOnce, TransformerMixin, PrivateEstimator):  # type: ignore[misc]
+class CentroidClusterer(
+    GroupsMixin,
+    ComputedOnce,
+    TransformerMixin,  # type: ignore[misc]
+    PrivateEstimator,
+):
     """Centres that may be published, and the verbs with which the holder of rows uses them.
 
     ``predict``, ``transform`` and ``score`` read rows and protect nothing: what they return is for
@@ -181,6 +187,9 @@ class CentroidClusterer(ComputedOnce, TransformerMixin, PrivateEstimator):  # ty
         """What labels a block of rows."""
         check_is_fitted(self)
         return Labels(Cube(self.box), Nearest(self._scaled_centers()))
+
+    def _group_values(self) -> dict[str, list[float]]:
+        return dict(zip(self.box.names, self.cluster_centers_.T.tolist(), strict=True))
 
     def _scaled_centers(self) -> Floats:
         check_is_fitted(self)

@@ -387,6 +387,7 @@ class PrivateKMeans(CentroidClusterer):
         self.expected_error_ = np.minimum(clusters.errors, 2 * math.sqrt(self.box.d))
         self.n_clusters_ = len(clusters.centers)
         self.n_features_in_ = self.box.d
+        self.feature_names_in_ = np.array(self.box.names, dtype=object)
         return self
 
 

@@ -8,12 +8,13 @@ from pathlib import Path
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from shoal.arrays import Floats, Integers, nearest_centers
 from shoal.cluster._computed_once import ComputedOnce
+from shoal.cluster._groups_display import GroupsMixin
 from shoal.cluster._simulate import refit, unfitted
 from shoal.cluster.intervals.result import Intervals
 from shoal.cluster.local import saving
@@ -57,7 +58,7 @@ from shoal.privacy.exact import Number, whole_number
 from shoal.randomness import Randomness, Seed
 
 
-class LocalClusterer(ComputedOnce, NotebookDisplay, BaseEstimator):  # type: ignore[misc]
+class LocalClusterer(GroupsMixin, ComputedOnce, NotebookDisplay, BaseEstimator):  # type: ignore[misc]
     r"""Learn cluster centres from reports and the law of their noise.
 
     Each client then labels its own record by the nearest centre.
@@ -99,6 +100,12 @@ class LocalClusterer(ComputedOnce, NotebookDisplay, BaseEstimator):  # type: ign
     report_labels_
         The cluster that each *report* most likely came from; ``None`` for reports in a Spark frame.
         There are no labels of rows.
+    n_clusters_, feature_names_in_
+        The number of clusters; the columns of the box, or x0, x1, ... without one.
+    cluster_sizes_
+        About how many reports belong to each cluster, by its share of the density.
+    is_certain_
+        Whether the reports show each cluster, all alike, once ``evidence`` tested it; else None.
     density_
         The estimated density of the records: ``density_.atoms``, ``density_.weights``.
     method_
@@ -124,6 +131,7 @@ class LocalClusterer(ComputedOnce, NotebookDisplay, BaseEstimator):  # type: ign
     """
 
     needs = staticmethod(users_needed)
+    is_certain_: NDArray[np.bool_] | None = None
 
     @property
     def intervals_(self) -> Intervals:
@@ -185,7 +193,7 @@ class LocalClusterer(ComputedOnce, NotebookDisplay, BaseEstimator):  # type: ign
         rng = Randomness(self.random_state)
         progress = increasing_progress(self.progress)
         result = learn(own, k, rng, self.units_, lambda share: progress(0.9 * share))  # [P1]
-        self.cluster_centers_ = result.centers
+        self.cluster_centers_, self.is_certain_ = result.centers, None
         self.density_ = Prior(result.points, result.weights)
         self.report_labels_ = self._report_labels(own, result)
         self.method_, self.n_reports_ = name, len(own)
@@ -194,6 +202,48 @@ class LocalClusterer(ComputedOnce, NotebookDisplay, BaseEstimator):  # type: ign
         self.guarantee_: Guarantee = own.guarantee  # [P1] nothing else was spent
         progress(1.0)
         return self
+
+    @property
+    def n_clusters_(self) -> int:
+        """The number of clusters."""
+        check_is_fitted(self)
+        return len(self.cluster_centers_)
+
+    @property
+    def feature_names_in_(self) -> NDArray[Any]:
+        """The columns of the records."""
+        check_is_fitted(self)
+        return np.array(saving.column_names(self.domain, self.n_features_in_), dtype=object)
+
+    @property
+    def cluster_sizes_(self) -> Floats:
+        """About how many reports belong to each cluster, by its share of the density."""
+        from shoal.cluster.local._intervals import sizes_by_density
+
+        check_is_fitted(self)
+        return sizes_by_density(self, self.n_reports_)
+
+    def fit_predict(self, reports: Reports, y: None = None) -> Integers:
+        """Learn the centres, and return the cluster that each report most likely came from.
+
+        These are ``report_labels_``: nobody holds the records, which ``predict`` labels.
+
+        Parameters
+        ----------
+        reports
+            Made by the mechanism, and in memory: those of a Spark frame have no labels here.
+        y
+            Ignored.
+        """
+        if isinstance(reports, FrameReports):
+            raise InvalidSetting(
+                "Reports in a Spark frame are not labelled.",
+                "Call fit(reports), then predict on each client's own record.",
+                setting="reports",
+            )
+        labels = self.fit(reports).report_labels_
+        assert labels is not None
+        return labels
 
     def predict(self, X: Any) -> Any:
         """Return the nearest centre of each record; run it on the client and keep the result there.
@@ -298,7 +348,10 @@ class LocalClusterer(ComputedOnce, NotebookDisplay, BaseEstimator):  # type: ign
         own = check_reports(reports, self.mechanism, self.method == "plain")
         if isinstance(own, GatheredReports) and not len(own.values):
             return None
-        return evidence_of(self, Reports(own.values, own.mechanism, own.remap), random_state)
+        found = evidence_of(self, Reports(own.values, own.mechanism, own.remap), random_state)
+        if hasattr(self, "cluster_centers_"):
+            self.is_certain_ = np.full(self.n_clusters_, found.told)
+        return found
 
     def label_mechanism(self, epsilon: Number) -> RandomizedResponse:
         """Return the k-ary randomised response by which clients may send their labels.
@@ -434,6 +487,9 @@ class LocalClusterer(ComputedOnce, NotebookDisplay, BaseEstimator):  # type: ign
     def _distances(self, X: Any) -> Floats:
         own = records(X, self.domain, self.n_features_in_)
         return np.column_stack(distances(own, self.cluster_centers_, self.units_))
+
+    def _group_values(self) -> dict[str, list[float]]:
+        return dict(zip(self.feature_names_in_, self.cluster_centers_.T.tolist(), strict=True))
 
     def _nearest(self, points: Floats) -> Integers:
         return nearest_centers(points, self.cluster_centers_, self.units_)

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from shoal.arrays import Floats, Integers, nearest_centers
 from shoal.cluster._computed_once import ComputedOnce
+from shoal.cluster._groups_display import groups_html, groups_text
 from shoal.cluster.local._prototypes import LocalPrototypes
 from shoal.cluster.local.rounds import LocalRounds
 from shoal.cluster.local.transcript import AllRounds, LearntGroups, State, Transcript, learn_groups
@@ -20,6 +21,7 @@ from shoal.errors import NotAReport
 from shoal.mechanisms.local.records import records_of
 from shoal.privacy import Guarantee, Public, Released, Result
 from shoal.privacy.exact import exact_text
+from shoal.privacy.notebook import promise_sentences, summary_html
 from shoal.randomness import Randomness
 from shoal.synopsis.folder import read_box
 
@@ -45,6 +47,11 @@ class RoundsModel(ComputedOnce):
     ----------
     prototypes_
         A line for each group, in the columns' own units.
+    n_clusters_, feature_names_in_
+        How many groups there are; the columns of the records.
+    cluster_sizes_, is_certain_
+        About how many reports belong to each group; whether it has more people than noise alone
+        would show.
     shares_, share_error_
         The share of people in each group, as reports tell it, with noise; and its standard error.
     """
@@ -87,9 +94,31 @@ class RoundsModel(ComputedOnce):
         return pa.table(dict(zip(self.state.domain.names, centers.T, strict=True)))
 
     @property
-    def is_sure_(self) -> NDArray[np.bool_]:
+    def feature_names_in_(self) -> NDArray[Any]:
+        """The columns of the records."""
+        return np.array(self.prototypes_.column_names, dtype=object)
+
+    @property
+    def cluster_sizes_(self) -> Floats:
+        """About how many reports belong to each group: its share of them, at least 0."""
+        return np.asarray(np.maximum(self.shares_, 0) * self.n_reports_)
+
+    @property
+    def is_certain_(self) -> NDArray[np.bool_]:
         """Whether each group has more people than noise alone would show."""
         return np.asarray(self.shares_ > _SURE * self.share_error_)
+
+    def __repr__(self) -> str:
+        settings = ", ".join(f"{name}={value!r}" for name, value in self.get_params().items())
+        return f"{type(self).__name__}({settings})\n{groups_text(self)}"
+
+    def _repr_html_(self) -> str:
+        sentences = promise_sentences(self.guarantee_)
+        return summary_html(type(self).__name__, self.get_params(), sentences) + groups_html(self)
+
+    def _group_values(self) -> dict[str, list[Any]]:
+        values: dict[str, list[Any]] = self.prototypes_.to_pydict()
+        return values
 
     def predict(self, X: Any) -> Integers:
         """Return the group of each record; run it on the client and keep the label.

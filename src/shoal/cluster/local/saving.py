@@ -42,7 +42,7 @@ def tables(model: Any) -> dict[str, pa.Table]:
     model
         A fitted ``LocalClusterer``.
     """
-    names = _names(model.domain, model.n_features_in_)
+    names = column_names(model.domain, model.n_features_in_)
     atoms, weights = model.density_.atoms, model.density_.weights
     return {
         CENTERS: pa.table(dict(zip(names, model.cluster_centers_.T, strict=True))),
@@ -115,7 +115,8 @@ def _restore_setting(value: Any) -> Any:
     return tuple(value) if isinstance(value, list) else value
 
 
-def _names(box: Box | None, d: int) -> tuple[str, ...]:
+def column_names(box: Box | None, d: int) -> tuple[str, ...]:
+    """Return the names of the columns: those of the box, or x0, x1, ... without one."""
     return tuple(f"x{i}" for i in range(d)) if box is None else box.names
 
 

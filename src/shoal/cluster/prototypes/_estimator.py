@@ -7,11 +7,11 @@ from pathlib import Path
 from typing import Any, Literal, Self
 
 import numpy as np
-import pyarrow as pa
 from sklearn.base import TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from shoal.cluster._computed_once import ComputedOnce
+from shoal.cluster._groups_display import GroupsMixin
 from shoal.cluster.choose.cost_curve import CostCurve
 from shoal.cluster.kmeans._settings import cluster_numbers
 from shoal.cluster.model_folder import save_model
@@ -36,7 +36,12 @@ from shoal.cluster.prototypes.measure import (
     measure,
     total_cost,
 )
-from shoal.cluster.prototypes.mixed_rows import MixedRows, Prototypes, even_rows, every_row
+from shoal.cluster.prototypes.mixed_rows import (
+    MixedRows,
+    even_rows,
+    every_row,
+    prototype_table,
+)
 from shoal.cluster.prototypes.profiles import Profiles
 from shoal.domain import Schema
 from shoal.engine import Rows, rows_of
@@ -59,6 +64,7 @@ SMALL_GROUPS_EACH = 3
 
 
 class PrivateKPrototypes(
+    GroupsMixin,
     ComputedOnce,
     ScoredPrototypes,
     TransformerMixin,  # type: ignore[misc]
@@ -106,6 +112,8 @@ class PrivateKPrototypes(
         The intervals of sizes and means.
     cluster_sizes_
         About how many rows each group has; together all rows.
+    is_certain_
+        Whether the interval of each group's size leaves out 0, at the rate of ``intervals_``.
     synopsis_
         The tables it began with: publishable, and free to use again.
     level_
@@ -246,7 +254,10 @@ class PrivateKPrototypes(
         self.profiles_, self.intervals_ = profiles, profiles.intervals
         self.cluster_sizes_, self.n_rows_ = profiles.sizes, n_rows
         self.n_clusters_, self.level_ = profiles.n_groups, level
-        self.prototypes_ = _prototype_table(self, self._prototypes)
+        self.prototypes_ = prototype_table(self.columns, self._prototypes)
+        self.is_certain_ = np.asarray(profiles.intervals.sizes_low > 0)
+        assert isinstance(self.domain, Schema)
+        self.feature_names_in_ = np.array(self.domain.columns, dtype=object)
         self.n_features_in_ = self.columns.d
         return self
 
@@ -340,6 +351,10 @@ class PrivateKPrototypes(
         self.profiles_ = self.profiles_.with_titles(names)
         return self
 
+    def _group_values(self) -> dict[str, Sequence[Any]]:
+        values: dict[str, Sequence[Any]] = self.prototypes_.to_pydict()
+        return values
+
     def _labels(self) -> Labels:
         """Return the kernel that gives each row its nearest prototype."""
         return Labels(self._assignment())
@@ -410,19 +425,6 @@ class PrivateKPrototypes(
         if len(counts) > 1:
             return f"{counts[0]} to {counts[-1]} groups"
         return f"{counts[0]} {'group' if counts[0] == 1 else 'groups'}"
-
-
-def _prototype_table(model: PrivateKPrototypes, prototypes: Prototypes) -> pa.Table:
-    """Return the prototypes in the columns' own units; a level is the nearest one."""
-    made: dict[str, Any] = {}
-    for i, number in enumerate(model.columns.numbers):
-        values = number.unscaled(prototypes.numbers[:, i])
-        made[number.name] = (
-            [number.levels[round(float(v))] for v in values] if number.levels else values
-        )
-    for i, column in enumerate(model.columns.categories):
-        made[column.name] = [column.labels[code] for code in prototypes.codes[:, i]]
-    return pa.table({name: pa.array(values) for name, values in made.items()})
 
 
 @dataclass(frozen=True)

@@ -1,7 +1,7 @@
 """Plain k-prototypes, which adds no noise, and scores of groups beside it and beside no data."""
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Self
 
@@ -12,12 +12,20 @@ from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import check_is_fitted
 
 from shoal.arrays import Floats, Integers
+from shoal.cluster._groups_display import GroupsMixin
 from shoal.cluster.prototypes._search import find_prototypes
 from shoal.cluster.prototypes.measure import Assignment, Labels, total_cost
-from shoal.cluster.prototypes.mixed_rows import MixedRows, Prototypes, every_row, hold_rows
+from shoal.cluster.prototypes.mixed_rows import (
+    MixedRows,
+    Prototypes,
+    every_row,
+    hold_rows,
+    prototype_table,
+)
 from shoal.domain import Schema
 from shoal.engine import rows_of
 from shoal.errors import InvalidSetting
+from shoal.estimator import NotebookDisplay
 from shoal.evaluate.checks import check_labels, check_same_length
 from shoal.evaluate.mixed import gower_silhouette
 from shoal.evaluate.score_table import (
@@ -78,7 +86,13 @@ class ScoredPrototypes:
         return _of_prototypes(held, prototypes)
 
 
-class KPrototypes(ScoredPrototypes, ClusterMixin, BaseEstimator):  # type: ignore[misc]
+class KPrototypes(
+    GroupsMixin,
+    NotebookDisplay,
+    ScoredPrototypes,
+    ClusterMixin,  # type: ignore[misc]
+    BaseEstimator,  # type: ignore[misc]
+):
     """Plain k-prototypes on the same scale and cost as ``PrivateKPrototypes``.
 
     Its labels and prototypes tell of single rows: it is for the holder, to compare with.
@@ -93,6 +107,18 @@ class KPrototypes(ScoredPrototypes, ClusterMixin, BaseEstimator):  # type: ignor
         How many starts; half from k-means++ in the mixed cost, half from k-means on one-hot rows.
     random_state
         The seed of the starts.
+
+    Attributes
+    ----------
+    prototypes_
+        The mean of each number and the mode of each category, as a table with a line for each
+        group.
+    labels_, cost_
+        The group of each row, and the cost of all rows to their prototypes.
+    cluster_sizes_, is_certain_
+        The number of rows of each group, without noise, and whether it has any.
+    n_clusters_, feature_names_in_
+        How many groups; the columns of the schema.
 
     Examples
     --------
@@ -134,6 +160,12 @@ class KPrototypes(ScoredPrototypes, ClusterMixin, BaseEstimator):  # type: ignor
         self._prototypes = find_prototypes(rows, self.n_clusters, rng, self.n_init)
         self.labels_ = rows.labels(self._prototypes)
         self.cost_ = -self.score(X)
+        self.prototypes_ = prototype_table(rows.columns, self._prototypes)
+        self.n_clusters_ = len(self._prototypes)
+        self.cluster_sizes_ = np.bincount(self.labels_, minlength=self.n_clusters_)
+        self.is_certain_ = self.cluster_sizes_ > 0
+        self.feature_names_in_ = np.array(self._schema().columns, dtype=object)
+        self.n_features_in_ = len(self.feature_names_in_)
         self.guarantee_ = Unprotected("plain k-prototypes adds no noise")
         return self
 
@@ -162,6 +194,10 @@ class KPrototypes(ScoredPrototypes, ClusterMixin, BaseEstimator):  # type: ignor
             Ignored.
         """
         return -total_cost(rows_of(X, self._schema()), self._assignment())
+
+    def _group_values(self) -> dict[str, Sequence[Any]]:
+        values: dict[str, Sequence[Any]] = self.prototypes_.to_pydict()
+        return values
 
     def _schema(self) -> Schema:
         mixed_columns(self.domain)  # refuses what is no schema

@@ -49,6 +49,19 @@ class Prototypes:
         )
 
 
+def prototype_table(columns: MixedColumns, prototypes: Prototypes) -> pa.Table:
+    """Return the prototypes in the columns' own units; a level is the nearest one."""
+    made: dict[str, Any] = {}
+    for i, number in enumerate(columns.numbers):
+        values = number.unscaled(prototypes.numbers[:, i])
+        made[number.name] = (
+            [number.levels[round(float(v))] for v in values] if number.levels else values
+        )
+    for i, column in enumerate(columns.categories):
+        made[column.name] = [column.labels[code] for code in prototypes.codes[:, i]]
+    return pa.table({name: pa.array(values) for name, values in made.items()})
+
+
 @dataclass(frozen=True, eq=False)
 class MixedRows:
     """Rows held in memory: synthetic ones, or those of a plain method.

@@ -16,6 +16,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from shoal.arrays import Floats, Integers
 from shoal.cluster._computed_once import ComputedOnce
+from shoal.cluster._groups_display import GroupsMixin
 from shoal.cluster.intervals.result import Intervals
 from shoal.cluster.model_folder import save_model
 from shoal.cluster.totals import (
@@ -92,7 +93,7 @@ def _listed_labels(listed: Integers, labels: Integers, keys: Integers) -> Intege
     return of_keys
 
 
-class FittedWave(ComputedOnce, PrivateEstimator):
+class FittedWave(GroupsMixin, ComputedOnce, PrivateEstimator):
     """The released grid of a fitted ``WaveCluster``, and what can be computed from it without rows.
 
     The attributes are described in ``WaveCluster``.
@@ -282,6 +283,12 @@ class FittedWave(ComputedOnce, PrivateEstimator):
         if self.is_private:
             warn_if_no_group_is_certain(self.is_certain_, self.rows_detected_)
         return self
+
+    def _group_values(self) -> dict[str, list[str]]:
+        """Return from where to where each cluster reaches."""
+        ends = enumerate(self.grid_.box.names)
+        return {name: [f"{low:,.4g} to {high:,.4g}" for low, high in self.boxes_[:, :, axis]]
+                for axis, name in ends}  # fmt: skip
 
     def _labels(self) -> CellLabels:
         """Return the kernel that labels a block of rows."""

@@ -1,0 +1,122 @@
+"""Every clusterer has the same habits: attributes, labels in one call, and groups that it shows."""
+
+import numpy as np
+import pytest
+
+import shoal
+from shoal.cluster import LocalRounds, RoundsModel
+from shoal.cluster.local.transcript import AllRounds
+from shoal.randomness import Randomness
+
+NAME = "<b>age</b>"
+BOX = shoal.Box.of([NAME, "visits"], [0, 0], [100, 20])
+SCHEMA = shoal.Schema.of(
+    {"version": 1, "columns": {NAME: {"low": 0, "high": 100}, "sex": {"values": ["F", "M"]}}}
+)
+ROWS = BOX.clip(
+    np.array([[20, 4], [80, 16]])[np.arange(800) % 2]
+    + np.random.default_rng(0).normal(0, [3, 0.6], (800, 2))
+)
+TABLE = {NAME: ROWS[:, 0], "sex": np.where(ROWS[:, 1] > 10, "F", "M")}
+GRID = shoal.LocalGrid(BOX, epsilon=4, n_expected=800, n_clusters=2)
+REPORTS = GRID.release(ROWS, Randomness(7).noise)
+UNFITTED = {
+    "PrivateKMeans": (shoal.PrivateKMeans(2, epsilon=2, domain=BOX, random_state=1), ROWS),
+    "WaveCluster": (shoal.WaveCluster(epsilon=2, domain=BOX, random_state=1), ROWS),
+    "PrivateKPrototypes": (
+        shoal.PrivateKPrototypes(2, epsilon=2, domain=SCHEMA, n_init=2, random_state=1),
+        TABLE,
+    ),
+    "KPrototypes": (shoal.KPrototypes(2, domain=SCHEMA, n_init=2, random_state=1), TABLE),
+    "LocalClusterer": (shoal.LocalClusterer(2, mechanism=GRID, random_state=1), REPORTS),
+}
+SAVED = ("PrivateKMeans", "WaveCluster", "PrivateKPrototypes", "LocalClusterer", "RoundsModel")
+
+
+def rounds():
+    first = LocalRounds(BOX, n_clusters=2, epsilon=4.0, n_expected=800)
+    return RoundsModel.of(AllRounds(first, 7).release(ROWS, Randomness(1).noise))
+
+
+@pytest.fixture(scope="module")
+def fitted():
+    made = {name: shoal.estimator.unfitted_copy(model) for name, (model, _) in UNFITTED.items()}
+    return {name: made[name].fit(rows) for name, (_, rows) in UNFITTED.items()} | {
+        "RoundsModel": rounds()
+    }
+
+
+def sizes_of(model):
+    return model.cluster_sizes_ if hasattr(model, "cluster_sizes_") else model.cluster_sizes_
+
+
+@pytest.mark.parametrize("name", [*UNFITTED, "RoundsModel"])
+def test_number_columns_sizes_and_certainty_are_attributes(fitted, name):
+    model = fitted[name]
+    assert model.n_clusters_ == len(sizes_of(model)) == 2
+    assert set(model.feature_names_in_) <= {NAME, "visits", "sex"}
+    assert len(model.feature_names_in_) == 2
+    assert 0.8 * 800 < sizes_of(model).sum() < 1.2 * 800
+    if name != "LocalClusterer":
+        assert model.is_certain_.tolist() == [True, True]
+
+
+def test_groups_of_reports_are_certain_once_the_evidence_was_looked_at(fitted):
+    model = fitted["LocalClusterer"]
+    assert model.is_certain_ is None
+    told = model.evidence(REPORTS, random_state=0).told
+    assert model.is_certain_.tolist() == [told, told]
+    assert model.fit(REPORTS).is_certain_ is None
+
+
+@pytest.mark.parametrize("name", SAVED)
+def test_a_loaded_model_has_them_too(fitted, name, tmp_path):
+    model = fitted[name]
+    loaded = shoal.load_model(model.save(tmp_path / "model"))
+    assert loaded.feature_names_in_.tolist() == model.feature_names_in_.tolist()
+    assert loaded.n_clusters_ == model.n_clusters_
+    assert np.allclose(sizes_of(loaded), sizes_of(model))
+
+
+@pytest.mark.parametrize("name", UNFITTED)
+def test_fit_predict_is_fit_then_predict(fitted, name):
+    model, rows = UNFITTED[name]
+    labels = shoal.estimator.unfitted_copy(model).fit_predict(rows)
+    expected = (
+        fitted[name].report_labels_ if name == "LocalClusterer" else fitted[name].predict(rows)
+    )
+    assert np.array_equal(labels, expected)
+
+
+@pytest.mark.parametrize("name", UNFITTED)
+def test_a_model_that_is_not_fitted_shows_its_settings_alone(name):
+    model = shoal.estimator.unfitted_copy(UNFITTED[name][0])
+    assert "\n" not in repr(model)
+    assert "about</th>" not in model._repr_html_()
+
+
+@pytest.mark.parametrize("name", [*UNFITTED, "RoundsModel"])
+def test_a_fitted_model_shows_a_line_for_each_group(fitted, name):
+    lines = repr(fitted[name]).splitlines()
+    assert lines[0].startswith(f"{name}(")
+    assert lines[1].startswith("2 groups; ")
+    assert str(fitted[name].guarantee_) in lines[1]
+    assert [line.split()[0] for line in lines[2:]] == ["Group", "1", "2"]
+
+
+@pytest.mark.parametrize("name", [*UNFITTED, "RoundsModel"])
+def test_a_notebook_shows_the_groups_with_names_escaped(fitted, name):
+    shown = fitted[name]._repr_html_()
+    groups = shown[shown.rindex("<table>") :]
+    assert groups.count("<tr>") == 3
+    assert "&lt;b&gt;age&lt;/b&gt;" in groups
+    assert NAME not in groups
+
+
+@pytest.mark.parametrize("name", [*UNFITTED, "RoundsModel"])
+def test_showing_a_model_computes_nothing(fitted, name, monkeypatch):
+    model = fitted[name]
+    monkeypatch.setattr(type(model), "_compute_once", None, raising=False)
+    assert "n_clusters_" in dir(model)
+    assert repr(model)
+    assert model._repr_html_()
