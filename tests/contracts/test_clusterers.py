@@ -47,7 +47,7 @@ def fitted():
 
 
 def sizes_of(model):
-    return model.cluster_sizes_ if hasattr(model, "cluster_sizes_") else model.cluster_sizes_
+    return model.cluster_sizes_
 
 
 @pytest.mark.parametrize("name", [*UNFITTED, "RoundsModel"])

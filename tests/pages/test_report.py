@@ -202,3 +202,19 @@ def test_the_package_of_reports_is_called_like_a_function(tmp_path, model):
 
     assert shoal.report(model, tmp_path / "page.html").exists()
     assert shoal.report.findings is findings
+
+
+def test_a_page_without_a_path_is_shown_and_not_written(tmp_path, model, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    page = shoal.report(model)
+    written = shoal.report(model, tmp_path / "other.html")
+    assert page.html == written.read_text(encoding="utf-8").replace("other.json", "page.json")
+    assert not list(tmp_path.glob("page*"))
+    assert repr(page).startswith("<page of a PrivateKMeans;")
+
+
+def test_a_shown_page_cannot_leave_its_frame(model):
+    shown = shoal.report(model, title='"><script>alert(1)</script>')._repr_html_()
+    assert shown.startswith('<iframe sandbox="" srcdoc="&lt;!')
+    assert shown.count("<") == shown.count(">") == 2
+    assert shown.split('srcdoc="')[1].count('"') == 5

@@ -87,7 +87,7 @@ def _group_table(model: Any) -> tuple[list[str], list[list[str]]]:
 
 
 def _sizes(model: Any) -> Any:
-    return model.cluster_sizes_ if hasattr(model, "cluster_sizes_") else model.cluster_sizes_
+    return model.cluster_sizes_
 
 
 def _value_text(value: Any) -> str:

@@ -5,6 +5,8 @@
 
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from html import escape
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -30,7 +32,7 @@ LEARNT = "clusters of reports"  # the kind of result that spends nothing of its 
 
 def report(
     subject: Any,
-    path: str | os.PathLike[str],
+    path: str | os.PathLike[str] | None = None,
     *,
     title: str | None = None,
     publisher: str | None = None,
@@ -40,8 +42,8 @@ def report(
     files: Iterable[Mapping[str, str]] = (),
     publish_anyway: bool = False,
     overwrite: bool = False,
-) -> Path:
-    """Write the page of a fitted model, a summary, a plan or a result as one HTML file.
+) -> "Path | ShownPage":
+    """Write the page of a fitted model, a summary, a plan or a result as one HTML file, or show it.
 
     Nothing is spent: a page says what was released, and what each person was promised. The numbers
     of a public page are written beside it as JSON; either both files appear or none.
@@ -52,7 +54,8 @@ def report(
         A fitted ``PrivateKMeans``, ``PrivateKPrototypes``, ``WaveCluster``, ``LocalClusterer`` or
         synopsis; a ``Plan``; a ``Result``, or whatever has ``to_result``; or a folder of a model.
     path
-        The file to write; it ends in ``.html``.
+        The file to write; it ends in ``.html``. Left out, nothing is written, and a notebook shows
+        the page.
     title
         The heading of the page; None names groups and columns.
     names
@@ -68,9 +71,10 @@ def report(
     publish_anyway
         Whether a public page shows groups that are not distinguishable from noise; without, it says
         that there are none to show.
+
     Returns
     -------
-    The path of the page.
+    The path of the page; without a path, the page, which shows itself in a notebook.
 
     Raises
     ------
@@ -87,28 +91,60 @@ def report(
     >>> from shoal.privacy import PureDP, Result
     >>> report(Result("example", PureDP(1)), tempfile.mkdtemp() + "/page.html").name
     'page.html'
+    >>> report(Result("example", PureDP(1)))
+    <page of a Result; a notebook shows it, report(subject, "page.html") writes it>
     """
-    page = _checked_path(path)
+    page = Path("page.html") if path is None else _checked_path(path)
+    kind = type(subject).__name__
     if isinstance(subject, str | os.PathLike):
         subject, files = load_subject(subject)
     if isinstance(subject, Mapping):
-        held = subject.get("audience") == "curator"
-        _write(texts(subject, page), page, overwrite, private=held)
-        return page
-    built = build_page(
-        subject,
-        title=title,
-        publisher=publisher,
-        names=names,
-        publish_anyway=publish_anyway or audience == "curator",
-    )
-    if isinstance(built, Verdicts):
-        _write({page: verdict_page(built)}, page, overwrite, private=not built.constructed)
-        return page
-    known = ledger if ledger is not None else _own_ledger(subject)
-    content = page_findings(built, audience, ledger=known, files=files)
-    _write(texts(content, page), page, overwrite, private=audience == "curator")
+        written, private = texts(subject, page), subject.get("audience") == "curator"
+    else:
+        built = build_page(
+            subject,
+            title=title,
+            publisher=publisher,
+            names=names,
+            publish_anyway=publish_anyway or audience == "curator",
+        )
+        if isinstance(built, Verdicts):
+            written, private = {page: verdict_page(built)}, not built.constructed
+        else:
+            known = ledger if ledger is not None else _own_ledger(subject)
+            content = page_findings(built, audience, ledger=known, files=files)
+            written, private = texts(content, page), audience == "curator"
+    if path is None:
+        return ShownPage(written[page], kind)
+    _write(written, page, overwrite, private=private)
     return page
+
+
+@dataclass(frozen=True)
+class ShownPage:
+    """A page that is not written: a notebook shows it, in a frame that can do and load nothing.
+
+    Parameters
+    ----------
+    subject
+        What kind of thing it is the page of.
+    """
+
+    html: str
+    subject: str
+
+    def __repr__(self) -> str:
+        return (
+            f"<page of a {self.subject}; a notebook shows it, "
+            'report(subject, "page.html") writes it>'
+        )
+
+    def _repr_html_(self) -> str:
+        # Kept apart from the notebook, whose style and scripts are none of the page's.
+        return (
+            f'<iframe sandbox="" srcdoc="{escape(self.html)}" title="{escape(repr(self))}" '
+            'style="width:100%;height:640px;border:0"></iframe>'
+        )
 
 
 def build_page(
