@@ -26,6 +26,7 @@ if TYPE_CHECKING:  # what _HOMES says, for type checkers and editors; a test hol
     from shoal.cluster import WaveCluster as WaveCluster
     from shoal.cluster import choose as choose
     from shoal.cluster import load_model as load_model
+    from shoal.cluster import plot as plot
     from shoal.data import students as students
     from shoal.domain import Box as Box
     from shoal.domain import Categories as Categories
@@ -63,6 +64,7 @@ _HOMES = {
         "WaveCluster",
         "choose",
         "load_model",
+        "plot",
     ),
     "data": ("students",),
     "domain": ("Box", "Categories", "Schema"),

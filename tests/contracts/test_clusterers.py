@@ -6,6 +6,7 @@ import pytest
 import shoal
 from shoal.cluster import LocalRounds, RoundsModel
 from shoal.cluster.local.transcript import AllRounds
+from shoal.errors import InvalidSetting
 from shoal.randomness import Randomness
 
 NAME = "<b>age</b>"
@@ -46,17 +47,13 @@ def fitted():
     }
 
 
-def sizes_of(model):
-    return model.cluster_sizes_
-
-
 @pytest.mark.parametrize("name", [*UNFITTED, "RoundsModel"])
 def test_number_columns_sizes_and_certainty_are_attributes(fitted, name):
     model = fitted[name]
-    assert model.n_clusters_ == len(sizes_of(model)) == 2
+    assert model.n_clusters_ == len(model.cluster_sizes_) == 2
     assert set(model.feature_names_in_) <= {NAME, "visits", "sex"}
     assert len(model.feature_names_in_) == 2
-    assert 0.8 * 800 < sizes_of(model).sum() < 1.2 * 800
+    assert 0.8 * 800 < model.cluster_sizes_.sum() < 1.2 * 800
     if name != "LocalClusterer":
         assert model.is_certain_.tolist() == [True, True]
 
@@ -75,7 +72,7 @@ def test_a_loaded_model_has_them_too(fitted, name, tmp_path):
     loaded = shoal.load_model(model.save(tmp_path / "model"))
     assert loaded.feature_names_in_.tolist() == model.feature_names_in_.tolist()
     assert loaded.n_clusters_ == model.n_clusters_
-    assert np.allclose(sizes_of(loaded), sizes_of(model))
+    assert np.allclose(loaded.cluster_sizes_, model.cluster_sizes_)
 
 
 @pytest.mark.parametrize("name", UNFITTED)
@@ -120,3 +117,26 @@ def test_showing_a_model_computes_nothing(fitted, name, monkeypatch):
     assert "n_clusters_" in dir(model)
     assert repr(model)
     assert model._repr_html_()
+
+
+@pytest.mark.parametrize(
+    "name", ["PrivateKMeans", "WaveCluster", "PrivateKPrototypes", "LocalClusterer"]
+)
+def test_a_model_is_drawn_in_one_line(fitted, name):
+    figure = shoal.plot(fitted[name])
+    assert figure == fitted[name].plot()
+    assert figure.svg().startswith("<svg")
+    assert NAME not in figure._repr_html_()
+
+
+def test_columns_of_a_map_and_the_group_of_a_profile_can_be_chosen(fitted):
+    assert (
+        shoal.plot(fitted["PrivateKMeans"], columns=["visits", NAME]).data["names"][0] == "visits"
+    )
+    assert shoal.plot(fitted["PrivateKPrototypes"], group=2).data["number"] == 2
+    with pytest.raises(InvalidSetting, match="two columns"):
+        shoal.plot(fitted["PrivateKMeans"], columns=["visits", "size"])
+    with pytest.raises(InvalidSetting, match="from 1 to 2"):
+        shoal.plot(fitted["PrivateKPrototypes"], group=3)
+    with pytest.raises(InvalidSetting, match="no figure"):
+        shoal.plot(fitted["KPrototypes"])

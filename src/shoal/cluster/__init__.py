@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from shoal.cluster._simulate import Refit, StandInRows, refit, unfitted
     from shoal.cluster._synopsis_clusters import cluster_synopsis
     from shoal.cluster.control import without_data
+    from shoal.cluster.figures import plot
     from shoal.cluster.kmeans._estimator import PrivateKMeans
     from shoal.cluster.local import LocalClusterer
     from shoal.cluster.local._prototypes import LocalPrototypes
@@ -64,6 +65,7 @@ _MODULE_OF = {
     "cluster_synopsis": "_synopsis_clusters",
     "listed_files": "model_folder",
     "load_model": "model_folder",
+    "plot": "figures",
     "refit": "_simulate",
     "unfitted": "_simulate",
     "without_data": "control",
@@ -85,6 +87,7 @@ __all__ = [
     "cluster_synopsis",
     "listed_files",
     "load_model",
+    "plot",
     "refit",
     "unfitted",
     "without_data",

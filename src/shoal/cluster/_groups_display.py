@@ -74,20 +74,16 @@ def _left_out(model: Any) -> list[str]:
 def _group_table(model: Any) -> tuple[list[str], list[list[str]]]:
     """Return headings, and a line for each group: its number, what stands for it, its size."""
     shown = dict(list(model._group_values().items())[:_MOST_COLUMNS])
-    sizes = [f"{round(float(size)):,}" for size in _sizes(model)]
-    told = model.is_certain_
-    if told is not None:
-        marks = ("" if sure else " (uncertain)" for sure in told)
+    sizes = [f"{round(float(size)):,}" for size in model.cluster_sizes_]
+    certain = model.is_certain_
+    if certain is not None:
+        marks = ("" if sure else " (uncertain)" for sure in certain)
         sizes = [size + mark for size, mark in zip(sizes, marks, strict=True)]
     numbers = [str(i + 1) for i in range(model.n_clusters_)]
     values = [[_value_text(value) for value in column] for column in shown.values()]
     unit = "Reports" if hasattr(model, "n_reports_") else "Rows"
     rows = [list(line) for line in zip(numbers, *values, sizes, strict=True)]
     return ["Group", *shown, f"{unit}, about"], rows[:_MOST_GROUPS]
-
-
-def _sizes(model: Any) -> Any:
-    return model.cluster_sizes_
 
 
 def _value_text(value: Any) -> str:

@@ -2,16 +2,16 @@
 
 import math
 from collections.abc import Sequence
-from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from shoal.arrays import Floats, Integers
+from shoal.arrays import Floats
+from shoal.cluster.figures import cells_of_synopsis, column_pairs
 from shoal.cluster.kmeans.plan import strength
 from shoal.cluster.totals import whole_shares
 from shoal.errors import quantity
-from shoal.figures import cell_map, raster_of_cells, raster_of_points
+from shoal.figures import cell_map
 from shoal.figures.text import count_decimals, format_number, shorten
 from shoal.pages._cluster_parts import (
     ROW_IS_PERSON,
@@ -69,8 +69,6 @@ UNREACHED = (
 )
 LINE_COLUMNS = 8  # columns that fit a line of a terminal
 PAGE_COLUMNS = 12  # columns that fit a page
-MAPS = 4  # pairs of columns to draw at most
-MAP_PARTS = 48  # of a map along each axis at most
 _NAMED = 4  # groups named in a map's description
 
 
@@ -433,22 +431,13 @@ def maps(groups: KMeansGroups) -> list["CellMap"]:
     return [_map(groups, pair) for pair in column_pairs(groups.box, groups.centers)]
 
 
-def column_pairs(box: "Box", centers: Floats) -> list[tuple[int, int]]:
-    """Return pairs of columns worth a map, those with the most distant centres first."""
-    if box.distance_unit == "km":
-        return [(1, 0)]  # longitude across
-    spread = (centers / (box.high - box.low)).std(axis=0)
-    each = combinations(range(box.d), 2)
-    return sorted(each, key=lambda pair: -spread[pair[0]] * spread[pair[1]])[:MAPS]
-
-
 def _map(groups: KMeansGroups, pair: Sequence[int]) -> "CellMap":
     at = list(pair)
     names = [groups.columns[i].axis for i in at]
     across, upwards = (groups.columns[i].within for i in at)
     title = "Groups" if any(groups.certain) else "No clear groups"
     return cell_map(
-        _counts(groups, at),
+        cells_of_synopsis(getattr(groups.model, "synopsis_", None), groups.box, at, groups.n_rows),
         names=names,
         low=groups.box.low[at],
         high=groups.box.high[at],
@@ -459,21 +448,6 @@ def _map(groups: KMeansGroups, pair: Sequence[int]) -> "CellMap":
         reach=groups.reach[:, at],
         of=groups.unit,
     )
-
-
-def _counts(groups: KMeansGroups, at: list[int]) -> Integers:
-    """Return the released cells on a grid of two columns; zeros if none were released."""
-    box, synopsis = groups.box, getattr(groups.model, "synopsis_", None)
-    within = np.stack([box.low[at], box.high[at]])
-    parts = min(MAP_PARTS, max(8, math.isqrt(groups.n_rows // 8)))
-    if synopsis is None:
-        return np.zeros((1, 1), dtype=np.int64)
-    cells, view = synopsis.cells_, synopsis.view_
-    if view is None:
-        corners = cells.low[:, at], cells.high[:, at]
-        return raster_of_cells(*corners, cells.weight, within=within, parts=parts)
-    points = view.embed(cells.centers)[:, at]
-    return raster_of_points(points, cells.weight, within=within, parts=parts)
 
 
 def _description(groups: KMeansGroups, at: list[int]) -> str:

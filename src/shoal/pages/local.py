@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from shoal.arrays import Floats, Integers
+from shoal.cluster.figures import MAP_PARTS, column_pairs
 from shoal.cluster.intervals.result import Intervals
 from shoal.cluster.local.rounds import ROUNDS_FROM
 from shoal.cluster.totals import whole_shares
@@ -37,7 +38,6 @@ from shoal.pages._groups import (
     replace_titles,
     title_columns,
 )
-from shoal.pages._kmeans import MAP_PARTS, column_pairs
 from shoal.pages._numeric_profiles import NumericProfiles
 from shoal.pages.page import Fact, Line, Page, Table, bounds_origin, bounds_text
 

@@ -1,7 +1,7 @@
 """What every estimator with centres can do once it is fitted: label rows, be told, be kept."""
 
 from abc import abstractmethod
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Self
 
@@ -11,10 +11,11 @@ from numpy.typing import NDArray
 from sklearn.base import TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from shoal.arrays import Floats
+from shoal.arrays import Floats, Integers
 from shoal.cluster._computed_once import ComputedOnce
 from shoal.cluster._groups_display import GroupsMixin
 from shoal.cluster.choose.cost_curve import CostCurve
+from shoal.cluster.figures import cells_of_synopsis, center_map
 from shoal.cluster.intervals.result import Intervals
 from shoal.cluster.kmeans._kernels import Cube, Distances, Labels, LeastSquares, Nearest
 from shoal.cluster.model_folder import save_model
@@ -22,6 +23,7 @@ from shoal.domain import Box
 from shoal.engine import rows_of
 from shoal.engine.rows import Mapper
 from shoal.estimator import PrivateEstimator
+from shoal.figures import Figure
 from shoal.privacy import Public, Released, Result
 from shoal.synopsis.folder import CELLS, DOCUMENT, read_box, synopsis_of
 
@@ -108,6 +110,21 @@ class CentroidClusterer(
         kernel = LeastSquares(half, self.cluster_centers_ / half, _STEPS)
         (squares,) = rows_of(X, self.box).sum(kernel)
         return -float(squares[0]) / _STEPS
+
+    def plot(self, columns: Sequence[str] | None = None) -> Figure:
+        """Draw the centres over two columns, with the released cells.
+
+        Parameters
+        ----------
+        columns
+            The names of the two; None takes those in which centres are the most distant.
+        """
+        check_is_fitted(self)
+
+        def counts(at: list[int]) -> Integers:
+            return cells_of_synopsis(self.synopsis_, self.box, at, self.n_rows_)
+
+        return center_map(self.box, self.cluster_centers_, counts, columns, "rows")
 
     def to_result(self) -> Result:
         """What a report shows: settings, which are public, and what was released."""

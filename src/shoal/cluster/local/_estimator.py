@@ -4,6 +4,7 @@
 by the spread of the records.
 """
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Self
 
@@ -16,6 +17,7 @@ from shoal.arrays import Floats, Integers, nearest_centers
 from shoal.cluster._computed_once import ComputedOnce
 from shoal.cluster._groups_display import GroupsMixin
 from shoal.cluster._simulate import refit, unfitted
+from shoal.cluster.figures import center_map
 from shoal.cluster.intervals.result import Intervals
 from shoal.cluster.local import saving
 from shoal.cluster.local._inputs import (
@@ -49,6 +51,7 @@ from shoal.engine.rows import Mapper
 from shoal.engine.table import FrameTable
 from shoal.errors import InvalidSetting
 from shoal.estimator import NotebookDisplay
+from shoal.figures import Figure, raster_of_points
 from shoal.mechanisms import Prior, RandomizedResponse, Reports
 from shoal.mechanisms.local.laplace.prior import laplace_of
 from shoal.mechanisms.local.scaling import Scaling
@@ -56,6 +59,9 @@ from shoal.mechanisms.local.users_needed import users_needed
 from shoal.privacy import Guarantee, Ledger, LedgerOrPath, LocalDP, Public, Released, Result
 from shoal.privacy.exact import Number, whole_number
 from shoal.randomness import Randomness, Seed
+
+# Few enough that the nodes of a coarse lattice leave no stripes.
+_MAP_PARTS = 12
 
 
 class LocalClusterer(GroupsMixin, ComputedOnce, NotebookDisplay, BaseEstimator):  # type: ignore[misc]
@@ -429,6 +435,26 @@ class LocalClusterer(GroupsMixin, ComputedOnce, NotebookDisplay, BaseEstimator):
     def domain(self) -> Box | None:
         """The mechanism's public box, or None if it has none."""
         return box_of(self.mechanism)
+
+    def plot(self, columns: Sequence[str] | None = None) -> Figure:
+        """Draw the centres over two columns of the box, with the learnt density.
+
+        Parameters
+        ----------
+        columns
+            The names of the two; None takes those in which centres are the most distant.
+        """
+        check_is_fitted(self)
+
+        def counts(at: list[int]) -> Integers:
+            assert self.domain is not None
+            within = np.stack([self.domain.low[at], self.domain.high[at]])
+            people = self.density_.weights * self.n_reports_
+            return raster_of_points(
+                self.density_.atoms[:, at], people, within=within, parts=_MAP_PARTS
+            )
+
+        return center_map(self.domain, self.cluster_centers_, counts, columns, "reports")
 
     def to_result(self) -> Result:
         """Return the settings, which are public, and what was learnt from reports, for a report."""

@@ -13,6 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 from shoal.cluster._computed_once import ComputedOnce
 from shoal.cluster._groups_display import GroupsMixin
 from shoal.cluster.choose.cost_curve import CostCurve
+from shoal.cluster.figures import profile_of_group
 from shoal.cluster.kmeans._settings import cluster_numbers
 from shoal.cluster.model_folder import save_model
 from shoal.cluster.prototypes._number_of_groups import choose_groups
@@ -47,6 +48,7 @@ from shoal.domain import Schema
 from shoal.engine import Rows, rows_of
 from shoal.errors import InvalidSetting
 from shoal.estimator import MIXED_ROW_COUNT_SHARE, RowCount, Spending, promise_to_settings
+from shoal.figures import Figure
 from shoal.mechanisms import Geometric
 from shoal.privacy import LedgerOrPath, Public, PureDP, Released, Result
 from shoal.privacy.exact import whole_number
@@ -369,6 +371,17 @@ class PrivateKPrototypes(
         return rows_of(X, every_row(self.domain))
 
     # How it is told and kept.
+
+    def plot(self, group: int | None = None) -> Figure:
+        """Draw the profile of a group beside everyone.
+
+        Parameters
+        ----------
+        group
+            Its number, from 1; None takes the largest group.
+        """
+        check_is_fitted(self)
+        return profile_of_group(self.profiles_, group)
 
     def to_result(self) -> Result:
         """Return what a report shows: settings, which are public, and what was released."""
