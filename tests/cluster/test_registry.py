@@ -30,12 +30,12 @@ def test_what_finds_groups_can_be_saved_and_has_a_page(entry):
     assert entry.kind is EXPORTED[entry.name]
     assert entry.is_model == (entry.page is not None) == hasattr(entry.kind, "_tables")
     if entry.page is not None:
-        assert callable(import_module(entry.page).page)
+        assert callable(import_module(f"shoal.pages.{entry.page}").page)
 
 
 @every
 def test_a_command_is_a_method_of_shoal_cluster(entry):
-    assert entry.command is None or METHODS[entry.command].page == entry.page
+    assert entry.command is None or METHODS[entry.command].page == f"shoal.pages.{entry.page}"
 
 
 @every

@@ -356,6 +356,13 @@ VERBS = {
             ],
         ),
     ],
+    ("data", "for-spreadsheets"): [
+        (
+            "data for-spreadsheets",
+            ("table",),
+            lambda at: ["data", "for-spreadsheets", at.table, "-o", at.out],
+        )
+    ],
     ("data", "fetch"): [  # a set that no address has: nothing is asked of the network
         ("data fetch", (), lambda at: ["data", "fetch", "adult", "--to", at.out])
     ],

@@ -45,7 +45,7 @@ class Entry:
     package
         The package that exports it.
     page
-        The module that builds its page; None if its base class has one.
+        The module of ``shoal.pages`` that builds its page; None if its base class has one.
     command
         Its name on the command line; None if it has none there.
     is_mixed
@@ -232,7 +232,7 @@ REGISTRY = (
     Entry(
         "PrivateKMeans",
         "shoal.cluster",
-        "shoal.pages._kmeans",
+        "_kmeans",
         "kmeans",
         settings={"n_clusters": 2},
         replays=_kmeans_replays,
@@ -242,7 +242,7 @@ REGISTRY = (
     Entry(
         "WaveCluster",
         "shoal.cluster",
-        "shoal.pages._wave",
+        "_wave",
         "wave",
         settings={"min_cells": 1},
         replays=_wave_replays,
@@ -265,7 +265,7 @@ REGISTRY = (
     Entry(
         "PrivateKPrototypes",
         "shoal.cluster",
-        "shoal.pages._prototypes",
+        "_prototypes",
         "prototypes",
         is_mixed=True,
         settings={"n_clusters": 2},
@@ -273,6 +273,6 @@ REGISTRY = (
         gates=_prototypes_gates,
     ),
     # Learnt from reports, on which the budget was spent: nothing of theirs is audited here.
-    Entry("LocalClusterer", "shoal.cluster", "shoal.pages.local"),
-    Entry("RoundsModel", "shoal.cluster", "shoal.pages.rounds"),
+    Entry("LocalClusterer", "shoal.cluster", "local"),
+    Entry("RoundsModel", "shoal.cluster", "rounds"),
 )

@@ -23,7 +23,7 @@ from shoal.report.render import texts
 from shoal.report.verdicts import Verdicts, verdict_page
 
 # The module that builds the page of each class; a class of the user's own has the page of its base.
-BUILDERS = {entry.name: entry.page for entry in REGISTRY if entry.page is not None} | {
+BUILDERS = {each.name: f"shoal.pages.{each.page}" for each in REGISTRY if each.page is not None} | {
     "Plan": "shoal.pages.plan",
     "Synopsis": "shoal.pages._synopsis",
 }

@@ -425,7 +425,7 @@ import sys, time
 sys.path.insert(0, {str(Path(__file__).parent)!r})
 from pathlib import Path
 from shoal.anonymize import Policy, run_policy
-from shoal.anonymize.release import writer
+from shoal.anonymize.release import _writer as writer
 real = writer.shuffle_rows
 def slow(*args):
     for batch in real(*args):
