@@ -82,6 +82,14 @@ def test_a_decimal_of_many_digits_moves_no_other(kind, odd):
     check(AMOUNTS, make(amounts), make([*amounts, Decimal(odd)]))
 
 
+@pytest.mark.parametrize("kind", ["a mapping", "polars"])
+def test_a_tiny_amount_moves_none_of_five_thousand_amounts_in_cents(kind):
+    amounts = [Decimal(cents).scaleb(-2) for cents in range(5_000)]
+    grid = UniformGrid(epsilon=1, domain=Box(x=(0, 50)), cells=500, nonfinite="drop")
+    make = DECIMAL_TABLES[kind]
+    check(grid, make(amounts), make([*amounts, Decimal("1.5E-10")]))
+
+
 @pytest.mark.parametrize("model", mixed_models(["x"]))
 def test_one_text_beside_times_in_a_mapping_moves_no_other(model):
     times = [NOON] * ROWS

@@ -80,7 +80,7 @@ def in_csv(name, opened=open):
     def write(cells, folder):
         path = folder / name
         with opened(path, "wt", newline="", encoding="utf-8") as file:
-            lines = csv.writer(file)
+            lines = csv.writer(file, delimiter="\t" if name.endswith(".tsv") else ",")
             lines.writerows([["x", "y"], *([cell, "somewhere"] for cell in cells)])
         return path
 
@@ -113,6 +113,7 @@ UNTYPED = {
     "mapping": lambda cells, folder: {"x": cells},
     "csv": in_csv("t.csv"),
     "csv.gz": in_csv("t.csv.gz", gzip.open),
+    "tsv": in_csv("t.tsv"),
 }
 TYPED = {
     "array": lambda cells, folder: np.array([[cell] for cell in cells]),
@@ -129,6 +130,7 @@ TYPED = {
     "polars objects": lambda cells, folder: pl.DataFrame({"x": pl.Series(cells, dtype=pl.Object)}),
     "lazy polars": lambda cells, folder: pl.LazyFrame({"x": cells}),
     "arrow": lambda cells, folder: arrow(cells),
+    "arrow batch": lambda cells, folder: arrow(cells).to_batches()[0],
     "arrow dictionary": lambda cells, folder: pa.table({"x": pa.array(cells).dictionary_encode()}),
     "reader": lambda cells, folder: arrow(cells).to_reader(),
     "data set": lambda cells, folder: ds.dataset(arrow(cells)),
