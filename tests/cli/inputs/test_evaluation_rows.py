@@ -6,6 +6,7 @@ import pytest
 
 from shoal.cli.inputs._evaluation_rows import column_names, draw_evaluation_rows
 from shoal.domain import Box
+from shoal.engine.spark._session import read_table
 from shoal.errors import (
     DimensionMismatch,
     NotFinite,
@@ -98,7 +99,7 @@ def test_only_a_sample_leaves_the_cluster_drawn_alike_from_all_of_it(spark):
 def test_a_cluster_refuses_what_is_refused_here(spark, tmp_path):
     def raised(kind, text, labels=None):
         path = table(tmp_path, text)
-        frame = spark.read.csv(path, header=True)
+        frame = read_table(spark, path)
         said = []
         for source in (path, frame):
             with pytest.raises(kind) as error:

@@ -10,6 +10,7 @@ from typing import Any
 import pyarrow as pa
 
 from shoal.data.source import check_names, find_columns
+from shoal.data.untyped import field_of_cells
 from shoal.domain import Box, Schema
 from shoal.engine.duckdb import COUNTED, OWNER, plain_names, with_plain_names
 from shoal.engine.entry import is_spark_frame
@@ -20,7 +21,7 @@ from shoal.engine.spark._rows import SparkRows
 from shoal.engine.spark._tasks import hide_error_text, map_partitions, merge_batches
 from shoal.engine.spark.failures import check_session_runs, translate_errors
 from shoal.engine.spark.files import digest_of, files_of, uri_of
-from shoal.engine.spark.schema import ddl_of, empty_batch, quote_name
+from shoal.engine.spark.schema import cells_of_columns, ddl_of, empty_batch, quote_name
 from shoal.engine.table import BlockTask
 from shoal.errors import InvalidSetting, TooLarge
 
@@ -245,7 +246,13 @@ class SparkTable:
         with translate_errors("drawing a sample"):
             # A random number a row and the smallest n: Spark's own sample() has no fixed size.
             lots = self.frame.selectExpr(*plain, f"rand({seed % 2**63}) AS lot").sort("lot")
-            return lots.limit(n).drop("lot").toArrow().rename_columns(list(columns))
+            drawn = lots.limit(n).drop("lot").toArrow()
+        cells = cells_of_columns(self.frame, columns)
+        fields = [
+            field_of_cells(name, kind, cells[name])
+            for name, kind in zip(columns, drawn.schema.types, strict=True)
+        ]
+        return pa.table(drawn.columns, schema=pa.schema(fields))
 
     @contextmanager
     def added_up(self, task: BlockTask, schema: pa.Schema) -> Iterator["SparkTable"]:
