@@ -11,8 +11,9 @@ import numpy as np
 from sklearn.cluster import KMeans
 
 import shoal
+from shoal.cluster.figures import MAP_PARTS
 from shoal.figures import Figure, true_cell_map
-from shoal.pages._kmeans import MAP_PARTS, KMeansGroups, maps
+from shoal.pages._kmeans import KMeansGroups, maps
 
 PICTURES = Path(__file__).parents[1] / "docs" / "pictures"
 BOX = shoal.Box(sessions_per_week=(0, 30), minutes_per_session=(0, 120))

@@ -35,5 +35,5 @@ def test_a_change_of_numbers_is_told_from_one_of_rare_values():
 
 
 def test_whole_bounds_and_steps_keep_numbers_whole():
-    assert TransformSpec(bottom=0, top=100, round=5).is_whole
-    assert not TransformSpec(top=99.5).is_whole
+    assert TransformSpec(bottom=0, top=100, round=5).makes_whole
+    assert not TransformSpec(top=99.5).makes_whole

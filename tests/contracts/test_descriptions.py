@@ -104,3 +104,10 @@ def test_the_gate_that_is_counted_is_passed_by_refits(gate):
     paid = len(gate)
     shoal.describe(model)
     assert len(gate) > 10 * paid
+
+
+def test_a_release_of_many_rows_is_described_where_no_noise_is_small_enough_to_compare():
+    model = shoal.PrivateKMeans(2, epsilon=1, domain=BOX, random_state=1).fit(ROWS)
+    # Four times the budget, carried over to few made-up rows, is beyond what can be drawn.
+    model.n_rows_ = 300_000_000
+    assert shoal.describe(model).what_if is None

@@ -11,6 +11,7 @@ from typer.testing import CliRunner
 
 import shoal
 from shoal.cli._main import app
+from shoal.cluster.totals import ignore_no_groups_warning
 
 pytestmark = pytest.mark.filterwarnings("ignore::shoal.errors.NoGroupsDetected")
 rng = np.random.default_rng(5)
@@ -196,3 +197,14 @@ def test_counts_of_two_aggregators_are_held_against_their_noise():
             opened = OpenedCounts(noisy, people, deviation)
             verdicts.append(are_distinct(signed, opened, centers))
     assert verdicts == [False] * 20 + [True] * 20
+
+
+def test_a_page_drawn_again_lists_no_files_of_groups_that_it_withholds(tmp_path):
+    rows = np.random.default_rng(1).uniform(size=(20, 2))
+    with ignore_no_groups_warning():
+        model = shoal.PrivateKMeans(4, epsilon=0.05, domain=shoal.Box.unit(2)).fit(rows)
+    model.save(tmp_path / "model")
+    page = shoal.report(tmp_path / "model", tmp_path / "page.html")
+    assert "centers.csv" not in page.read_text()
+    anyway = shoal.report(tmp_path / "model", tmp_path / "anyway.html", publish_anyway=True)
+    assert "centers.csv" in anyway.read_text()

@@ -413,7 +413,7 @@ def test_other_names_than_those_fitted_are_refused():
         {"mechanism": NDLaplace},
         {"mechanism": 1.0},
         {"memo": "thawed"},
-        {"ledger": "college.ledger"},
+        {"ledger": 7},
         {"random_state": "seven"},
         {"user": "x"},
         {"mechanism": NDLaplace(1.0, lattice=None)},

@@ -177,7 +177,7 @@ class Released:
     page
         What the page says, as data.
     folder
-        The folder that may be published.
+        Where all files lie; it may be published whole if ``is_published``, else its page alone.
     files
         The files in it, the page first.
     ledger
@@ -200,7 +200,7 @@ class Released:
 
     @property
     def values(self) -> dict[str, Any]:
-        """What may be published of it, as JSON has it."""
+        """What the command prints as JSON: for the holder alone unless ``is_published``."""
         return {
             "report": str(self.files[0]),
             "files": [str(file) for file in self.files],

@@ -262,3 +262,9 @@ def bounds_text(box: "Box") -> str:
     sides = zip(box.names, box.low, box.high, strict=True)
     each = [f"{name} {format_number(low)} to {format_number(high)}" for name, low, high in sides]
     return ", ".join(each[:4]) + (f" and {len(each) - 4} more" if len(each) > 4 else "")
+
+
+def is_withheld(result: "Result") -> bool:
+    """Whether the page of this result says that it does not show the groups."""
+    summary = result.released.get("summary")
+    return summary is not None and str(summary.value).endswith(WITHHELD)

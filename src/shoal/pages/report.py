@@ -16,7 +16,7 @@ from shoal.documents import parse_json
 from shoal.errors import InvalidSetting, UnreadableModel, setting
 from shoal.files import file_set, named_failure
 from shoal.files.scratch import private_file
-from shoal.pages.page import Page, VerdictPage
+from shoal.pages.page import Page, VerdictPage, is_withheld
 from shoal.privacy import Ledger, Result, existing_ledger
 from shoal.report.findings import findings
 from shoal.report.render import texts
@@ -112,7 +112,8 @@ def report(
             written, private = {page: verdict_page(built)}, not built.constructed
         else:
             known = ledger if ledger is not None else _own_ledger(subject)
-            content = page_findings(built, audience, ledger=known, files=files)
+            listed = () if is_withheld(built) else files
+            content = page_findings(built, audience, ledger=known, files=listed)
             written, private = texts(content, page), audience == "curator"
     if path is None:
         return ShownPage(written[page], kind)

@@ -56,6 +56,7 @@ def what_if(
 
     Examples
     --------
+    >>> import numpy as np
     >>> from shoal import PrivateKMeans
     >>> rows = np.random.default_rng(0).normal([[0.3], [0.7]], 0.05, (2, 500)).reshape(-1, 1)
     >>> model = PrivateKMeans(2, epsilon=1, domain=Box.unit(1), random_state=7).fit(rows)
