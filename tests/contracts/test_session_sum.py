@@ -141,13 +141,17 @@ def test_where_warnings_are_errors_nothing_is_released_the_second_time(heard):
     assert unkept_ledger._process.ledger.totals() == [PureDP(1)]
 
 
-def test_deltas_that_add_up_to_one_stop_no_fit(heard):
+def test_deltas_that_add_up_to_one_are_said_at_every_release_and_stop_none(heard):
     dear = ApproxDP(1, 0.6)
     for _ in range(3):
         page = Ledger.of(None, columns=["x"]).open(dear, by="test")
         page.release(
             shoal.mechanisms.Gaussian(dear, 1.0), np.zeros(2, dtype=int), noise(), of="sums"
         )
+    first, second = heard.of(PromisesAddUp)
+    assert "they promise nothing: their deltas add up to 1 or more" in first
+    assert "2 without a ledger" in first
+    assert "3 without a ledger" in second
 
 
 def noise():

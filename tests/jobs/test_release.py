@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from shoal.cluster import load_model
-from shoal.errors import InvalidBudget, InvalidSetting, NotNumeric, UnknownBounds
+from shoal.errors import InvalidBudget, InvalidSetting, NotNumeric, PromisesAddUp, UnknownBounds
 from shoal.jobs.progress import Progress, ProgressFile
 from shoal.jobs.release import GroupsRequest, name_released, release_groups
 from shoal.pages._cluster_parts import CodeFiles
@@ -52,6 +52,13 @@ def test_a_release_leaves_a_model_a_page_and_one_entry(request_of):
     assert Ledger("people.ledger").entries().num_rows == 1
     assert released.values["ledger"] == "people.ledger"
     assert not released.is_resumed
+
+
+def test_two_releases_without_a_ledger_are_added_up_by_the_process(request_of):
+    unkept = replace(request_of, ledger=None, seed=None)
+    release_groups(unkept)
+    with pytest.warns(PromisesAddUp, match="PureDP\\(epsilon=2"):
+        release_groups(replace(unkept, output=Path("again")))
 
 
 def test_whoever_watches_sees_the_steps_and_when_the_budget_is_spent(request_of, tmp_path):

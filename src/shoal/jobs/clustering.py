@@ -134,6 +134,7 @@ class Options:
     @property
     def common(self) -> dict[str, Any]:
         """Return the settings that every private estimator has."""
+        from shoal.jobs.reports.mechanism import columns_of
         from shoal.privacy import Ledger
 
         return {
@@ -141,7 +142,7 @@ class Options:
             "domain": self.domain,
             "n_public": self.n_public,
             "nonfinite": "drop" if self.drop else "refuse",
-            "ledger": Ledger(self.ledger),
+            "ledger": Ledger.of(self.ledger, columns=columns_of(self.domain)),
             "random_state": self.seed,
         }
 

@@ -50,20 +50,23 @@ class ProcessSum:
         self.ledger: Ledger | None = None
         self.clones: WeakKeyDictionary[Any, int] = WeakKeyDictionary()
         self._warned: set[tuple[frozenset[str], Any]] = set()
+        self._n_unwritten = 0
 
     def add(self, made: Budget, by: str, what: str, columns: frozenset[str]) -> None:
         """Add a release that is about to be made; warn first, from the second on."""
         with process_lock():
             self.ledger = self.ledger or Ledger()
-            # Deltas that add up to 1 are no promise that could be written.
-            with suppress(InvalidBudget):
-                try:
-                    self._warn(made, columns)
-                    self.ledger._write(made, by, what, None)
-                except LedgerError:
-                    # Its file went with the process that shared it: this one goes on by itself.
-                    self.ledger = Ledger()
-                    self.ledger._write(made, by, what, None)
+            try:
+                self._warn(made, columns)
+                self.ledger._write(made, by, what, None)
+            except LedgerError:
+                # Its file went with the process that shared it: this one goes on by itself.
+                self.ledger = Ledger()
+                self.ledger._write(made, by, what, None)
+            except InvalidBudget:
+                # Deltas that add up to 1 cannot be written, so this is said at every release.
+                self._warn_of_sum(made, "they promise nothing: their deltas add up to 1 or more")
+                self._n_unwritten += 1
 
     def _warn(self, made: Budget, columns: frozenset[str]) -> None:
         """Say once for these columns and this kind of promise what all releases promise."""
@@ -72,18 +75,21 @@ class ProcessSum:
         totals = {total.kind: total for total in self.ledger.totals() if isinstance(total, Budget)}
         if not totals:
             return
-        n_releases = 1 + len(self.ledger.entries())
         totals[made.kind] = totals[made.kind] + made if made.kind in totals else made
+        self._warn_of_sum(made, f"they promise {' and '.join(map(str, totals.values()))}")
+        # Only now: where warnings are errors, the next fit without a ledger is refused too.
+        self._warned.add((columns, made.kind))
+
+    def _warn_of_sum(self, made: Budget, together: str) -> None:
+        """Say what this release and those before it promise together."""
+        n_before = self._n_unwritten + (0 if self.ledger is None else len(self.ledger.entries()))
         _warn_caller(
             f"This release promises {made}. With it, this process and its workers make "
-            f"{n_releases} without a ledger: if they are about the same people, together they "
-            f"promise {' and '.join(map(str, totals.values()))}. Pass all of them one ledger, "
-            "which adds them up and stops at a limit: "
+            f"{n_before + 1} without a ledger: if they are about the same people, together "
+            f"{together}. Pass all of them one ledger, which adds them up and stops at a limit: "
             "ledger=shoal.Ledger('table.ledger', limit=...).",
             PromisesAddUp,
         )
-        # Only now: where warnings are errors, the next fit without a ledger is refused too.
-        self._warned.add((columns, made.kind))
 
 
 _process = ProcessSum()

@@ -101,7 +101,7 @@ class ReportsTask(ABC):
                 self.draft = stack.enter_context(draft_of(Path(output), digest))
                 run = digest if is_resumable(work) else None
                 self._outputs.work_for(run, self._goes_on)
-            ledger = Ledger(self._ledger)
+            ledger = Ledger.of(self._ledger, columns=columns_of(self.domain))
             tell_spending(ledger, progress)
             if self._ledger is not None:
                 self._account, self._entries_before = ledger, ledger.entries().num_rows
