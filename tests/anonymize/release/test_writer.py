@@ -118,3 +118,24 @@ def test_classes_that_are_shown_alike_have_one_number_that_tells_nothing_of_them
         published = ReleaseColumns(policy, ["q"], codec, np.array(places, dtype=np.int32)[:, None])
         assert published.shown_as.tolist() == shown_as
         assert published.by_name["q"].to_pylist() == ["*", "x"]
+
+
+@pytest.mark.parametrize("odd", ["n/k", 2.5, True, 10**30])
+def test_a_suppressed_cell_of_a_list_decides_no_type_of_a_released_column(tmp_path, odd):
+    tree = {"tree": {"*": ["a", "b"]}}
+    policy = {
+        "version": 1,
+        "attributes": {
+            "x": {"role": "quasi", "hierarchy": tree},
+            "visits": {"role": "other", "force": True},
+        },
+        "privacy": {"k": 3, "suppression": 0.25},
+        "output": {"path": str(tmp_path / "out.parquet")},
+    }
+    released = []
+    for last in (4, odd):
+        rows = {"x": [*"aaaab"], "visits": [1, 2, 3, 5, last]}
+        run_policy(policy, rows, overwrite=True)
+        released.append(pq.read_table(tmp_path / "out.parquet"))
+    assert released[0].num_rows == 4
+    assert released[0].schema == released[1].schema

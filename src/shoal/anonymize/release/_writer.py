@@ -32,6 +32,7 @@ from shoal.arrays import Floats, Integers
 from shoal.data.column_names import join_names
 from shoal.data.csv_text import CSVText
 from shoal.data.encode import encode_owners
+from shoal.data.untyped import cells_of, texts_of
 from shoal.engine.duckdb import OWNER
 from shoal.engine.local import map_ahead
 from shoal.errors import CannotWrite, UnreadableTable
@@ -277,6 +278,9 @@ def _carried(batch: pa.RecordBatch, name: str, key: bytes | None) -> pa.Array:
     if key is not None:
         return pseudonyms(name, encode_owners(batch, name), key)
     column = batch.column(name)
+    if cells_of(batch.schema.field(name)) == "untyped":
+        # One cell, which may be suppressed, decides how Arrow holds all cells of a Python list.
+        return texts_of(column)
     if pa.types.is_dictionary(column.type):  # its list of categories would name what is suppressed
         column = column.dictionary_decode()
     # One text, which may be suppressed, would make a column of nothing a column of text.
