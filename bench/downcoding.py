@@ -107,13 +107,13 @@ def _problem(
         name: {"role": "quasi", "hierarchy": {"file": str(path), "labels": "opaque"}}
         for name, path in hierarchies.items()
     }
-    entity = {"entity": "id_student"} if "id_student" in others else {}
+    person = {"person": "id_student"} if "id_student" in others else {}
     policy = Policy.of(
         {
             "version": 1,
             "input": {"null_values": [""]},
             "attributes": quasi | others,
-            "privacy": {"k": k, "suppression": 0.0, **entity},
+            "privacy": {"k": k, "suppression": 0.0, **person},
             "search": {"recoding": "local"},
         }
     )

@@ -122,7 +122,7 @@ def _fit(family: Family, raw: Rows, method: str, epsilon: float, seed: int) -> A
     if method == TEN_ROWS:
         named = dict(zip(family.box.names, raw.T, strict=True))
         table = pa.table(named | {"user": stored(family.name, "user")[:, 0].astype(int)})
-        domain = Schema.of_box(family.box, entity="user", max_rows_per_person=10)
+        domain = Schema.of_box(family.box, person="user", max_rows_per_person=10)
     model = PrivateKMeans(family.k, domain=domain, random_state=seed, **promise, **settings)
     start = time.process_time()
     model.fit(table)

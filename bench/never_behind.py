@@ -156,13 +156,13 @@ def release(
         }
         for name, path in hierarchies.items()
     }
-    entity = {"entity": "id_student"} if "id_student" in others else {}
+    person = {"person": "id_student"} if "id_student" in others else {}
     run_policy(
         {
             "version": 1,
             "input": {"path": str(table), "null_values": [""]},
             "attributes": quasi | others,
-            "privacy": {"k": k, "suppression": suppression, **entity},
+            "privacy": {"k": k, "suppression": suppression, **person},
             "search": {"recoding": recoding},
             "output": {"path": str(out)},
         },

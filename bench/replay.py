@@ -23,7 +23,7 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")  # before NumPy: CPU time, not wai
 from measure import RESULTS
 
 from shoal.audit.loss.families import families, replay_family
-from shoal.estimator import entity_and_limit
+from shoal.estimator import person_and_limit
 
 LINES_FILE = Path(__file__).parent / "data" / "replay.jsonl"
 PAIRS, TWIN_PAIRS, SEARCH = 200, 24, 40
@@ -43,7 +43,7 @@ def lines(kind: str, done: set[tuple[str, str]], pairs: int, only: str) -> Itera
     """A line an estimator, but for those that are done."""
     for name, model in models(kind).items():
         if (kind, name) not in done and only in name:
-            of_people = entity_and_limit(model.domain)[0] is not None
+            of_people = person_and_limit(model.domain)[0] is not None
             search = 0 if of_people or kind == "twins" else SEARCH
             loss = replay_family(model, pairs if kind == "families" else TWIN_PAIRS, search=search)
             yield {"kind": kind, "name": name, **asdict(loss)}

@@ -76,7 +76,7 @@ def test_where_values_decide_whether_a_row_stays_their_number_is_not_public(term
 @pytest.mark.heavy
 def test_a_person_with_many_rows_makes_their_number_private():
     table = pa.table({"x0": X[:, 0], "x1": X[:, 1], "who": np.arange(300) // 3})
-    domain = Schema.of_box(BOX, entity="who", max_rows_per_person=2)
+    domain = Schema.of_box(BOX, person="who", max_rows_per_person=2)
     for privacy in (PureDP(1), REPLACED):
         sizes = {
             UniformGrid(privacy=privacy, domain=domain, random_state=s).fit(table).n_rows_
@@ -89,10 +89,10 @@ def test_a_person_with_many_rows_makes_their_number_private():
 def test_rows_limited_elsewhere_need_the_promise_that_covers_them():
     """With a limit, one row less of a person may let another row of theirs in."""
     table = pa.table({"x0": X[:, 0], "x1": X[:, 1], "who": np.arange(300) // 3})
-    rows = rows_of(table, BOX, entity="who", max_rows_per_person=2)
+    rows = rows_of(table, BOX, person="who", max_rows_per_person=2)
     with pytest.raises(InvalidSetting, match=r"rows? per person"):
         UniformGrid(epsilon=1, domain=BOX).fit(rows)
-    domain = Schema.of_box(BOX, entity="who", max_rows_per_person=2)
+    domain = Schema.of_box(BOX, person="who", max_rows_per_person=2)
     fitted = UniformGrid(epsilon=1, domain=domain).fit(rows)
     assert fitted.guarantee_ == PureDP(1, rows=2)
 
@@ -115,7 +115,7 @@ def test_a_promise_is_said_once():
 @pytest.mark.heavy
 def test_the_schema_fills_the_rows_of_the_promise_and_contradicts_no_other():
     table = pa.table({"x0": X[:, 0], "x1": X[:, 1], "who": np.arange(300) // 3})
-    domain = Schema.of_box(BOX, entity="who", max_rows_per_person=2)
+    domain = Schema.of_box(BOX, person="who", max_rows_per_person=2)
     for privacy in (PureDP(1), PureDP(1, rows=2)):
         fitted = UniformGrid(privacy=privacy, domain=domain).fit(table)
         assert fitted.guarantee_ == PureDP(1, rows=2)
@@ -134,7 +134,7 @@ def test_a_schema_of_numbers_serves_as_a_box_and_one_of_categories_does_not():
 
 
 def test_what_is_written_of_a_promise_is_read_back():
-    people = Schema.of_box(BOX, entity="who", max_rows_per_person=2)
+    people = Schema.of_box(BOX, person="who", max_rows_per_person=2)
     for given in (
         {"epsilon": "1/3", "domain": BOX},
         {"privacy": PureDP(2, neighbours="replace-one"), "domain": people},
@@ -155,8 +155,8 @@ def test_rows_of_categories_weights_and_other_peoples_limits_are_refused_before_
     for domain, rows in ((mixed, rows_of(table, mixed)), (weighted, X)):
         with pytest.raises(InvalidDomain):
             UniformGrid(epsilon=1, domain=domain, ledger=ledger).fit(rows)
-    others = rows_of(table, BOX, entity="sex", max_rows_per_person=2)
-    domain = Schema.of_box(BOX, entity="who", max_rows_per_person=2)
+    others = rows_of(table, BOX, person="sex", max_rows_per_person=2)
+    domain = Schema.of_box(BOX, person="who", max_rows_per_person=2)
     with pytest.raises(InvalidSetting):
         UniformGrid(epsilon=1, domain=domain, ledger=ledger).fit(others)
     assert ledger.entries().num_rows == 0

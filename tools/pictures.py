@@ -44,7 +44,7 @@ def check_ins() -> None:
     Real noise, and no true row: nothing here comes from anything but reports and the extent.
     """
     data = Path(os.environ.get("SHOAL_DATA", "../shared/data")) / "geo" / "gowalla_nyc.csv.gz"
-    once = {"entity": "user", "max_rows_per_person": 1}
+    once = {"person": "user", "max_rows_per_person": 1}
     rows = shoal.rows_of(data, NEW_YORK, outside="refuse", **once)
     for epsilon in ("0.25", "1", "4"):
         reports = _reported(shoal.mechanisms.PlanarLaplace(epsilon, domain=NEW_YORK), rows)

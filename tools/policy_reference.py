@@ -68,7 +68,7 @@ EXAMPLES: dict[str, Any] = {
     "attributes.t": {"value": 0.3},
     "attributes.order": ["low", "mid", "high"],
     "privacy.k": 10,
-    "privacy.entity": "person_id",
+    "privacy.person": "person_id",
     "search.target": "illness",
     "search.restarts": 8,
     "output.path": "released.csv",

@@ -29,7 +29,7 @@ def main() -> None:
 
 def _draw(name: str, table: Any) -> None:
     policy = read_policy(DOCS / "policies" / f"{name}.yaml")
-    of = "people" if policy.privacy.entity else "rows"
+    of = "people" if policy.privacy.person else "rows"
     sizes = leaf_class_sizes(problem_of(policy, table).problem)
     title = f"Before: how many in 100 {of} are in groups of which size"
     before = shoal.figures.class_sizes(sizes, k=policy.privacy.k, of=of, title=title)

@@ -17,7 +17,7 @@
     │   ├── OutsideDomain                 rows beyond the box, where that is refused
     │   ├── UnknownCategory               a value outside the public list or the hierarchy
     │   ├── NotAReport                    rows where reports belong, or reports already remapped
-    │   ├── EntityMissing                 a row that belongs to nobody
+    │   ├── PersonMissing                 a row that belongs to nobody
     │   ├── InvalidPolicy                 a policy that contradicts itself or does not fit the table
     │   ├── LooksIdentifying              a column published as it is that tells people apart
     │   ├── HierarchyInvalid              a hierarchy that is no tree, or whose labels mislead
@@ -80,7 +80,6 @@ __all__ = [
     "DatasetUnavailable",
     "DimensionMismatch",
     "DuplicateColumn",
-    "EntityMissing",
     "HierarchyInvalid",
     "IncomparableGuarantees",
     "InvalidBudget",
@@ -106,6 +105,7 @@ __all__ = [
     "OutsideDomain",
     "PageMisused",
     "PeopleFileUnusable",
+    "PersonMissing",
     "PrivacyError",
     "PromiseExceeded",
     "PromisesAddUp",
@@ -523,7 +523,7 @@ class NotAReport(BadInput):
     """Rows where reports belong, or reports already remapped."""
 
 
-class EntityMissing(BadInput):
+class PersonMissing(BadInput):
     """A row that belongs to nobody."""
 
 

@@ -47,9 +47,9 @@ __all__ = [
     "RowCount",
     "Spending",
     "box_of",
-    "entity_and_limit",
     "false_cell_level",
     "numeric_box",
+    "person_and_limit",
     "promise_from_settings",
     "promise_of",
     "promise_to_settings",
@@ -239,20 +239,20 @@ class PrivateEstimator(ReleasesWithLedger, BaseEstimator, ABC):  # type: ignore[
         return None
 
     def _rows(self, X: Any) -> Rows:
-        entity, limit = entity_and_limit(self.domain)
+        person, limit = person_and_limit(self.domain)
         rows = rows_of(
             X,
             self._row_domain(X),
             nonfinite=self.nonfinite,
-            entity=entity,
+            person=person,
             max_rows_per_person=limit,
         )
-        if (rows.terms.entity, rows.terms.max_rows_per_person) != (entity, limit):
+        if (rows.terms.person, rows.terms.max_rows_per_person) != (person, limit):
             # Rows made elsewhere. With a limit, one row of a person may make room for another.
             raise InvalidSetting(
-                "The rows are limited by another entity, or to another number of rows per "
+                "The rows are limited by another person column, or to another number of rows per "
                 "person, than this promise covers.",
-                "Give the same entity and max_rows_per_person in the schema that is the domain.",
+                "Give the same person and max_rows_per_person in the schema that is the domain.",
             )
         if not rows.rereadable:
             raise UnreadableTable(
@@ -366,7 +366,7 @@ def promise_of(epsilon: Any, privacy: Any) -> Any:
     return privacy
 
 
-def entity_and_limit(domain: Box | Schema | None) -> tuple[str | None, int | None]:
+def person_and_limit(domain: Box | Schema | None) -> tuple[str | None, int | None]:
     """Return a schema's person column and its limit of rows a person; None where not set.
 
     Parameters
@@ -376,7 +376,7 @@ def entity_and_limit(domain: Box | Schema | None) -> tuple[str | None, int | Non
     """
     if not isinstance(domain, Schema):
         return None, None
-    return domain.entity, domain.max_rows_per_person
+    return domain.person, domain.max_rows_per_person
 
 
 def promise_for_people(promise: Any, domain: Box | Schema | None) -> Any:
@@ -396,7 +396,7 @@ def promise_for_people(promise: Any, domain: Box | Schema | None) -> Any:
     ConflictingSettings
         If the promise covers another number of rows than the domain allows.
     """
-    limit = entity_and_limit(domain)[1] or 1
+    limit = person_and_limit(domain)[1] or 1
     rows = getattr(promise, "rows", limit)
     if rows not in (1, limit):
         raise ConflictingSettings(
@@ -453,12 +453,12 @@ def promise_to_settings(model: "PrivateEstimator") -> dict[str, Any]:
     model
         The estimator whose promise is written down.
     """
-    promise, (entity, limit) = model._promise(), entity_and_limit(model.domain)
+    promise, (person, limit) = model._promise(), person_and_limit(model.domain)
     return {
         "epsilon": exact_text(promise.epsilon) if hasattr(promise, "epsilon") else None,
         "delta": exact_text(promise.delta) if isinstance(promise, ApproxDP) else None,
         "neighbours": getattr(promise, "neighbours", "add-remove"),
-        "entity": entity,
+        "person": person,
         "max_rows_per_person": limit,
     }
 
@@ -481,7 +481,7 @@ def promise_from_settings(
     rest = dict(settings)
     epsilon, delta = rest.pop("epsilon"), rest.pop("delta", None)
     neighbours = rest.pop("neighbours", "add-remove")
-    entity, limit = rest.pop("entity", None), rest.pop("max_rows_per_person", None)
+    person, limit = rest.pop("person", None), rest.pop("max_rows_per_person", None)
     if delta is not None:
         rest["privacy"] = ApproxDP(epsilon, delta, neighbours=neighbours)
     elif epsilon is None and guarantee is not None:
@@ -490,13 +490,13 @@ def promise_from_settings(
         rest["privacy"] = PureDP(epsilon, neighbours=neighbours)
     else:
         rest["epsilon"] = epsilon
-    people = {"entity": entity, "max_rows_per_person": limit}
-    return rest | {"domain": box if entity is None else Schema.of_box(box, **people)}
+    people = {"person": person, "max_rows_per_person": limit}
+    return rest | {"domain": box if person is None else Schema.of_box(box, **people)}
 
 
 def _keeps_every_row(terms: Terms) -> bool:
     """Whether these terms admit every row, so that replace-one neighbours have equal sizes."""
-    return terms.entity is None and terms.nonfinite == "refuse" and terms.outside != "drop"
+    return terms.person is None and terms.nonfinite == "refuse" and terms.outside != "drop"
 
 
 @dataclass(frozen=True, eq=False)

@@ -22,12 +22,12 @@ NUMBERS = ["--columns", "a,b"]
 MECHANISMS = {
     "nd-laplace": NUMBERS,
     "nd-laplace, in order": [*NUMBERS, "--keep-order"],
-    "nd-laplace, people": [*NUMBERS, "--user", "who"],
+    "nd-laplace, people": [*NUMBERS, "--person", "who"],
     "nd-laplace, bayes": [*NUMBERS, "--remap", "bayes"],
     "local-grid": [*NUMBERS, "--mechanism", "local-grid"],
     "mixed": ["--mechanism", "mixed"],
     "rounds": [*NUMBERS, "--mechanism", "rounds", "-k", "2"],
-    "rounds, people": [*NUMBERS, "--mechanism", "rounds", "-k", "2", "--user", "who"],
+    "rounds, people": [*NUMBERS, "--mechanism", "rounds", "-k", "2", "--person", "who"],
     "rounds, mixed records": ["--mechanism", "rounds", "-k", "2"],
 }
 PLAIN = {"compression": "none", "use_dictionary": False, "row_group_size": BLOCK}

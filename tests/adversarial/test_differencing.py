@@ -45,7 +45,7 @@ def newcomer(seed):
     )
 
 
-def policy(folder, path, entity):
+def policy(folder, path, person):
     ages = {"kind": "interval", "width": 10}
     return Policy.of(
         {
@@ -56,7 +56,7 @@ def policy(folder, path, entity):
                 "place": {"role": "quasi", "hierarchy": {"tree": PLACES}},
                 "diagnosis": {"role": "sensitive", "l": {"value": 3}, "t": {"value": 0.4}},
             },
-            "privacy": {"k": 10, "suppression": 0.05, "entity": entity},
+            "privacy": {"k": 10, "suppression": 0.05, "person": person},
             "search": {"restarts": 0},
             "output": {"path": path},
         },
@@ -68,13 +68,13 @@ def rows_in(path):
     return Counter(tuple(row.values()) for row in pa_csv.read_csv(path).to_pylist())
 
 
-def differenced(folder, seed, entity, **how):
+def differenced(folder, seed, person, **how):
     """What the second release has and the first has not, and the newcomer's true diagnosis."""
     month, new = patients(seed), newcomer(seed)
-    run_policy(policy(folder, "january.csv", entity), month)
+    run_policy(policy(folder, "january.csv", person), month)
     snapshot = pa.concat_tables([month, new])
     cut = folder / "january.manifest.json"
-    run_policy(policy(folder, "february.csv", entity), snapshot, manifest=cut, **how)
+    run_policy(policy(folder, "february.csv", person), snapshot, manifest=cut, **how)
     left = rows_in(folder / "february.csv") - rows_in(folder / "january.csv")
     return [row[-1] for row in left.elements()], new["diagnosis"][0].as_py()
 
@@ -114,10 +114,10 @@ def test_a_false_statement_gives_the_diagnosis_away(tmp_path, seed):
     assert left == [true]
 
 
-@pytest.mark.parametrize("entity", ["patient", None])
-def test_the_estimator_refuses_a_snapshot_as_well(tmp_path, entity):
-    model = TopDownSpecialization(policy=policy(tmp_path, "never.csv", entity))
+@pytest.mark.parametrize("person", ["patient", None])
+def test_the_estimator_refuses_a_snapshot_as_well(tmp_path, person):
+    model = TopDownSpecialization(policy=policy(tmp_path, "never.csv", person))
     model.fit_transform(patients(1))
     snapshot = pa.concat_tables([patients(1), newcomer(1)])
-    with pytest.raises(ReleasedBefore if entity else NewPeopleNotStated):
+    with pytest.raises(ReleasedBefore if person else NewPeopleNotStated):
         model.transform(snapshot)

@@ -101,7 +101,7 @@ def test_people_with_several_rows_are_counted_once_on_a_side(tmp_path):
     ids = [*rows["id"].to_pylist()[:60], *["rich"] * 10]
     rows = rows.set_column(0, "id", pa.array(ids))
     given = policy(tmp_path)
-    given["privacy"] |= {"entity": "id", "suppression": 0.2}
+    given["privacy"] |= {"person": "id", "suppression": 0.2}
     run_policy(given, rows)
     text = (tmp_path / "out.mapping.csv").read_text()
     bounds = {int(number) for number in re.findall(r"(?<=pay,).*?(\d{6})", text)}

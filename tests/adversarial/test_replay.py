@@ -16,10 +16,10 @@ from shoal.audit.loss._mixed_twins import SCHEMA
 from shoal.audit.loss.families import families, replay_family
 from shoal.cluster import PrivateKMeans, PrivateKPrototypes, WaveCluster
 from shoal.domain import Box
-from shoal.estimator import entity_and_limit
+from shoal.estimator import person_and_limit
 from shoal.synopsis import AdaptiveGrid, PrivTree, UniformGrid
 
-OF_PEOPLE = {name for name, model in families.items() if entity_and_limit(model.domain)[0]}
+OF_PEOPLE = {name for name, model in families.items() if person_and_limit(model.domain)[0]}
 LINE = Box(x=(0, 1))
 SMALL = {
     "UniformGrid": UniformGrid(epsilon=1, domain=LINE, cells=7),

@@ -70,4 +70,4 @@ def oulad(real_file) -> Problem:
 def _flat_problem(columns: dict[str, list[str]], people: np.ndarray) -> Problem:
     trees = {name: Taxonomy.nested("*", sorted(set(values))) for name, values in columns.items()}
     codes = np.stack([trees[name].codes(columns[name]) for name in columns], axis=1)
-    return problem_of(trees, codes, k=5, suppression=0.02, entities=people)
+    return problem_of(trees, codes, k=5, suppression=0.02, people=people)

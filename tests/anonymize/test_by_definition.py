@@ -68,7 +68,7 @@ def runs(draw):
     if draw(st.booleans()):
         columns["who"] = [f"p{x}" for x in rng.integers(0, max(n // 2, 2), n)]
         content["attributes"]["who"] = {"role": "other", "force": True}
-        content["privacy"]["entity"] = "who"
+        content["privacy"]["person"] = "who"
     return content, columns
 
 
@@ -88,7 +88,7 @@ def read(path):
 def broken(content, rows):
     """Which promises the rows of a file break, straight from the definitions."""
     quasi = [name for name, of in content["attributes"].items() if of["role"] == "quasi"]
-    by_person = "entity" in content["privacy"]
+    by_person = "person" in content["privacy"]
     groups = defaultdict(list)
     for at, row in enumerate(rows):
         whose = row["who"] if by_person else at

@@ -43,7 +43,7 @@ def test_suppressed_lines_are_in_no_class():
 
 
 def test_people_in_a_class_are_counted_once():
-    table = problem(entities=np.array([1, 1, 2, 3, 3, 4]))
+    table = problem(people=np.array([1, 1, 2, 3, 3, 4]))
     classes = Classes(np.array([0, 0, 0, 1, 1, -1]), 2)
     assert count_people(table, classes).tolist() == [2, 1]
     assert count_rows(table, classes).tolist() == [3, 2]

@@ -11,23 +11,23 @@ TREE = Taxonomy.nested("*", {"a": ["0", "1"], "b": ["2", "3"]})
 LINES = np.arange(60)
 
 
-def problem(entities, codes, values):
+def problem(people, codes, values):
     column = SensitiveColumn("ill", values.astype(np.int32), 3)
-    return problem_of({"x": TREE}, codes, k=2, sensitive=(column,), entities=entities)
+    return problem_of({"x": TREE}, codes, k=2, sensitive=(column,), people=people)
 
 
 @pytest.mark.parametrize("one_combination", [True, False])
 def test_people_and_their_values_are_counted_once_a_group(one_combination):
     rng = np.random.default_rng(1)
-    entities = rng.integers(0, 20, 60)
-    codes = (entities % 4 if one_combination else rng.integers(0, 4, 60))[:, None]
+    people = rng.integers(0, 20, 60)
+    codes = (people % 4 if one_combination else rng.integers(0, 4, 60))[:, None]
     values = rng.integers(-1, 3, 60)
     groups = codes[:, 0] // 2
-    counting = LineCounter(problem(entities, codes, values))
+    counting = LineCounter(problem(people, codes, values))
     assert counting.adds_up == one_combination
 
     people, pairs = defaultdict(set), defaultdict(set)
-    for group, value, person in zip(groups, values, entities, strict=True):
+    for group, value, person in zip(groups, values, people, strict=True):
         people[group].add(person)
         pairs[group, value].add(person)
     assert counting.people(LINES, groups, 3).tolist() == [len(people[g]) for g in range(3)]

@@ -9,10 +9,10 @@ from hypothesis import strategies as st
 from shoal.anonymize import Policy, count_combinations
 from shoal.anonymize.search._portfolio import find_outcome
 from shoal.errors import (
-    EntityMissing,
     HierarchyInvalid,
     InvalidPolicy,
     InvalidSetting,
+    PersonMissing,
     TooFewRows,
     UnknownCategory,
 )
@@ -89,8 +89,8 @@ def test_nulls_to_be_suppressed_are_counted_and_left_out():
 def test_people_with_one_row_each_are_counted_as_rows():
     attributes = {"id": {"role": "identifier"}, "q": LETTER}
     table = {"id": [1, 2, 3], "q": ["a", "a", "b"]}
-    problem = count_combinations(policy(attributes, entity="id"), table).problem
-    assert problem.entities is None
+    problem = count_combinations(policy(attributes, person="id"), table).problem
+    assert problem.people is None
     assert problem.n.tolist() == [2, 1]
 
 
@@ -98,9 +98,9 @@ def test_people_with_one_row_each_are_counted_as_rows():
 def test_people_with_several_rows_are_told_apart():
     attributes = {"id": {"role": "identifier"}, "q": LETTER}
     table = {"id": ["p", "p", "p", "r"], "q": ["a", "a", "b", "a"]}
-    problem, _, owners = count_combinations(policy(attributes, entity="id"), table)
+    problem, _, owners = count_combinations(policy(attributes, person="id"), table)
     lines = zip(
-        problem.codes[:, 0].tolist(), problem.entities.tolist(), problem.n.tolist(), strict=True
+        problem.codes[:, 0].tolist(), problem.people.tolist(), problem.n.tolist(), strict=True
     )
     assert set(lines) == {(0, 0, 2), (0, 1, 1), (1, 0, 1)}
     assert owners.to_pylist() == ["p", "r"]
@@ -108,8 +108,8 @@ def test_people_with_several_rows_are_told_apart():
 
 def test_a_row_that_belongs_to_nobody_is_refused():
     attributes = {"id": {"role": "identifier"}, "q": LETTER}
-    with pytest.raises(EntityMissing, match="1 of 2"):
-        count_combinations(policy(attributes, entity="id"), {"id": ["p", None], "q": ["a", "b"]})
+    with pytest.raises(PersonMissing, match="1 of 2"):
+        count_combinations(policy(attributes, person="id"), {"id": ["p", None], "q": ["a", "b"]})
 
 
 def test_values_without_a_leaf_are_counted_in_all_columns_and_not_quoted():

@@ -76,11 +76,11 @@ def test_people_are_counted_beside_intervals():
     rules = Policy.of(
         {
             "version": 1,
-            "privacy": {"k": 2, "entity": "id"},
+            "privacy": {"k": 2, "person": "id"},
             "attributes": {"x": {"role": "quasi", **FLOATS}, "id": {"role": "identifier"}},
         }
     )
     table = {"x": [1.5, 2.5, 3.5, 11.0], "id": ["a", "a", "b", "b"]}
     problem = count_combinations(rules, table).problem
     assert sorted(problem.n.tolist()) == [1, 1, 2]
-    assert len(set(problem.entities.tolist())) == 2
+    assert len(set(problem.people.tolist())) == 2

@@ -36,7 +36,7 @@ CONTENT = {
         },
         "visits": {"role": "other"},
     },
-    "privacy": {"k": 10, "suppression": 0.02, "entity": "id", "nulls": "own_value"},
+    "privacy": {"k": 10, "suppression": 0.02, "person": "id", "nulls": "own_value"},
     "search": {"score": "auto", "objective": "ncp", "recoding": "global", "seed": 1},
     "output": {"path": "out.parquet", "suppressed": "drop", "intervals": "label"},
 }  # fmt: skip
@@ -100,12 +100,12 @@ def test_defaults_are_the_documented_ones():
         ({"attributes__income__order": [True, "x"]}, "attributes.income.order .* in quotes"),
         ({"attributes__income__order": [None, "x"]}, "attributes.income.order"),
         ({"attributes__income__order": [1, 2, "1.0"]}, "attributes.income.order .* twice"),
-        ({"privacy__entity": "idd"}, "privacy.entity .* did you mean 'id'"),
-        ({"privacy__entity": "age"}, "only tells people apart"),
+        ({"privacy__person": "idd"}, "privacy.person .* did you mean 'id'"),
+        ({"privacy__person": "age"}, "only tells people apart"),
         ({"version": 2}, "version"),
         ({"search__score": "label-gain"}, "search.target"),
         ({"search__target": "visits"}, "label-gain"),
-        ({"attributes": {"visits": {"role": "other"}}, "privacy__entity": None}, "role quasi"),
+        ({"attributes": {"visits": {"role": "other"}}, "privacy__person": None}, "role quasi"),
         ({"attributes__age__hierarchy": {"kind": "interval"}}, "width or breaks"),
         ({"attributes__age__hierarchy": {"kind": "interval", "breaks": [9, 3]}}, "must rise"),
         ({"attributes__age__hierarchy": {"kind": "interval", "width": 0.5}}, "whole widths"),
@@ -154,7 +154,7 @@ def test_no_mapping_and_no_yaml_are_refused(tmp_path):
 
 
 paths = st.sampled_from(
-    ["version", "privacy", "privacy__k", "privacy__entity", "attributes", "attributes__age",
+    ["version", "privacy", "privacy__k", "privacy__person", "attributes", "attributes__age",
      "attributes__age__hierarchy", "attributes__age__domain", "attributes__age__type", "search",
      "attributes__birth__hierarchy__levels", "attributes__income__t", "attributes__id__action",
      "attributes__postcode__hierarchy__keep", "output__intervals", "input__null_values"]

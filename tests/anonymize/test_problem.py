@@ -40,7 +40,7 @@ def test_what_is_known_of_people_is_not_printed():
     people = np.array([987_654, 987_655])
     column = SensitiveColumn("ill", np.array([41, 42], dtype=np.int32), 43)
     table = problem_of(
-        {"x": TREE}, [[0], [3]], k=2, entities=people, sensitive=(column,), target=people
+        {"x": TREE}, [[0], [3]], k=2, people=people, sensitive=(column,), target=people
     )
     outcome = specialise(replace(table, sensitive=()))
     for thing in (table, column, outcome):

@@ -14,5 +14,5 @@ def test_equal_rows_become_one_line_with_their_number():
 
 
 def test_rows_stay_apart_where_something_else_is_known_of_each():
-    table = problem_of({"x": TREE}, [[0], [0]], k=2, entities=np.array([7, 8]))
+    table = problem_of({"x": TREE}, [[0], [0]], k=2, people=np.array([7, 8]))
     assert table.n.tolist() == [1, 1]

@@ -141,8 +141,8 @@ def test_every_setting_has_its_place_in_the_policy():
     assert asked.output.model_dump(include={"suppressed", "intervals"}) == {
         name: output[name] for name in ("suppressed", "intervals")
     }
-    assert asked.privacy.model_dump(exclude_none=True) | {"entity": None} == {
-        "k": 5, "suppression": 0.1, "entity": None, "nulls": "as_root"
+    assert asked.privacy.model_dump(exclude_none=True) | {"person": None} == {
+        "k": 5, "suppression": 0.1, "person": None, "nulls": "as_root"
     }  # fmt: skip
     assert TopDownSpecialization(policy=asked).to_policy() == asked
     assert Policy.of(asked.model_dump(mode="json", exclude_unset=True)) == asked

@@ -99,9 +99,9 @@ def test_a_stream_that_flows_past_once_is_counted_still():
 def test_whose_a_row_is_is_not_published_unless_forced():
     table = {"q": ["a", "b"] * 6, "who": ["u", "v", "w"] * 4}  # too few values to look unique
     with pytest.raises(LooksIdentifying, match="'who'"):
-        count_combinations(policy({"q": QUASI, "who": {"role": "other"}}, entity="who"), table)
+        count_combinations(policy({"q": QUASI, "who": {"role": "other"}}, person="who"), table)
     forced = {"role": "other", "force": True}
-    count_combinations(policy({"q": QUASI, "who": forced}, entity="who"), table)
+    count_combinations(policy({"q": QUASI, "who": forced}, person="who"), table)
 
 
 @pytest.mark.heavy
@@ -122,23 +122,23 @@ def test_a_key_is_asked_for_before_any_row_is_read(monkeypatch):
 def test_a_pseudonym_on_several_rows_needs_people_to_be_counted():
     table = {"id": ["p", "p", "r"], "q": ["a", "a", "b"]}
     with pytest.raises(
-        InvalidPolicy, match="entity: id", check=lambda error: error.reason == "entity required"
+        InvalidPolicy, match="person: id", check=lambda error: error.reason == "person required"
     ):
         count_combinations(policy({"id": TOKEN, "q": QUASI}), table)
-    assert count_combinations(policy({"id": TOKEN, "q": QUASI}, entity="id"), table).problem.N == 3
+    assert count_combinations(policy({"id": TOKEN, "q": QUASI}, person="id"), table).problem.N == 3
 
 
 @pytest.mark.heavy
 def test_a_pseudonym_on_rows_that_differ_links_them():
     table = {"id": ["p", "p", "r"], "q": ["a", "b", "b"]}
     with pytest.raises(InvalidPolicy, check=lambda error: error.reason == "linked rows"):
-        count_combinations(policy({"id": TOKEN, "q": QUASI}, entity="id"), table)
+        count_combinations(policy({"id": TOKEN, "q": QUASI}, person="id"), table)
     dropped = {"id": {"role": "identifier"}, "q": QUASI}
-    assert count_combinations(policy(dropped, entity="id"), table).problem.entities is not None
+    assert count_combinations(policy(dropped, person="id"), table).problem.people is not None
 
 
 @pytest.mark.heavy
-def test_a_pseudonym_that_is_unique_needs_no_entity():
+def test_a_pseudonym_that_is_unique_needs_no_person_column():
     table = {"id": ["p", "o", "r"], "q": ["a", "b", "b"]}
     assert count_combinations(policy({"id": TOKEN, "q": QUASI}), table).problem.N == 3
 
@@ -160,7 +160,7 @@ def test_rows_whose_value_fewer_than_k_share_are_counted():
 
 def test_people_are_counted_not_their_rows():
     columns = {"q": QUASI, "o": {"role": "other"}, "who": {"role": "identifier"}}
-    asked, tens = policy(columns, k=3, entity="who"), [i // 10 for i in range(60)]
+    asked, tens = policy(columns, k=3, person="who"), [i // 10 for i in range(60)]
     lone = {"q": ["a"] * 60, "o": [f"v{ten}" for ten in tens], "who": tens}
     assert find_identifying_columns(asked, Table(lone)) == {"o": 1.0}
 

@@ -23,7 +23,7 @@ from shoal.errors import (
         (SettingPart("scale", (10, 0.5)), "--scale 10,0.5"),
         (SettingPart("clip", True), "--clip"),
         (SettingPart("lattice", None), "--lattice"),
-        (SettingPart("entity", "a name; rm -r"), "--entity 'a name; rm -r'"),
+        (SettingPart("person", "a name; rm -r"), "--person 'a name; rm -r'"),
         (SettingPart("--method"), "--method"),
         (SettingPart("other", "bucket"), "`other: bucket` in the domain's file"),
     ],

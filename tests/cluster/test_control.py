@@ -49,7 +49,7 @@ def test_a_model_from_a_folder_will_do(tmp_path):
 @pytest.mark.heavy
 def test_people_with_several_rows_are_people_of_their_own():
     rows = {"x": X[:, 0], "y": X[:, 1], "rider": np.arange(800) % 200}
-    domain = shoal.Schema.of_box(BOX, entity="rider", max_rows_per_person=4)
+    domain = shoal.Schema.of_box(BOX, person="rider", max_rows_per_person=4)
     model = shoal.PrivateKMeans(2, epsilon=2, domain=domain, random_state=1).fit(rows)
     assert without_data(model).guarantee_ == model.guarantee_
 

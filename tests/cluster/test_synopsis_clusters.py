@@ -155,7 +155,7 @@ def test_a_mixed_synopsis_is_clustered_by_synthetic_rows():
 
 def test_every_row_of_a_person_has_its_group():
     columns = {"age": {"low": 0, "high": 100}, "level": {"values": [*"abc"]}}
-    people = {"entity": "id", "max_rows_per_person": 1}
+    people = {"person": "id", "max_rows_per_person": 1}
     schema = Schema.of({"version": 1, "columns": columns, **people})
     table = {"id": [*range(100)] * 2, "age": [20.0, 80.0] * 100, "level": ["a", "b"] * 100}
     synopsis = MixedSynopsis(epsilon=5, domain=schema, random_state=1).fit(table)

@@ -82,7 +82,7 @@ def test_every_kind_of_table_keeps_the_same_rows_of_a_person(tmp_path):
         "csv": tmp_path / "t.csv",
         "parquet": tmp_path / "t.parquet",
     }
-    terms = Terms(entity="id", max_rows_per_person=2)
+    terms = Terms(person="id", max_rows_per_person=2)
     kept = [LocalRows(source_of(X), BOX, terms, key="k").sizes(["age"]) for X in kinds.values()]
     assert 0 < kept[0].num_rows <= 2 * 90
     assert all(sizes == kept[0] for sizes in kept)

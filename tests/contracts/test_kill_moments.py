@@ -99,7 +99,7 @@ DOMAIN = "version: 1\ncolumns: {x: {low: 0, high: 1}, y: {low: 0, high: 1}}\n"
 POLICY = """
 version: 1
 input: {path: people.csv}
-privacy: {k: 5, entity: who}
+privacy: {k: 5, person: who}
 attributes:
   who: {role: identifier}
   city: {role: quasi, hierarchy: {tree: {"*": {north: [a, b], south: [c, d]}}}}
@@ -146,8 +146,8 @@ def reports_of(mechanism, columns, *more):
 
 MECHANISMS = {f"perturb, {name}": reports_of(name, each) for name, each in REPORTED.items()} | {
     "perturb, rounds of mixed records": reports_of(Name.rounds, "x,kind"),
-    "perturb, rounds of people": reports_of(Name.rounds, "x,y", "--user", "who"),
-    "perturb, people": reports_of(Name.nd_laplace, "x,y", "--user", "who"),
+    "perturb, rounds of people": reports_of(Name.rounds, "x,y", "--person", "who"),
+    "perturb, people": reports_of(Name.nd_laplace, "x,y", "--person", "who"),
 }
 MAIN_FILES = ("model", "noisy.csv", "noisy.parquet", "table.csv")
 

@@ -214,9 +214,9 @@ def test_a_clustering_killed_at_any_moment_is_paid_once_and_never_drawn_again(ru
     check_cluster(runs, arguments, random.Random(11), kills=6)
 
 
-@pytest.mark.parametrize("user", [[], ["--user", "who"]], ids=["rows", "people"])
-def test_reports_killed_at_any_moment_are_paid_once_and_drawn_once(runs, user):
-    check_perturb(runs, [*REPORTS, *user], random.Random(12), kills=6)
+@pytest.mark.parametrize("person", [[], ["--person", "who"]], ids=["rows", "people"])
+def test_reports_killed_at_any_moment_are_paid_once_and_drawn_once(runs, person):
+    check_perturb(runs, [*REPORTS, *person], random.Random(12), kills=6)
 
 
 @pytest.mark.slow

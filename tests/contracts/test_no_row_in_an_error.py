@@ -40,7 +40,7 @@ DOMAIN = {
         "visits": {"low": 0, "high": 20, "weight": 1.0},
         "illness": {"values": ["flu", "cold"], "other": "bucket"},
     },
-    "entity": "name",
+    "person": "name",
     "max_rows_per_person": 2,
 }
 POLICY = {
@@ -802,7 +802,7 @@ ODD = [
     ["a", "a"], [0, 1, 2], [1, 0], {"kind": SECRET}, {"class": SECRET}, "*", "2020-02-30",
     -0.5, [SECRET] * 3,
 ]  # fmt: skip
-SAID_BACK = {"path", "file", "entity", "target", "latitude", "longitude", "key_env", "key_file"}
+SAID_BACK = {"path", "file", "person", "target", "latitude", "longitude", "key_env", "key_file"}
 SAID_BACK |= {"report", "manifest", "mapping", "name", "columns", "attributes", "tree", "cut"}
 
 

@@ -15,7 +15,7 @@ from shoal.data import source_of
 from shoal.domain import Grid, Schema
 from shoal.engine.local import LocalRows
 from shoal.engine.rows import Terms
-from shoal.errors import EntityMissing
+from shoal.errors import PersonMissing
 
 FIRST_LABEL = 123456789012345678
 SCHEMA = Schema.of(
@@ -71,8 +71,8 @@ KINDS = {"csv": as_csv, "lists": as_lists}
 
 def answers(X, limit):
     """How many rows there are of each kind, and in each cell."""
-    entity = {} if limit is None else {"entity": "id", "max_rows_per_person": limit}
-    terms = Terms(nonfinite="drop", **entity)
+    person = {} if limit is None else {"person": "id", "max_rows_per_person": limit}
+    terms = Terms(nonfinite="drop", **person)
     rows = LocalRows(source_of(X), SCHEMA, terms, key="k", block_rows=7)
     sizes = Counter(
         {(r["age"], r["level"]): r["n"] for r in rows.sizes(["age", "level"]).to_pylist()}
@@ -95,7 +95,7 @@ def test_one_row_more_changes_nothing_but_its_own(kind, limit, row, place, tmp_p
     rows = [*OTHERS[:place], row, *OTHERS[place:]]
     try:
         after, cells_after, size_after = answers(KINDS[kind](rows, tmp_path), limit)
-    except EntityMissing:
+    except PersonMissing:
         assert limit is not None
         return
     # With a limit, a person's new row may take the place of an old one.

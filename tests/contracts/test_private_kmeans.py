@@ -30,7 +30,7 @@ def test_what_mechanisms_receive_is_the_promise_to_the_last_fraction(method, d):
     table = {f"x{i}": column for i, column in enumerate(rows_in(200, d).T)}
     table = pa.table({**table, "who": np.arange(200) // 3})
     box = Box.unit(d)
-    person = {"domain": Schema.of_box(box, entity="who", max_rows_per_person=2)}
+    person = {"domain": Schema.of_box(box, person="who", max_rows_per_person=2)}
     for epsilon, neighbours in (("1", "add-remove"), ("1/3", "replace-one"), ("20", "add-remove")):
         for extra in ({}, {"n_public": 150}, person):
             ledger = Ledger()

@@ -85,7 +85,7 @@ def run(*words):
 
 
 def test_a_mark_survives_every_form_in_which_bounds_travel():
-    schema = Schema.of_box(SEEDED, entity="who", max_rows_per_person=2)
+    schema = Schema.of_box(SEEDED, person="who", max_rows_per_person=2)
     city = Box.geo(latitude=(52, 53), longitude=(13, 14)).simulated()
     forms = [
         SEEDED.select(["x1"]),

@@ -70,7 +70,7 @@ def test_groups_of_numbers_and_categories_are_the_same(frame_of):
 
 def test_each_person_keeps_the_same_rows(frame_of):
     people = TABLE.append_column("id", pa.array(rng.integers(0, 450, 3_000)))
-    terms, grid = Terms(entity="id", max_rows_per_person=3), Grid(PLANE, 30)
+    terms, grid = Terms(person="id", max_rows_per_person=3), Grid(PLANE, 30)
     here = LocalRows(source_of(people), PLANE, terms, key="k")
     there = SparkRows(frame_of(people, 3), PLANE, terms, key="k")
     np.testing.assert_array_equal(there.count(grid), here.count(grid))
@@ -140,7 +140,7 @@ def test_a_mixed_synopsis_has_the_same_tables_for_people_with_several_rows(frame
     people = students(2_000, seed=3)
     people = people.append_column("who", pa.array(np.arange(2_000) // 2))
     content = students_schema().to_dict()
-    schema = Schema.of(content | {"entity": "who", "max_rows_per_person": 2})
+    schema = Schema.of(content | {"person": "who", "max_rows_per_person": 2})
     here, there = (
         fitted(lambda **extra: MixedSynopsis(epsilon=2, domain=schema, **extra), X)
         for X in (people, frame_of(people, 3))

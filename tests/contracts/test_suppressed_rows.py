@@ -59,7 +59,7 @@ POLICIES = {
     "local, entropy l": {
         "s": {"l": {"kind": "entropy", "value": 2}}, "search": {"recoding": "local"},
     },
-    "people": {"privacy": {"entity": "id"}},
+    "people": {"privacy": {"person": "id"}},
 }  # fmt: skip
 # Places in the columns' domains; the last row is the one that varies.
 TABLES = [

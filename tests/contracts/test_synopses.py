@@ -33,7 +33,7 @@ def test_what_mechanisms_receive_is_the_promise_to_the_last_fraction(kind, setti
     table = {f"x{i}": column for i, column in enumerate(rows_in(200, d).T)}
     table = pa.table({**table, "who": np.arange(200) // 3})
     box = Box.unit(d)
-    person = {"domain": Schema.of_box(box, entity="who", max_rows_per_person=2)}
+    person = {"domain": Schema.of_box(box, person="who", max_rows_per_person=2)}
     epsilon = ("1", "0.1", "1/3")[d % 3]
     for neighbours in ("add-remove", "replace-one"):
         for extra in ({}, {"n_public": 150}, person):

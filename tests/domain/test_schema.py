@@ -17,7 +17,7 @@ columns:
   age: {low: 0, high: 110}
   sex: {values: [F, M], other: bucket, weight: 2}
   visits: {low: 0, high: 20.5, weight: 0.5}
-entity: student
+person: student
 max_rows_per_person: 3
 """
 
@@ -37,7 +37,7 @@ def test_a_file_says_what_is_public(schema):
     assert schema.box == Box(age=(0, 110), visits=(0, 20.5))
     assert schema.categories == {"sex": Categories(["F", "M"], other="bucket")}
     assert schema.weights == {"age": 1.0, "sex": 2.0, "visits": 0.5}
-    assert (schema.entity, schema.max_rows_per_person) == ("student", 3)
+    assert (schema.person, schema.max_rows_per_person) == ("student", 3)
 
 
 def test_a_schema_goes_to_a_dict_and_back(schema, tmp_path):
@@ -132,8 +132,8 @@ BAD = {
     "empty columns": ({"version": 1, "columns": {}}, "columns is empty"),
     "columns as list": ({"version": 1, "columns": ["age"]}, "columns should be a mapping"),
     "an unknown key": (
-        GOOD | {"entities": "id"},
-        "entities is not a known key; did you mean 'entity'",
+        GOOD | {"people": "id"},
+        "people is not a known key; did you mean 'person'",
     ),
     "epsilon": (GOOD | {"epsilon": 1}, "it has an unknown key; the keys are version"),
     "an unknown key in a column": (_column(lo=0, high=1), "did you mean 'low'"),
@@ -159,9 +159,9 @@ BAD = {
     "zero weight": (_column(low=0, high=1, weight=0), "columns.age.weight"),
     "text weight": (_column(low=0, high=1, weight="2"), "columns.age.weight"),
     "a name that is no text": ({"version": 1, "columns": {False: AGE}}, "put it in quotes"),
-    "entity as number": (GOOD | {"entity": 3}, "entity"),
-    "no rows a person": (GOOD | {"entity": "id", "max_rows_per_person": 0}, "max_rows_per_person"),
-    "rows of nobody": (GOOD | {"max_rows_per_person": 3}, "needs entity"),
+    "person as number": (GOOD | {"person": 3}, "person"),
+    "no rows a person": (GOOD | {"person": "id", "max_rows_per_person": 0}, "max_rows_per_person"),
+    "rows of nobody": (GOOD | {"max_rows_per_person": 3}, "needs person"),
     "geo of unknown": (GOOD | {"geo": {"latitude": "a", "longitude": "b"}}, "geo must name"),
     "geo misspelt": (GOOD | {"geo": {"latitud": "age"}}, "did you mean 'latitude'"),
     "geo as text": (GOOD | {"geo": "age"}, "geo should be a mapping"),
@@ -178,10 +178,10 @@ def test_all_problems_are_found_at_once():
     content = {
         "version": 3,
         "columns": {"age": {"low": 5, "high": 1}, "sex": {"valeus": ["F"]}, "x": {"low": "a"}},
-        "entiti": "id",
+        "persn": "id",
     }
     found = " ".join(schema_problems(content))
-    for key in ("version", "columns.age", "columns.sex.valeus", "columns.x.low", "entiti"):
+    for key in ("version", "columns.age", "columns.sex.valeus", "columns.x.low", "persn"):
         assert key in found
 
 
@@ -215,7 +215,7 @@ JSON = st.recursive(
 )
 CONTENT = st.fixed_dictionaries(
     {"version": st.just(1) | JSON, "columns": st.dictionaries(st.text(max_size=2), JSON) | JSON},
-    optional={"entity": JSON, "max_rows_per_person": JSON, "geo": JSON},
+    optional={"person": JSON, "max_rows_per_person": JSON, "geo": JSON},
 )
 
 
@@ -248,9 +248,9 @@ def test_levels_are_categories_in_their_order():
 
 
 def test_some_columns_of_a_schema_are_a_schema():
-    chosen = Schema.of(ORDERED | {"entity": "id"}).select(["sex", "age"])
+    chosen = Schema.of(ORDERED | {"person": "id"}).select(["sex", "age"])
     assert chosen.columns == ("age", "sex")
-    assert chosen.entity == "id"
+    assert chosen.person == "id"
     assert chosen.weights["sex"] == 2
 
 

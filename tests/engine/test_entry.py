@@ -51,17 +51,17 @@ def test_missing_columns_are_named():
     with pytest.raises(UnknownColumn, match="'visits' of the 2 columns selected"):
         rows_of({"age": [1]}, BOX)
     with pytest.raises(UnknownColumn, match="'id' of the 3 columns selected"):
-        rows_of(np.zeros((1, 2)), BOX, entity="id", max_rows_per_person=1)
+        rows_of(np.zeros((1, 2)), BOX, person="id", max_rows_per_person=1)
 
 
-def test_an_entity_without_a_limit_limits_nothing_and_is_refused():
+def test_a_person_column_without_a_limit_limits_nothing_and_is_refused():
     with pytest.raises(InvalidSetting, match="max_rows_per_person"):
-        rows_of({"age": [1], "visits": [1], "id": [1]}, BOX, entity="id")
+        rows_of({"age": [1], "visits": [1], "id": [1]}, BOX, person="id")
 
 
 @pytest.mark.heavy
-def test_a_schemas_entity_without_a_limit_is_refused_too():
-    content = {"version": 1, "columns": {"age": {"low": 0, "high": 110}}, "entity": "id"}
+def test_a_schemas_person_column_without_a_limit_is_refused_too():
+    content = {"version": 1, "columns": {"age": {"low": 0, "high": 110}}, "person": "id"}
     schema = Schema.of(content)
     with pytest.raises(InvalidSetting, match="max_rows_per_person"):
         rows_of({"age": [1, 2], "id": [1, 1]}, schema)

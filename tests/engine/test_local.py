@@ -136,7 +136,7 @@ def test_an_array_is_not_changed_by_reading_it():
 @pytest.mark.heavy
 def test_what_the_first_pass_met_is_there_for_the_holder():
     ages = {"age": [31.0, float("nan"), 200.0, -5.0, 40.0], "who": ["a", "a", "b", "b", "b"]}
-    rows = rows_of(ages, Box(age=(0, 110)), nonfinite="drop", entity="who", max_rows_per_person=1)
+    rows = rows_of(ages, Box(age=(0, 110)), nonfinite="drop", person="who", max_rows_per_person=1)
     assert rows.tally is None
     assert rows.size() == 2
     assert (rows.tally.read, rows.tally.admitted) == (5, 4)

@@ -13,7 +13,7 @@ from shoal.engine import rows_of
 from shoal.engine._people import place_in_run
 from shoal.engine.local import LocalRows
 from shoal.engine.rows import Terms
-from shoal.errors import EntityMissing, NotFinite
+from shoal.errors import NotFinite, PersonMissing
 
 BOX = Box(score=(0, 100))
 people = st.lists(st.tuples(st.integers(0, 4), st.integers(0, 6)), min_size=1, max_size=30)
@@ -21,7 +21,7 @@ people = st.lists(st.tuples(st.integers(0, 4), st.integers(0, 6)), min_size=1, m
 
 def limited(pairs, limit, key="k", **how):
     table = {"id": [f"p{i}" for i, _ in pairs], "score": [float(s) for _, s in pairs]}
-    terms = Terms(entity="id", max_rows_per_person=limit)
+    terms = Terms(person="id", max_rows_per_person=limit)
     return LocalRows(source_of(table), BOX, terms, key=key, **how)
 
 
@@ -81,12 +81,12 @@ def test_all_verbs_and_passes_see_the_same_rows():
 
 
 @pytest.mark.heavy
-def test_a_schema_carries_entity_limit_and_categories():
+def test_a_schema_carries_person_limit_and_categories():
     schema = Schema.of(
         {
             "version": 1,
             "columns": {"sex": {"values": ["F", "M"]}, "age": {"low": 0, "high": 110}},
-            "entity": "id",
+            "person": "id",
             "max_rows_per_person": 1,
         }
     )
@@ -96,7 +96,7 @@ def test_a_schema_carries_entity_limit_and_categories():
 
 def test_categories_alone_are_limited_too():
     content = {"version": 1, "columns": {"sex": {"values": ["F", "M"]}}}
-    schema = Schema.of(content | {"entity": "id", "max_rows_per_person": 1})
+    schema = Schema.of(content | {"person": "id", "max_rows_per_person": 1})
     rows = rows_of({"id": ["a", "a", "b"], "sex": ["M", "F", "F"]}, schema)
     assert rows.size() == 2
 
@@ -105,16 +105,16 @@ def test_categories_alone_are_limited_too():
 def test_refused_rows_raise_before_anyone_is_counted():
     table = {"id": ["a", "b"], "score": [1.0, float("nan")]}
     with pytest.raises(NotFinite, match="1 of 2"):
-        rows_of(table, BOX, entity="id", max_rows_per_person=1).size()
+        rows_of(table, BOX, person="id", max_rows_per_person=1).size()
     table = {"id": ["a", None], "score": [1.0, 2.0]}
-    with pytest.raises(EntityMissing, match="1 of 2"):
-        rows_of(table, BOX, entity="id", max_rows_per_person=1).size()
+    with pytest.raises(PersonMissing, match="1 of 2"):
+        rows_of(table, BOX, person="id", max_rows_per_person=1).size()
 
 
 @pytest.mark.heavy
 def test_rows_left_out_do_not_use_up_a_persons_share():
     table = {"id": ["a"] * 4, "score": [1.0, None, None, 2.0]}
-    rows = rows_of(table, BOX, nonfinite="drop", entity="id", max_rows_per_person=2)
+    rows = rows_of(table, BOX, nonfinite="drop", person="id", max_rows_per_person=2)
     assert rows.size() == 2
 
 
@@ -136,7 +136,7 @@ def test_the_rows_that_stay_are_removed_with_the_object(tmp_path, monkeypatch):
 @pytest.mark.heavy
 def test_no_rows_are_nobodys():
     table = pa.table({"id": pa.array([], pa.string()), "score": pa.array([], pa.float64())})
-    rows = rows_of(table, BOX, entity="id", max_rows_per_person=2)
+    rows = rows_of(table, BOX, person="id", max_rows_per_person=2)
     assert rows.size() == 0
 
 

@@ -24,9 +24,9 @@ def test_a_block_is_as_long_as_its_rows_and_pickles():
         {"outside": "wrap"},
         {"nonfinite": "clip"},
         {"max_rows_per_person": 2},
-        {"entity": "id", "max_rows_per_person": 0},
-        {"entity": "id", "max_rows_per_person": True},
-        {"entity": "id", "max_rows_per_person": 1.5},
+        {"person": "id", "max_rows_per_person": 0},
+        {"person": "id", "max_rows_per_person": True},
+        {"person": "id", "max_rows_per_person": 1.5},
     ],
 )
 def test_terms_that_make_no_sense_are_refused_with_a_next_step(terms):

@@ -8,7 +8,7 @@ from shoal.data import source_of
 from shoal.domain import Box, Schema
 from shoal.engine.rows import Tally, Terms
 from shoal.engine.screen import Screen
-from shoal.errors import EntityMissing, NotFinite, NotNumeric, OutsideDomain
+from shoal.errors import NotFinite, NotNumeric, OutsideDomain, PersonMissing
 
 BOX = Box(age=(0, 110), visits=(0, 20))
 BATCH = pa.record_batch(
@@ -39,8 +39,8 @@ def test_a_screen_does_not_write_into_the_table_it_reads():
 
 
 def test_whose_rows_they_are_follows_the_rows_that_stay():
-    terms = Terms(nonfinite="drop", entity="id", max_rows_per_person=1)
-    assert Screen(BOX, terms)(BATCH).entity.to_pylist() == ["a", "c", "e"]
+    terms = Terms(nonfinite="drop", person="id", max_rows_per_person=1)
+    assert Screen(BOX, terms)(BATCH).person.to_pylist() == ["a", "c", "e"]
 
 
 def test_nonfinite_rows_are_refused_by_count_and_column():
@@ -65,10 +65,10 @@ def test_rows_outside_are_refused_by_count_and_columns():
     [["a", None, " "], [1, None, None], pa.array(["a", "", "NA"], pa.large_string())],
 )
 def test_rows_of_nobody_are_counted_and_refused(owners):
-    terms = Terms(entity="id", max_rows_per_person=1)
+    terms = Terms(person="id", max_rows_per_person=1)
     screen = Screen(Box(age=(0, 110)), terms)
     tally = screen(pa.record_batch({"age": [1.0, 2.0, 3.0], "id": pa.array(owners)})).tally
-    with pytest.raises(EntityMissing, match="2 of 3 rows"):
+    with pytest.raises(PersonMissing, match="2 of 3 rows"):
         screen.check(tally)
 
 
@@ -103,7 +103,7 @@ def test_text_where_numbers_belong_is_refused_or_left_out_as_missing_numbers_are
 
 
 def test_a_column_that_is_read_twice_is_read_once():
-    screen = Screen(Box(id=(0, 9)), Terms(entity="id", max_rows_per_person=1))
+    screen = Screen(Box(id=(0, 9)), Terms(person="id", max_rows_per_person=1))
     assert screen.columns == ("id",)
 
 

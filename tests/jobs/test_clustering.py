@@ -47,11 +47,11 @@ def test_a_name_close_to_a_method_is_named():
 
 @pytest.mark.parametrize("name", [name for name in METHODS if name not in ("prototypes", "wave")])
 def test_every_k_means_is_built_with_what_was_asked(name):
-    options = Options(name, "0.5", BOX, range(3, 4), entity="id", max_rows_per_person=2, drop=True)
+    options = Options(name, "0.5", BOX, range(3, 4), person="id", max_rows_per_person=2, drop=True)
     model = METHODS[name].build(options)
     told = model.get_params()
     assert (told["n_clusters"], told["privacy"], model.box) == (3, PureDP("0.5"), BOX)
-    assert (told["domain"].entity, told["domain"].max_rows_per_person) == ("id", 2)
+    assert (told["domain"].person, told["domain"].max_rows_per_person) == ("id", 2)
     assert told["nonfinite"] == "drop"
     assert told["method"] == ("auto" if name == "kmeans" else name)
 
@@ -68,12 +68,12 @@ def test_k_means_needs_a_number_of_groups():
 
 def test_wavecluster_is_built_with_what_was_asked():
     waves = WaveOptions("privthr", "64,32", "percentile", 1, "db2")
-    options = Options("wave", "0.5", BOX, entity="id", max_rows_per_person=2, waves=waves)
+    options = Options("wave", "0.5", BOX, person="id", max_rows_per_person=2, waves=waves)
     model = METHODS["wave"].build(options)
     assert isinstance(model, WaveCluster)
     told = model.get_params()
     assert (told["method"], told["cells"], told["selector"]) == ("privthr", (64, 32), "percentile")
-    assert (told["level"], told["wavelet"], told["domain"].entity) == (1, "db2", "id")
+    assert (told["level"], told["wavelet"], told["domain"].person) == (1, "db2", "id")
 
 
 def test_what_was_not_asked_is_left_to_the_estimator():
@@ -108,7 +108,7 @@ def test_settings_of_one_kind_are_refused_with_the_other():
 
 def test_k_prototypes_are_built_with_what_was_asked():
     options = Options(
-        "prototypes", "0.5", None, range(3, 4), drop=True, schema=Schema.of_box(BOX, entity="id")
+        "prototypes", "0.5", None, range(3, 4), drop=True, schema=Schema.of_box(BOX, person="id")
     )
     told = METHODS["prototypes"].build(options).get_params()
     assert (told["n_clusters"], told["privacy"]) == (3, PureDP("0.5"))

@@ -21,7 +21,7 @@ def test_rows_that_are_taken_as_they_come_are_not_spoken_of():
 
 @pytest.mark.heavy
 def test_each_kind_of_odd_row_is_counted():
-    rows = rows_of(AGES, BOX, nonfinite="drop", entity="who", max_rows_per_person=2)
+    rows = rows_of(AGES, BOX, nonfinite="drop", person="who", max_rows_per_person=2)
     assert changed_row_texts(rows) == []  # nothing has been read
     rows.size()
     said = changed_row_texts(rows)

@@ -38,10 +38,10 @@ def test_settings_that_are_none_are_left_out_of_the_code():
 
 def test_code_names_the_whole_promise_and_whose_rows_are_where_that_is_said():
     promise = ApproxDP("0.5", "1e-9", neighbours="replace-one")
-    schema = Schema.of_box(BOX, entity="id", max_rows_per_person=3)
+    schema = Schema.of_box(BOX, person="id", max_rows_per_person=3)
     text = estimator_code(PrivateKMeans(2, privacy=promise, domain=schema), "2, ")
     assert "privacy=shoal.ApproxDP('0.5', '0.000000001', neighbours='replace-one')" in text
-    assert "schema = shoal.Schema.of_box(box, entity='id', max_rows_per_person=3)" in text
+    assert "schema = shoal.Schema.of_box(box, person='id', max_rows_per_person=3)" in text
     assert "domain=schema" in text
 
 
@@ -55,8 +55,8 @@ def test_people_are_counted_only_where_each_is_known_and_has_one_row():
         return PrivateKMeans(2, epsilon=1, domain=Schema.of_box(Box.unit(2), **people))
 
     assert unit_of(model()) == "rows"
-    assert unit_of(model(entity="id", max_rows_per_person=4)) == "rows"
-    assert unit_of(model(entity="id", max_rows_per_person=1)) == "people"
+    assert unit_of(model(person="id", max_rows_per_person=4)) == "rows"
+    assert unit_of(model(person="id", max_rows_per_person=1)) == "people"
 
 
 def test_values_may_be_left_out():

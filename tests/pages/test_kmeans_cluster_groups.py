@@ -67,8 +67,8 @@ def test_few_people_a_group_are_called_weak():
 
 def test_people_are_counted_only_where_each_is_known_and_has_one_row():
     assert groups().unit == "rows"
-    assert groups(entity="id", max_rows_per_person=4).unit == "rows"
-    assert groups(entity="id", max_rows_per_person=1).unit == "people"
+    assert groups(person="id", max_rows_per_person=4).unit == "rows"
+    assert groups(person="id", max_rows_per_person=1).unit == "people"
 
 
 @pytest.mark.parametrize(

@@ -14,9 +14,9 @@ def file():
     return {"name": "reports.csv", "sha256": "0" * 64}
 
 
-def about(file, mechanism, remap=None, user=None, simulation=False, keep_order=False):
+def about(file, mechanism, remap=None, person=None, simulation=False, keep_order=False):
     guarantee = mechanism.guarantee.simulated(simulation)
-    return sidecar(mechanism, remap, BOX, guarantee, user, keep_order, 12, file), guarantee
+    return sidecar(mechanism, remap, BOX, guarantee, person, keep_order, 12, file), guarantee
 
 
 def test_a_metric_promise_is_also_told_as_the_local_one_it_implies(file):
@@ -27,18 +27,18 @@ def test_a_metric_promise_is_also_told_as_the_local_one_it_implies(file):
 
 
 def test_a_sidecar_is_plain_json(file):
-    document, _ = about(file, NDLaplace(2.0, domain=BOX), remap=clamp(BOX), user="rider")
+    document, _ = about(file, NDLaplace(2.0, domain=BOX), remap=clamp(BOX), person="rider")
     assert json.loads(json.dumps(document)) == document
     assert document["remap"]["class"] == "Clamp"
     assert document["versions"]["shoal"]
 
 
 @pytest.mark.parametrize(
-    ("user", "words"),
+    ("person", "words"),
     [(None, "Whoever has k rows"), ("rider", "One row of each was reported")],
 )
-def test_the_summary_says_who_is_protected(file, user, words):
-    document, guarantee = about(file, Piecewise(2.0, domain=BOX), user=user)
+def test_the_summary_says_who_is_protected(file, person, words):
+    document, guarantee = about(file, Piecewise(2.0, domain=BOX), person=person)
     shown = " ".join(line.text for line in report_lines(document, guarantee))
     assert words in shown
 

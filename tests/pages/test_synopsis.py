@@ -28,7 +28,7 @@ def test_the_title_names_the_columns():
 
 def test_only_a_table_without_names_of_people_takes_a_row_for_a_person():
     table = {"age": ROWS[:, 0], "visits": ROWS[:, 1], "who": np.arange(400)}
-    schema = Schema.of_box(BOX, entity="who", max_rows_per_person=1)
+    schema = Schema.of_box(BOX, person="who", max_rows_per_person=1)
     known = page(UniformGrid(epsilon=1, domain=schema, random_state=1).fit(table))
     unknown = page(UniformGrid(epsilon=1, domain=BOX, random_state=1).fit(ROWS))
     assert not any("One row is taken" in line for line in known.limits)

@@ -7,7 +7,7 @@ from shoal.cli._output import render_text
 from shoal.pages.table import check_summary
 
 POLICY = {
-    "version": 1, "privacy": {"k": 2, "entity": "who"},
+    "version": 1, "privacy": {"k": 2, "person": "who"},
     "attributes": {
         "who": {"role": "identifier"},
         "sex": {"role": "quasi", "hierarchy": {"tree": {"*": ["F", "M"]}}},

@@ -58,7 +58,7 @@ def test_boxes_are_told_to_the_width_of_a_cell():
 @pytest.mark.parametrize(("rows", "unit"), [(None, "rows"), (3, "rows"), (1, "people")])
 def test_people_are_counted_only_where_each_is_known_and_has_one_row(rows, unit):
     X = {"age": np.full(90, 40.0), "visits": np.full(90, 4.0), "id": np.arange(90) // 3}
-    people = {} if rows is None else {"entity": "id", "max_rows_per_person": rows}
+    people = {} if rows is None else {"person": "id", "max_rows_per_person": rows}
     domain = Schema.of_box(BOX, **people)
     model = WaveCluster(domain=domain, epsilon=1, cells=8, random_state=1).fit(X)
     assert WaveGroups(model).unit == unit

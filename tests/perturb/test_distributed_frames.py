@@ -58,7 +58,7 @@ def test_in_many_columns_reports_are_the_places_to_learn_from(spark):
 
 def test_people_who_were_remembered_here_are_not_forgotten_there(frame):
     here = {"who": ["ada", "bob"], "x": [1.0, 2.0], "y": [1.0, 2.0]}
-    perturb = Perturb(LAPLACE, user="who").fit(pa.table(here))
+    perturb = Perturb(LAPLACE, person="who").fit(pa.table(here))
     with pytest.raises(ConflictingSettings, match="one machine remembers"):
         perturb.transform(frame)
     assert perturb.ledger_.totals() == []

@@ -4,7 +4,7 @@ import polars as pl
 import pyarrow as pa
 import pytest
 
-from shoal.errors import DimensionMismatch, EntityMissing, InvalidSetting, NotNumeric
+from shoal.errors import DimensionMismatch, InvalidSetting, NotNumeric, PersonMissing
 from shoal.perturb.tables import frame_like, names_of, numbers_of, tokens_of
 
 COLUMNS = {"age": [31.0, 47.0], "who": ["a", "b"]}
@@ -70,7 +70,7 @@ def test_a_token_is_one_person_however_it_is_written(tokens):
 
 @pytest.mark.parametrize("missing", [None, np.nan, ""])
 def test_a_row_of_nobody_is_refused_by_count(missing):
-    with pytest.raises(EntityMissing, match="1 of 2 rows have no value in 'who'"):
+    with pytest.raises(PersonMissing, match="1 of 2 rows have no value in 'who'"):
         tokens_of(pd.DataFrame({"who": ["ada", missing]}), "who")
 
 

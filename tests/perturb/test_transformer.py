@@ -97,7 +97,7 @@ def same_reports(one, other):
 @kinds
 def test_a_frame_comes_back_as_its_kind_with_perturbed_columns_only(make):
     frame = make(PEOPLE)
-    reports = Perturb(LAPLACE, user="who", random_state=1).fit_transform(frame)
+    reports = Perturb(LAPLACE, person="who", random_state=1).fit_transform(frame)
     assert type(reports) is type(frame)
     assert list(getattr(reports, "column_names", getattr(reports, "columns", None))) == ["x", "y"]
     assert not np.any(values(reports) == values(frame))
@@ -107,7 +107,7 @@ def test_a_frame_comes_back_as_its_kind_with_perturbed_columns_only(make):
 @pytest.mark.parametrize("frozen", [None, "who"])
 def test_the_index_of_a_pandas_frame_stays_behind(output, frozen):
     frame = pd.DataFrame(PEOPLE).set_index(pd.Index(["078-05-1120", "b", "c", "d"], name="ssn"))
-    perturb = Perturb(LAPLACE, user=frozen).set_output(transform=output)
+    perturb = Perturb(LAPLACE, person=frozen).set_output(transform=output)
     index = perturb.fit_transform(frame).index
     assert index.equals(pd.RangeIndex(4))
     assert index.name is None
@@ -134,7 +134,7 @@ def test_columns_are_picked_by_name_whatever_their_order():
 
 
 def test_without_bounds_all_columns_but_the_token_are_reported():
-    perturb = Perturb(NDLaplace(1.0), user="who").fit(pd.DataFrame(PEOPLE))
+    perturb = Perturb(NDLaplace(1.0), person="who").fit(pd.DataFrame(PEOPLE))
     assert perturb.get_feature_names_out().tolist() == ["x", "y"]
     assert perturb.transform(pd.DataFrame(PEOPLE)).columns.tolist() == ["x", "y"]
 
@@ -142,7 +142,7 @@ def test_without_bounds_all_columns_but_the_token_are_reported():
 @kinds
 @pytest.mark.parametrize("asked", ["pandas", "polars"])
 def test_set_output_has_the_last_word(make, asked):
-    perturb = Perturb(LAPLACE, user="who").set_output(transform=asked)
+    perturb = Perturb(LAPLACE, person="who").set_output(transform=asked)
     reports = perturb.fit_transform(make(PEOPLE))
     assert type(reports) is KINDS[asked]
     assert list(reports.columns) == ["x", "y"]
@@ -178,7 +178,7 @@ def test_a_seeded_stream_goes_on_from_one_transform_to_the_next():
 
 
 def test_a_person_has_one_report_whatever_their_rows_say_later():
-    perturb = Perturb(LAPLACE, user="who")
+    perturb = Perturb(LAPLACE, person="who")
     first = values(perturb.fit_transform(pd.DataFrame(PEOPLE)))
     moved = pd.DataFrame({"who": ["cyd", "ada"], "x": [0.0, 0.0], "y": [9.0, 9.0]})
     again = values(perturb.transform(moved))
@@ -188,7 +188,7 @@ def test_a_person_has_one_report_whatever_their_rows_say_later():
 
 
 def test_only_newcomers_are_drawn():
-    perturb = Perturb(LAPLACE, user="who")
+    perturb = Perturb(LAPLACE, person="who")
     first = values(perturb.fit_transform(pd.DataFrame(PEOPLE)))
     both = pd.DataFrame({"who": ["bob", "dan"], "x": [5.0, 5.0], "y": [5.0, 5.0]})
     again = values(perturb.transform(both))
@@ -198,14 +198,14 @@ def test_only_newcomers_are_drawn():
 
 
 def test_a_second_fit_forgets_nobody():
-    perturb = Perturb(LAPLACE, user="who")
+    perturb = Perturb(LAPLACE, person="who")
     first = values(perturb.fit_transform(pd.DataFrame(PEOPLE)))
     assert values(perturb.fit_transform(pd.DataFrame(PEOPLE))).tolist() == first.tolist()
     assert entries(perturb) == 1
 
 
 def test_another_mechanism_is_another_collection():
-    perturb = Perturb(LAPLACE, user="who")
+    perturb = Perturb(LAPLACE, person="who")
     first = values(perturb.fit_transform(pd.DataFrame(PEOPLE)))
     perturb.set_params(mechanism=NDLaplace(2.0, domain=BOX))
     assert not same_reports(values(perturb.fit_transform(pd.DataFrame(PEOPLE))), first)
@@ -215,7 +215,7 @@ def test_another_mechanism_is_another_collection():
 def test_a_memo_file_remembers_beyond_the_object(tmp_path):
     def report():
         memo = Memo(tmp_path / "reports.memo")
-        return values(Perturb(LAPLACE, memo=memo, user="who").fit_transform(pd.DataFrame(PEOPLE)))
+        return values(Perturb(LAPLACE, memo=memo, person="who").fit_transform(pd.DataFrame(PEOPLE)))
 
     assert report().tolist() == report().tolist()
 
@@ -225,7 +225,7 @@ def test_columns_of_other_names_are_another_collection():
     frame = pd.DataFrame({**PEOPLE, "u": PEOPLE["x"], "v": PEOPLE["y"]})
 
     def report(*names):
-        perturb = Perturb(NDLaplace(1.0), memo=memo, user="who")
+        perturb = Perturb(NDLaplace(1.0), memo=memo, person="who")
         return perturb.fit_transform(frame[["who", *names]]).to_numpy()
 
     assert not same_reports(report("x", "y"), report("u", "v"))
@@ -236,35 +236,35 @@ def test_tokens_of_another_column_are_other_people():
     memo = Memo()
     frame = pd.DataFrame({**PEOPLE, "house": PEOPLE["who"]})
 
-    def report(user):
-        return values(Perturb(LAPLACE, memo=memo, user=user).fit_transform(frame))
+    def report(person):
+        return values(Perturb(LAPLACE, memo=memo, person=person).fit_transform(frame))
 
     assert not same_reports(report("who"), report("house"))
 
 
 def test_simulated_reports_are_never_taken_for_real_ones(tmp_path):
     memo = Memo(tmp_path / "reports.memo")
-    rehearsal = Perturb(LAPLACE, memo=memo, user="who", random_state=7)
-    real = Perturb(LAPLACE, memo=memo, user="who")
+    rehearsal = Perturb(LAPLACE, memo=memo, person="who", random_state=7)
+    real = Perturb(LAPLACE, memo=memo, person="who")
     first = values(rehearsal.fit_transform(pd.DataFrame(PEOPLE)))
     assert not same_reports(values(real.fit_transform(pd.DataFrame(PEOPLE))), first)
 
 
 def test_a_clone_with_a_memo_shares_it():
-    perturb = Perturb(LAPLACE, memo=Memo(), user="who", ledger=Ledger())
+    perturb = Perturb(LAPLACE, memo=Memo(), person="who", ledger=Ledger())
     first = values(perturb.fit_transform(pd.DataFrame(PEOPLE)))
     assert values(clone(perturb).fit_transform(pd.DataFrame(PEOPLE))).tolist() == first.tolist()
 
 
 def test_a_pickled_one_remembers_too():
-    perturb = Perturb(LAPLACE, user="who")
+    perturb = Perturb(LAPLACE, person="who")
     first = values(perturb.fit_transform(pd.DataFrame(PEOPLE)))
     again = pickle.loads(pickle.dumps(perturb))
     assert values(again.transform(pd.DataFrame(PEOPLE))).tolist() == first.tolist()
 
 
 def test_fresh_reports_add_up_by_the_most_rows_of_a_person():
-    perturb = Perturb(LAPLACE, memo="fresh", user="who")
+    perturb = Perturb(LAPLACE, memo="fresh", person="who")
     reports = values(perturb.fit_transform(pd.DataFrame(PEOPLE)))
     assert reports[0].tolist() != reports[2].tolist()
     assert perturb.ledger_.totals() == [LAPLACE.guarantee * 2]  # ada has two rows
@@ -290,18 +290,18 @@ def test_a_ledger_passed_in_is_charged_and_refuses_past_its_limit():
 
 
 def test_over_the_limit_nobody_is_remembered():
-    perturb = Perturb(LAPLACE, user="who", ledger=Ledger(limit=LocalDP(1)))
+    perturb = Perturb(LAPLACE, person="who", ledger=Ledger(limit=LocalDP(1)))
     perturb.fit(pd.DataFrame(PEOPLE))
     for _ in range(2):
         with pytest.raises(BudgetExceeded):
             perturb.transform(pd.DataFrame(PEOPLE))
 
 
-@pytest.mark.parametrize("user", [None, "who"])
+@pytest.mark.parametrize("person", [None, "who"])
 @kinds
-def test_no_rows_give_no_reports_and_cost_nothing(make, user):
+def test_no_rows_give_no_reports_and_cost_nothing(make, person):
     empty = make({"who": ["a"], "x": [1.0], "y": [1.0]})[:0]
-    perturb = Perturb(LAPLACE, remap=clamp(BOX), user=user).fit(make(PEOPLE))
+    perturb = Perturb(LAPLACE, remap=clamp(BOX), person=person).fit(make(PEOPLE))
     reports = perturb.transform(empty)
     assert type(reports) is type(empty)
     assert reports.shape == (0, 2)
@@ -316,7 +316,7 @@ def test_no_rows_of_an_array_give_an_empty_array():
 
 @pytest.mark.parametrize("remap", [clamp(BOX), snap(BOX, 4), bayes_remap()], ids=repr)
 def test_a_remap_follows_the_reports_and_costs_nothing(remap):
-    perturb = Perturb(NDLaplace(0.5, domain=BOX), remap=remap, user="who", random_state=3)
+    perturb = Perturb(NDLaplace(0.5, domain=BOX), remap=remap, person="who", random_state=3)
     reports = perturb.fit_transform(pd.DataFrame(PEOPLE))
     assert BOX.contains(values(reports)).all()
     assert values(perturb.transform(pd.DataFrame(PEOPLE))).tolist() == values(reports).tolist()
@@ -348,7 +348,7 @@ def test_a_remap_never_receives_rows():
     [
         {"mechanism": NDLaplace(9.0, domain=BOX)},
         {"remap": np.asarray},
-        {"user": None},
+        {"person": None},
         {"memo": "fresh"},
         {"ledger": Ledger()},
         {"random_state": 7},
@@ -356,7 +356,7 @@ def test_a_remap_never_receives_rows():
     ids=lambda change: next(iter(change)),
 )
 def test_what_was_set_after_fit_is_refused_until_it_is_fitted(change):
-    perturb = Perturb(LAPLACE, user="who").fit(pd.DataFrame(PEOPLE)).set_params(**change)
+    perturb = Perturb(LAPLACE, person="who").fit(pd.DataFrame(PEOPLE)).set_params(**change)
     with pytest.raises(InvalidSetting, match="Call fit again"):
         perturb.transform(pd.DataFrame(PEOPLE))
     assert entries(perturb) == 0
@@ -415,7 +415,7 @@ def test_other_names_than_those_fitted_are_refused():
         {"memo": "thawed"},
         {"ledger": 7},
         {"random_state": "seven"},
-        {"user": "x"},
+        {"person": "x"},
         {"mechanism": NDLaplace(1.0, lattice=None)},
     ],
     ids=str,
@@ -428,11 +428,11 @@ def test_wrong_settings_are_refused_in_fit(settings_):
 
 def test_a_token_column_needs_a_frame():
     with pytest.raises(InvalidSetting, match="array"):
-        Perturb(LAPLACE, user="who").fit(np.ones((2, 2)))
+        Perturb(LAPLACE, person="who").fit(np.ones((2, 2)))
 
 
 def test_raw_floats_may_be_simulated():
-    perturb = Perturb(NDLaplace(1.0, lattice=None), user="who", random_state=7)
+    perturb = Perturb(NDLaplace(1.0, lattice=None), person="who", random_state=7)
     assert len(perturb.fit_transform(pd.DataFrame(PEOPLE))) == 4
     assert perturb.guarantee_.simulation
 
@@ -451,7 +451,7 @@ def test_raw_floats_may_be_simulated():
     ids=lambda mechanism: type(mechanism).__name__,
 )
 def test_every_mechanism_on_numbers_runs_over_a_table(mechanism):
-    perturb = Perturb(mechanism, user="who")
+    perturb = Perturb(mechanism, person="who")
     reports = perturb.fit_transform(pd.DataFrame(PEOPLE))
     assert reports.columns.tolist() == ["x", "y"]
     assert perturb.ledger_.totals() == [mechanism.guarantee]
@@ -470,7 +470,9 @@ def test_cells_come_out_as_reports_that_centres_are_learnt_from(make):
 
 
 def test_a_person_has_one_cell():
-    cells = Perturb(LocalGrid(BOX, epsilon=1, cells=9), user="who").fit_transform(pa.table(PEOPLE))
+    cells = Perturb(LocalGrid(BOX, epsilon=1, cells=9), person="who").fit_transform(
+        pa.table(PEOPLE)
+    )
     assert cells["cell"][0] == cells["cell"][2]
     assert cells["cell"].type == pa.int64()
 
@@ -497,7 +499,7 @@ STUDENTS = {"who": ["ada", "bob"], "sex": ["F", "M"], "age": [20, 30], "town": [
 @kinds
 def test_a_category_is_reported_as_one_of_the_list(make):
     frame = make({"who": ["ada", "bob", "ada"], "sex": ["F", "M", "M"]})
-    reports = Perturb(RandomizedResponse(1.0, SEX), user="who").fit_transform(frame)
+    reports = Perturb(RandomizedResponse(1.0, SEX), person="who").fit_transform(frame)
     told = list(np.asarray(reports["sex"]))
     assert set(told) <= {"F", "M"}
     assert told[0] == told[2]
@@ -518,7 +520,7 @@ def test_codes_in_an_array_are_categories_too():
 
 @kinds
 def test_mixed_records_keep_the_kind_of_each_column(make):
-    perturb = Perturb(MIXED, user="who")
+    perturb = Perturb(MIXED, person="who")
     reports = perturb.fit_transform(make(STUDENTS))
     assert list(perturb.get_feature_names_out())[:3] == ["age", "sex", "town"]
     assert set(np.asarray(reports["sex"])) <= {"F", "M"}

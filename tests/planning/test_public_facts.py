@@ -49,7 +49,7 @@ def test_what_is_known_of_the_groups_narrows_the_band(found):
 
 @pytest.mark.heavy
 def test_people_with_many_rows_cost_accuracy():
-    schema = Schema.of_box(Box.unit(1), entity="name", max_rows_per_person=50)
+    schema = Schema.of_box(Box.unit(1), person="name", max_rows_per_person=50)
     settings = {"n_expected": 500, "epsilons": [0.5], "trust": "central", "groups": "clear"}
     one = plan(2, domain=Box.unit(1), **settings)
     many = plan(2, domain=schema, **settings)

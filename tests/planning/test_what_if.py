@@ -56,7 +56,7 @@ def test_a_model_without_cells_is_as_wide_as_its_noise_tells():
 
 @pytest.mark.heavy
 def test_rows_of_a_person_share_the_budget(model):
-    people = shoal.Schema.of_box(BOX, entity="who", max_rows_per_person=4)
+    people = shoal.Schema.of_box(BOX, person="who", max_rows_per_person=4)
     columns = dict(zip(BOX.names, np.tile([[20.0, 4.0], [80.0, 16.0]], (400, 1)).T, strict=True))
     table = columns | {"who": np.arange(800)}
     one, many = (

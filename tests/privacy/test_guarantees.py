@@ -33,7 +33,7 @@ EVERY = [
     LocalDP(2),
     MetricDP(0.5, slack=1e-6, unit="km", scale=(1, 2)),
     MetricDP(0.5, scale="box"),
-    KAnonymity(5, entity="id", l=3, t=0.2),
+    KAnonymity(5, person="id", l=3, t=0.2),
     Unprotected("made up"),
 ]
 

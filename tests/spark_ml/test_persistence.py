@@ -35,7 +35,7 @@ ROWS = pa.table({"age": [21, 22, 23, 64, 65, 66] * 20})
         ("method", PrivTHR(0.5, noise="geometric")),
         ("selector", "mass"),
         ("selector", Persistence(2)),
-        ("domain", shoal.Schema.of_box(BOX, entity="who", max_rows_per_person=2)),
+        ("domain", shoal.Schema.of_box(BOX, person="who", max_rows_per_person=2)),
         ("privacy", shoal.ApproxDP(1, 1e-8, neighbours="replace-one")),
         ("privacy", None),
         ("n_clusters", np.int64(3)),

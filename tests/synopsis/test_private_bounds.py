@@ -62,7 +62,7 @@ def test_the_ledger_is_charged_once_with_the_whole_promise():
 
 @pytest.mark.heavy
 def test_a_schema_makes_it_a_promise_to_people():
-    people = Schema.of_box(widest_box(["x"]), entity="who", max_rows_per_person=4)
+    people = Schema.of_box(widest_box(["x"]), person="who", max_rows_per_person=4)
     model = PrivateBounds(epsilon=1, domain=people, random_state=1)
     model.fit(pa.table({"x": [5.0] * 400, "who": [str(i // 4) for i in range(400)]}))
     assert (model.guarantee_.epsilon, model.guarantee_.rows) == (1, 4)

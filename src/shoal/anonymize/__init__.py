@@ -23,7 +23,7 @@ modules share:
   as a row of ``*``. **budget**: how many rows may be suppressed.
 - **outcome**: the labels and suppressed lines that a search returns. **release**: what becomes of
   each line when the table is written.
-- **entity**: the column that says whose a row is; k counts people where it is given, else rows.
+- **person**: the column that says whose a row is; k counts people where it is given, else rows.
 - **register**: fingerprints of the people of all releases under one cut, for their holder alone.
 - **manifest**: what may be published about a release.
 """

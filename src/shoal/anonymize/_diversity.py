@@ -46,12 +46,12 @@ class LineCounter:
     @cached_property
     def by_person(self) -> bool:
         """Whether k is compared with people rather than rows."""
-        return self.problem.entities is not None
+        return self.problem.people is not None
 
     @cached_property
     def _person(self) -> Integers:
-        assert self.problem.entities is not None
-        return np.unique(self.problem.entities, return_inverse=True)[1]
+        assert self.problem.people is not None
+        return np.unique(self.problem.people, return_inverse=True)[1]
 
     @cached_property
     def adds_up(self) -> bool:
@@ -91,7 +91,7 @@ class LineCounter:
         return _sums(self._rows, lines, groups, size)
 
     def people(self, lines: Lines, groups: Integers, size: int) -> Integers:
-        """Count what k is compared with in each group: people, or rows without an entity.
+        """Count what k is compared with in each group: people, else rows.
 
         Parameters
         ----------

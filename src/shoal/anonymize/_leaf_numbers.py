@@ -35,7 +35,7 @@ def interval_replacements(policy: Policy) -> dict[str, CellReplacement]:
     ['30.0', None, 'no number', '30.0']
     """
     replacements = {}
-    raw = (policy.search.target, policy.privacy.entity)
+    raw = (policy.search.target, policy.privacy.person)
     for name in (name for name in policy.names("quasi") if name not in raw):
         of = policy.attributes[name]
         if getattr(of.hierarchy, "kind", "") in ("interval", "binary") and not needs_rows(of):

@@ -16,7 +16,7 @@ _KEYS: dict[str, tuple[str, ...]] = {
     "": ("version", "input", "attributes", "privacy", "search", "output"),
     "input": ("path", "null_values"),
     "privacy": (
-        "k", "suppression", "entity", "nulls", "population", "k_map", "presence", "average_risk",
+        "k", "suppression", "person", "nulls", "population", "k_map", "presence", "average_risk",
         "uniqueness",
     ),
     "population": ("path", "size"),
@@ -119,14 +119,14 @@ def check_consistency(policy: "Policy") -> tuple[list[str], list[str]]:
 
 def _column_references(policy: "Policy") -> Iterator[str]:
     """Yield problems of keys that name a column which is missing or of the wrong role."""
-    entity, target = policy.privacy.entity, policy.search.target
-    for key, name in (("privacy.entity", entity), ("search.target", target)):
+    person, target = policy.privacy.person, policy.search.target
+    for key, name in (("privacy.person", person), ("search.target", target)):
         if name is not None and name not in policy.attributes:
             yield (
                 f"{key} names a column without a role{nearest_spelling(name, [*policy.attributes])}"
             )
-    if entity in (*policy.names("quasi"), *policy.names("sensitive")):
-        yield "privacy.entity is a quasi or sensitive column; it only tells people apart"
+    if person in (*policy.names("quasi"), *policy.names("sensitive")):
+        yield "privacy.person is a quasi or sensitive column; it only tells people apart"
     if (policy.search.score == "label-gain") != (target is not None):
         yield "search.target, a column, and the score label-gain must be given together"
 

@@ -179,7 +179,7 @@ def with_population(problem: Problem, models: Models) -> Problem:
         sensitive=tuple(
             replace(column, codes=_padded(column.codes, more, -1)) for column in problem.sensitive
         ),
-        entities=None if problem.entities is None else _padded(problem.entities, more, -1),
+        people=None if problem.people is None else _padded(problem.people, more, -1),
         target=None if problem.target is None else _padded(problem.target, more, -1),
         population=np.concatenate([np.zeros(lines, np.int64), known.people]),
         class_models=rules,
@@ -196,7 +196,7 @@ def without_population(problem: Problem) -> Problem:
         codes=problem.codes[:lines],
         n=problem.n[:lines],
         sensitive=tuple(replace(c, codes=c.codes[:lines]) for c in problem.sensitive),
-        entities=None if problem.entities is None else problem.entities[:lines],
+        people=None if problem.people is None else problem.people[:lines],
         target=None if problem.target is None else problem.target[:lines],
         population=None,
         class_models=(),
@@ -204,7 +204,7 @@ def without_population(problem: Problem) -> Problem:
 
 
 def count_all_people(problem: Problem) -> int:
-    """Return how many people, or rows without an entity, a problem has."""
+    """Return how many people, or rows without a person column, a problem has."""
     one_class = Classes(np.zeros(len(problem.n), dtype=np.int64), 1)
     return int(count_people(problem, one_class)[0])
 

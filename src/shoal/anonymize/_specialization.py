@@ -137,7 +137,7 @@ class TopDownSpecialization(NotebookDisplay, TransformerMixin, BaseEstimator):  
     Guarantee
     ---------
     k-anonymity: every combination of published quasi-identifiers that occurs is shared by at
-    least ``k`` entities, counted again in what was written. It is not differential privacy: it
+    least ``k`` people, counted again in what was written. It is not differential privacy: it
     does not hide what all k have in common (hence l and t), nor withstand two different releases
     of one table, nor someone who knows how many rows a person has. Later rows under the same cut
     must be new people's: see ``transform``.
@@ -156,7 +156,7 @@ class TopDownSpecialization(NotebookDisplay, TransformerMixin, BaseEstimator):  
         Columns that name people and are dropped, or become pseudonyms if their entry says so.
     other
         Columns that are published as they are. Every column of the table needs a role.
-    entity
+    person
         The column that says whose a row is, if people may have several.
     suppression
         Share of the rows that may be left out.
@@ -205,7 +205,7 @@ class TopDownSpecialization(NotebookDisplay, TransformerMixin, BaseEstimator):  
         sensitive: Columns = (),
         identifiers: Columns = (),
         other: Columns = (),
-        entity: str | None = None,
+        person: str | None = None,
         suppression: float = 0.02,
         search: SearchSettings = SearchSettings(),  # noqa: B008 - frozen
         output: OutputSettings = OutputSettings(),  # noqa: B008 - frozen
@@ -217,7 +217,7 @@ class TopDownSpecialization(NotebookDisplay, TransformerMixin, BaseEstimator):  
         self.sensitive = sensitive
         self.identifiers = identifiers
         self.other = other
-        self.entity = entity
+        self.person = person
         self.suppression = suppression
         self.search = search
         self.output = output
@@ -297,7 +297,7 @@ class TopDownSpecialization(NotebookDisplay, TransformerMixin, BaseEstimator):  
             tables that share people can be subtracted.
         new_people
             States that nobody of ``X`` was in an earlier release, which a second release needs
-            where people cannot be compared: without an entity, or by a model that was loaded.
+            where people cannot be compared: without a person column, or by a model that was loaded.
         """
         if not hasattr(self, "policy_"):
             raise InvalidSetting("The estimator is not fitted.", "Call fit first.")
@@ -329,15 +329,15 @@ class TopDownSpecialization(NotebookDisplay, TransformerMixin, BaseEstimator):  
         return _in_kind_of(X, released)
 
     def _register_with(self, table: AnyTable, new_people: bool) -> Register | None:
-        """Return the register with the people of this release; None without an entity."""
-        entity, register = self.policy_.privacy.entity, self._register
+        """Return the register with the people of this release; None without a person column."""
+        person, register = self.policy_.privacy.person, self._register
         is_known = register is not None and register.complete
         if self._has_released and not is_known and not new_people:
-            raise missing_statement_error(by_entity=entity is not None)
-        if entity is None:
+            raise missing_statement_error(by_person=person is not None)
+        if person is None:
             return None
-        register = register or Register.new(entity, complete=not self._has_released)
-        return register.with_people(find_people(table, entity))
+        register = register or Register.new(person, complete=not self._has_released)
+        return register.with_people(find_people(table, person))
 
     def to_policy(self) -> Policy:
         """Return the checked policy that these parameters stand for, or ``policy`` if given."""
@@ -355,7 +355,7 @@ class TopDownSpecialization(NotebookDisplay, TransformerMixin, BaseEstimator):  
                 "E.g. TopDownSpecialization(k=10, hierarchies={'age': ...}), or pass a policy.",
             )
         output = self._group("output").get_params()
-        privacy = {"k": self.k, "suppression": self.suppression, "entity": self.entity}
+        privacy = {"k": self.k, "suppression": self.suppression, "person": self.person}
         return Policy.of(
             {
                 "version": 1,

@@ -78,23 +78,23 @@ def count_rows(problem: Problem, classes: Classes) -> Integers:
 
 
 def count_people(problem: Problem, classes: Classes) -> Integers:
-    """Count what k is compared with in each class: distinct people, or rows without an entity.
+    """Count what k is compared with in each class: distinct people, else rows.
 
     Returns
     -------
     int64 (size,).
     """
-    if problem.entities is None:
+    if problem.people is None:
         return count_rows(problem, classes)
-    return count_distinct_people(classes, problem.entities)
+    return count_distinct_people(classes, problem.people)
 
 
-def count_distinct_people(classes: Classes, entities: Integers) -> Integers:
+def count_distinct_people(classes: Classes, people: Integers) -> Integers:
     """Count the distinct people whose lines are in each class.
 
     Parameters
     ----------
-    entities
+    people
         int64 (F,): the person of each line.
 
     Returns
@@ -102,7 +102,7 @@ def count_distinct_people(classes: Classes, entities: Integers) -> Integers:
     int64 (size,).
     """
     live = classes.ids >= 0
-    ids, people = classes.ids[live], entities[live]
+    ids, people = classes.ids[live], people[live]
     order = np.lexsort((people, ids))
     ids, people = ids[order], people[order]
     new = np.ones(len(ids), dtype=bool)

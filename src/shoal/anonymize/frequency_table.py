@@ -49,7 +49,7 @@ class FrequencyTable(NamedTuple):
     codec
         How columns are encoded.
     owners
-        An Arrow array of the person behind each number in ``problem.entities``, or None.
+        An Arrow array of the person behind each number in ``problem.people``, or None.
     """
 
     problem: Problem
@@ -126,7 +126,7 @@ def count_cells(policy: Policy, X: Any) -> tuple[pa.Table, bool]:
     table = table_of(X)
     by_person = check_table(policy, table)
     named = columns_to_count(policy)
-    owner = policy.privacy.entity if by_person else None
+    owner = policy.privacy.person if by_person else None
     counted = table.counts(list(named.values()), owner, interval_replacements(policy))
     return counted, by_person
 
@@ -299,7 +299,7 @@ def _problem(policy: Policy, codec: Codec, lines: _Lines, by_person: bool) -> Pr
         lost=lines.lost,
         start=_starting_cut(policy, codec),
         sensitive=sensitive,
-        entities=lines.codes[:, -1].astype(np.int64) if by_person else None,
+        people=lines.codes[:, -1].astype(np.int64) if by_person else None,
         target=None if target is None else lines.codes[:, d + len(sensitive)],
         levels=tuple(hierarchy.levels for hierarchy in codec.hierarchies.values()),
     )

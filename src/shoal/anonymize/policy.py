@@ -290,7 +290,7 @@ class Privacy(PolicyPart):
         How many people share each combination; 1 only beside ``k_map``.
     suppression
         The share of rows that may be left out.
-    entity
+    person
         The column that says whose a row is.
     nulls
         How missing quasi-identifiers are treated.
@@ -308,7 +308,7 @@ class Privacy(PolicyPart):
 
     k: StrictInt
     suppression: Number = 0.02
-    entity: Name | None = None
+    person: Name | None = None
     nulls: Literal["own_value", "suppress", "as_root"] = "own_value"
     population: PopulationSpec | None = None
     k_map: KMapRule | None = None
@@ -556,13 +556,13 @@ def guarantee_of(policy: Policy) -> KAnonymity | KMap:
     KAnonymity(k=5)
     """
     if policy.privacy.k == 1 and policy.privacy.k_map is not None:
-        return KMap(policy.privacy.k_map.k, policy.privacy.entity)
+        return KMap(policy.privacy.k_map.k, policy.privacy.person)
     rules = [policy.attributes[name] for name in policy.names("sensitive")]
     least = [of.l.value for of in rules if of.l]
     far = [of.t.value for of in rules if of.t]
     return KAnonymity(
         policy.privacy.k,
-        policy.privacy.entity,
+        policy.privacy.person,
         int(min(least)) if least else None,
         max(far) if far else None,
     )

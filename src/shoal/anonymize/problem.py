@@ -1,6 +1,6 @@
 """The input and output of a search: the problem, the rules, the cut and the outcome.
 
-A search sees only the frequency table, never rows. k is compared with people if ``entities`` is
+A search sees only the frequency table, never rows. k is compared with people if ``people`` is
 given, else with rows. The suppression budget and every measure of loss count rows. No ``repr`` here
 shows lines.
 """
@@ -146,7 +146,7 @@ class Problem:
     start
         Where the search begins, and above which nothing may be published: ``None`` for the
         roots, else the nodes of ``max_level``. Local recoding keeps below it, too.
-    entities
+    people
         int64 (F,) or None: the person of each line, any numbers. If given, no line holds rows of
         two people.
     target
@@ -171,7 +171,7 @@ class Problem:
     lost: int = 0
     start: Cut | None = None
     sensitive: tuple[SensitiveColumn, ...] = ()
-    entities: Integers | None = field(default=None, repr=False)
+    people: Integers | None = field(default=None, repr=False)
     target: NDArray[np.int32] | None = field(default=None, repr=False)
     levels: tuple[NDArray[np.int32], ...] = field(default=(), repr=False)
     population: Integers | None = field(default=None, repr=False)
@@ -233,11 +233,11 @@ class Metrics:
         Normalised certainty penalty in [0, 1]: the mean over rows of the cost of their labels, a
         suppressed row costing 1; over QIDs the mean weighted by ``weights``.
     aecs
-        Published rows over (classes times k); 1 is the least possible without entities.
+        Published rows over (classes times k); 1 is the least possible without a person column.
     entropy
         Bits by which a published row tells its class: sum of (n_c / N) log2(N / n_c).
     smallest
-        The size of the smallest class, in people if there are entities.
+        The size of the smallest class, in people if there is a person column.
     """
 
     ncp: float
@@ -301,7 +301,7 @@ def problem_of(
         At least so many people (or rows) a class.
     **settings
         Further fields of ``Problem``. What has an entry a line there (``sensitive``,
-        ``entities``, ``target``) has one a row here, and rows are not grouped then.
+        ``people``, ``target``) has one a row here, and rows are not grouped then.
 
     Examples
     --------
@@ -312,7 +312,7 @@ def problem_of(
     """
     lines = np.asarray(codes, dtype=np.int32)
     n = np.ones(len(lines), dtype=np.int64)
-    if not settings.keys() & {"sensitive", "entities", "target"}:
+    if not settings.keys() & {"sensitive", "people", "target"}:
         lines, n = np.unique(lines, axis=0, return_counts=True)
     trees = tuple(taxonomies.values())
     occurring = [np.bincount(lines[:, q], minlength=t.size) > 0 for q, t in enumerate(trees)]

@@ -293,9 +293,9 @@ class Table:
         fields = [] if first is None else first.schema
         return [field.name for field in fields if pa.types.is_nested(field.type)]
 
-    def owners(self, entity: str) -> Any:
+    def owners(self, person: str) -> Any:
         """Return the distinct people of the table, as text."""
-        return self.counts([], entity)[OWNER]
+        return self.counts([], person)[OWNER]
 
     def collected(self, columns: Sequence[str], owner: str | None = None) -> None:
         """Return None, since a query of the rows costs no more here than one of their counts.

@@ -21,7 +21,7 @@ from shoal.data.column_names import (
     missing_header_error,
 )
 from shoal.engine.duckdb import OWNER
-from shoal.errors import EntityMissing, InvalidPolicy, LooksIdentifying, quantity
+from shoal.errors import InvalidPolicy, LooksIdentifying, PersonMissing, quantity
 
 _FREE_TEXT_WORDS = 4  # as many words in most cells make free text
 _COLUMNS_IN_A_QUERY = 20  # see _figures_of_columns
@@ -84,21 +84,21 @@ def check_countable(table: AnyTable, columns: Sequence[str]) -> None:
 
 def check_people(policy: Policy, table: AnyTable) -> bool:
     """Return whether some people have several rows; rows without a person are refused."""
-    entity = policy.privacy.entity
+    person = policy.privacy.person
     for name in keys_of(policy):
-        if name != entity and _repeats(table, name):
+        if name != person and _repeats(table, name):
             raise InvalidPolicy(
                 f"The pseudonyms of {name!r} repeat on several rows of a person, but rows are "
                 "counted as people.",
-                f"Set `entity: {name}` under `privacy`, or drop the column.",
-                reason="entity required",
+                f"Set `person: {name}` under `privacy`, or drop the column.",
+                reason="person required",
             )
-    if entity is None:
+    if person is None:
         return False
-    rows, known, people = _people(table, entity)
+    rows, known, people = _people(table, person)
     if known < rows:
-        raise EntityMissing(
-            f"{rows - known} of {rows} rows have no value in {entity!r}, so they belong to nobody.",
+        raise PersonMissing(
+            f"{rows - known} of {rows} rows have no value in {person!r}, so they belong to nobody.",
             "Fill in whose they are, or remove them.",
         )
     return people < rows
@@ -106,18 +106,18 @@ def check_people(policy: Policy, table: AnyTable) -> bool:
 
 def check_tokens(policy: Policy, problem: Problem) -> None:
     """Refuse pseudonyms that link rows which differ in what is published of them."""
-    entity = policy.privacy.entity
-    if entity not in keys_of(policy) or problem.entities is None:
+    person = policy.privacy.person
+    if person not in keys_of(policy) or problem.people is None:
         return
-    people = np.unique(problem.entities, return_inverse=True)[1]
+    people = np.unique(problem.people, return_inverse=True)[1]
     pairs = number_classes(np.column_stack([problem.codes, people]).astype(np.int32)).size
     several = pairs - int(people.max(initial=-1)) - 1
     if several:
         raise InvalidPolicy(
-            f"Pseudonyms of {entity!r} would tie together rows with different quasi-identifiers "
+            f"Pseudonyms of {person!r} would tie together rows with different quasi-identifiers "
             f"({quantity(several, 'combination')} too many): each is shared by k people, the set "
             "by nobody.",
-            f"Drop the column (`action: drop`); `entity: {entity}` still counts people.",
+            f"Drop the column (`action: drop`); `person: {person}` still counts people.",
             reason="linked rows",
         )
 
@@ -137,8 +137,8 @@ def _check_others(policy: Policy, table: AnyTable) -> None:
     names = _unguarded_columns(policy)
     if not names:
         return
-    entity = policy.privacy.entity
-    suspects = [f"{entity!r} (it says whose a row is)"] if entity in names else []
+    person = policy.privacy.person
+    suspects = [f"{person!r} (it says whose a row is)"] if person in names else []
     suspicions = partial(_suspicion_sql, null_values=policy.input.null_values)
     for name, (known, different, wordy, moments) in _figures_of_columns(table, names, suspicions):
         for many, what in ((different, "mostly unique"), (wordy, "free text"), (moments, "times")):
@@ -176,24 +176,24 @@ def find_identifying_columns(policy: Policy, table: AnyTable) -> dict[str, float
 
 def _unguarded_columns(policy: Policy) -> list[str]:
     """Return published columns that nobody vouched for and whose rare values stay."""
-    k, entity = policy.privacy.k, policy.privacy.entity
+    k, person = policy.privacy.k, policy.privacy.person
 
     def hides_rare(name: str) -> bool:  # rare values are counted in rows, and not in people
         spec = policy.attributes[name].transform
-        return entity is None and spec is not None and spec.rare is not None and spec.rare >= k
+        return person is None and spec is not None and spec.rare is not None and spec.rare >= k
 
     columns = policy.names("other")
     return [n for n in columns if not policy.attributes[n].force and not hides_rare(n)]
 
 
 def _share_of_rare_rows(policy: Policy, table: AnyTable, name: str) -> float:
-    entity = policy.privacy.entity
-    people = "count(*)" if entity is None else f"count(DISTINCT {OWNER})"
+    person = policy.privacy.person
+    people = "count(*)" if person is None else f"count(DISTINCT {OWNER})"
     cell = _cell(0, policy.input.null_values)
     values = f"SELECT {cell} AS value, count(*) AS n, {people} AS people FROM rows GROUP BY {cell}"
     few = f"sum(CASE WHEN people < {policy.privacy.k} THEN n ELSE 0 END)"
     sql = f"SELECT sum(n), {few} FROM ({values}) WHERE value IS NOT NULL"
-    known, rare = (column[0].as_py() for column in table.query(sql, [name], entity).columns)
+    known, rare = (column[0].as_py() for column in table.query(sql, [name], person).columns)
     return float(rare) / float(known) if known else 0.0
 
 

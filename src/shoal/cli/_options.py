@@ -187,10 +187,10 @@ CLUSTER: dict[str, Any] = {
             show_default=False,
         ),
     ],
-    "entity": Annotated[
+    "person": Annotated[
         str | None,
         typer.Option(
-            envvar="SHOAL_ENTITY",
+            envvar="SHOAL_PERSON",
             help="Column that tells people apart. Default: the domain's, or every row counts as "
             "one person.",
             show_default=False,
@@ -340,12 +340,12 @@ PERTURB: dict[str, Any] = {
     "overwrite": Annotated[
         bool, typer.Option("--overwrite", envvar="SHOAL_OVERWRITE", help="Replace older reports.")
     ],
-    "user": Annotated[
+    "person": Annotated[
         str | None,
         typer.Option(
-            envvar="SHOAL_USER",
+            envvar="SHOAL_PERSON",
             help="Column that tells people apart: each person is reported once, by one of their "
-            "rows. Default: the domain's `entity`, or every row counts as one person.",
+            "rows. Default: the domain's `person`, or every row counts as one person.",
             show_default=False,
         ),
     ],

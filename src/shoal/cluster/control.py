@@ -6,7 +6,7 @@ import numpy as np
 import pyarrow as pa
 
 from shoal.cluster._simulate import refit, unfitted
-from shoal.estimator import entity_and_limit
+from shoal.estimator import person_and_limit
 
 
 def without_data(model: Any, *, random_state: int = 0) -> Any:
@@ -43,9 +43,9 @@ def without_data(model: Any, *, random_state: int = 0) -> Any:
     n = max(int(model.n_rows_ or 0), 1)
     middle = dict(zip(box.names, (box.low + box.high) / 2, strict=True))
     people = pa.table({name: np.full(n, place) for name, place in middle.items()})
-    entity, _ = entity_and_limit(model.domain)
-    if entity is not None:
-        people = people.append_column(entity, pa.array(np.arange(n)))
+    person, _ = person_and_limit(model.domain)
+    if person is not None:
+        people = people.append_column(person, pa.array(np.arange(n)))
     has_number = "n_clusters" in model.get_params(deep=False)
     chosen = {"n_clusters": model.n_clusters_} if has_number else {}
     return refit(unfitted(model, random_state=random_state, **chosen), people).model

@@ -222,7 +222,7 @@ def check_replaceable(folder: str | Path) -> None:
 
 
 def _domain_document(domain: Box | Schema | None) -> dict[str, Any] | None:
-    """Return the bounds of a domain as JSON values; the entity is among the settings."""
+    """Return the bounds of a domain as JSON values; the person column is among the settings."""
     if isinstance(domain, Schema) and not _is_plain_box(domain):
         return domain.to_dict()
     if isinstance(domain, Schema):

@@ -105,7 +105,7 @@ def _kmeans_replays() -> dict[str, Settings]:
     steps, delta = {"n_public": _PUBLIC_ROWS}, Fraction(1, 10**6)
     # With so many columns noise with a delta is the smaller one.
     forty = Box.unit(40)
-    people = Schema.of_box(forty, entity="person", max_rows_per_person=2)
+    people = Schema.of_box(forty, person="person", max_rows_per_person=2)
     methods = ("adaptive-grid", "uniform-grid", "privtree", "lloyd")
     return {
         "": steps,

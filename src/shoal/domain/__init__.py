@@ -10,7 +10,7 @@ The words of this package:
 - *partition*: disjoint cells that cover a box. A *grid* has equal cells.
 - *key*: the number of a cell. *Sparse* counts have the cells with rows alone.
 - *view*: a projection of rows onto a few axes, so that their cells can be counted.
-- *entity*: the column that identifies people.
+- *person*: the column that identifies people.
 - *geo*: a box of latitude and longitude, with distances in kilometres.
 """
 

@@ -16,7 +16,7 @@ from shoal.domain.box import Box
 from shoal.domain.categories import Categories
 from shoal.errors import InvalidDomain, UnknownBounds, quantity
 
-_KEYS = ("version", "columns", "entity", "max_rows_per_person", "geo")
+_KEYS = ("version", "columns", "person", "max_rows_per_person", "geo")
 _COLUMN_KEYS = (
     "low", "high", "simulation", "values", "levels", "other", "missing", "weight", "label", "unit",
 )  # fmt: skip
@@ -37,7 +37,7 @@ class Schema:
         The public list of each column of categories, those of ``ordered`` columns among them.
     weights
         How much each column counts in distances between rows.
-    entity
+    person
         The column that identifies people, if there is one.
     max_rows_per_person
         How many rows of each person are kept.
@@ -70,7 +70,7 @@ class Schema:
     bounds: dict[str, tuple[float, float]]
     categories: dict[str, Categories]
     weights: dict[str, float]
-    entity: str | None = None
+    person: str | None = None
     max_rows_per_person: int | None = None
     geo: tuple[str, str] | None = field(default=None)
     ordered: tuple[str, ...] = ()
@@ -103,7 +103,7 @@ class Schema:
 
     @classmethod
     def of_box(
-        cls, box: Box, *, entity: str | None = None, max_rows_per_person: int | None = None
+        cls, box: Box, *, person: str | None = None, max_rows_per_person: int | None = None
     ) -> "Schema":
         """Return the schema of a box, which can also name the column that identifies people.
 
@@ -111,18 +111,18 @@ class Schema:
         ----------
         box
             The bounds of the columns.
-        entity
+        person
             The column that identifies people.
         max_rows_per_person
             How many rows of each person are kept; chosen without the rows.
 
         Examples
         --------
-        >>> Schema.of_box(Box(age=(0, 110)), entity="name", max_rows_per_person=5).entity
+        >>> Schema.of_box(Box(age=(0, 110)), person="name", max_rows_per_person=5).person
         'name'
         """
         content: dict[str, Any] = {"version": 1, "columns": box.to_dict()["columns"]}
-        people = {"entity": entity, "max_rows_per_person": max_rows_per_person}
+        people = {"person": person, "max_rows_per_person": max_rows_per_person}
         content |= {key: value for key, value in people.items() if value is not None}
         if box.distance_unit == "km":
             content["geo"] = dict(zip(_GEO_KEYS, box.names, strict=True))
@@ -151,7 +151,7 @@ class Schema:
             bounds={n: (c["low"], c["high"]) for n, c in columns.items() if "low" in c},
             categories={n: _categories(c) for n, c in columns.items() if "low" not in c},
             weights={n: float(c.get("weight", 1)) for n, c in columns.items()},
-            entity=content.get("entity"),
+            person=content.get("person"),
             max_rows_per_person=content.get("max_rows_per_person"),
             geo=(geo["latitude"], geo["longitude"]) if geo else None,
             ordered=tuple(n for n, c in columns.items() if "levels" in c),
@@ -227,8 +227,8 @@ class Schema:
             "version": 1,
             "columns": {n: self._column(n) | self.texts_of(n) for n in self.columns},
         }
-        if self.entity is not None:
-            content["entity"] = self.entity
+        if self.person is not None:
+            content["person"] = self.person
         if self.max_rows_per_person is not None:
             content["max_rows_per_person"] = self.max_rows_per_person
         if self.geo is not None:
@@ -332,8 +332,8 @@ def _value_problems(content: Mapping[str, Any]) -> Iterator[str]:
         if isinstance(column, Mapping):
             yield from _column(f"columns.{name}", column)
     yield from _geo_problems(content.get("geo"), columns)
-    if content.get("max_rows_per_person") is not None and content.get("entity") is None:
-        yield "max_rows_per_person needs entity, the column that tells people apart"
+    if content.get("max_rows_per_person") is not None and content.get("person") is None:
+        yield "max_rows_per_person needs person, the column that tells people apart"
 
 
 def _column(where: str, column: Mapping[str, Any]) -> Iterator[str]:
@@ -447,7 +447,7 @@ def _model() -> Any:
     class Content(Strict):
         version: Any
         columns: Annotated[dict[name, Column], Field(min_length=1)]
-        entity: name = "optional"
+        person: name = "optional"
         max_rows_per_person: Annotated[StrictInt, Field(ge=1)] = 1
         geo: Geo = Geo(latitude="optional", longitude="optional")
 

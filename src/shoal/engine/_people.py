@@ -1,6 +1,6 @@
 """Limit the rows of each person, chosen by what the rows hold and never by their position.
 
-Of each person the rows with the smallest keyed hash of (entity, content, repeat number) stay. The
+Of each person the rows with the smallest keyed hash of (person, content, repeat number) stay. The
 guarantee does not rest on the quality of the hash, but on which rows of a person stay depending
 on that person's rows and on a key drawn without them, and on nothing else. So DuckDB's fast hash
 is enough, and ties are broken by the content itself.
@@ -29,7 +29,7 @@ _BATCH_ROWS = 65_536  # rows numbered at a time
 
 
 def owned_rows_schema(numbers: int, codes: int) -> pa.Schema:
-    """Return the schema of rows with their person: ``c0, c1, ...`` and ``entity``.
+    """Return the schema of rows with their person: ``c0, c1, ...`` and ``person``.
 
     Parameters
     ----------
@@ -38,7 +38,7 @@ def owned_rows_schema(numbers: int, codes: int) -> pa.Schema:
     """
     kinds = [pa.float64()] * numbers + [pa.int32()] * codes
     content = [(f"c{i}", kind) for i, kind in enumerate(kinds)]
-    return pa.schema([*content, ("entity", pa.string())])
+    return pa.schema([*content, ("person", pa.string())])
 
 
 def owned_rows(schema: pa.Schema, screened: ScreenedBatch) -> pa.RecordBatch:
@@ -46,7 +46,7 @@ def owned_rows(schema: pa.Schema, screened: ScreenedBatch) -> pa.RecordBatch:
     numbers = screened.block.numbers + 0.0  # -0.0 becomes 0.0: equal rows are then equal bits
     columns = [*numbers.T, *screened.block.codes.T]
     arrays = [pa.array(np.ascontiguousarray(column)) for column in columns]
-    return pa.RecordBatch.from_arrays([*arrays, screened.entity], schema=schema)
+    return pa.RecordBatch.from_arrays([*arrays, screened.person], schema=schema)
 
 
 @dataclass(frozen=True)
@@ -80,18 +80,18 @@ def limit_rows_per_person(
         Rows laid out as in ``owned_rows_schema``.
     """
     content = schema.names[:-1]
-    same = ", ".join(["entity", *content])
-    person = f"hash('{key}', entity), entity"  # hashed first: the file is not in order of names
+    same = ", ".join(["person", *content])
+    person = f"hash('{key}', person), person"  # hashed first: the file is not in order of names
     # First sort: equal rows side by side, to number repeats. Second: by hash, to pick the first.
     alike, placed = path.with_suffix(".alike"), path.with_suffix(".placed")
     query_to_file(f"FROM rows ORDER BY {person}, {same}", schema, batches, alike)
-    numbered = _number_equal_rows(alike, [*content, "entity"], "again")
+    numbered = _number_equal_rows(alike, [*content, "person"], "again")
     wider = schema.append(pa.field("again", pa.int64()))
     order = f"{person}, hash('{key}', {same}, again), {same}, again"
     query_to_file(f"FROM rows ORDER BY {order}", wider, numbered, placed)
     alike.unlink()
     with pq.ParquetWriter(private_file(path), pa.schema(list(schema)[:-1])) as writer:
-        for batch in _number_equal_rows(placed, ["entity"], "place"):
+        for batch in _number_equal_rows(placed, ["person"], "place"):
             writer.write(batch.filter(pc.less(batch["place"], limit)).select(content))
     placed.unlink()
 

@@ -25,7 +25,7 @@ def rows_of(
     *,
     outside: Literal["clip", "drop", "refuse"] = "clip",
     nonfinite: Literal["refuse", "drop"] = "refuse",
-    entity: str | None = None,
+    person: str | None = None,
     max_rows_per_person: int | None = None,
     selection_key: str | None = None,
 ) -> Rows:
@@ -43,7 +43,7 @@ def rows_of(
         Rows beyond the box are moved to it (``"clip"``), left out (``"drop"``) or refused.
     nonfinite
         Rows with a missing, NaN or infinite number are refused or left out (``"drop"``).
-    entity
+    person
         The column that identifies people; it may also stand in the schema.
     max_rows_per_person
         How many rows a person keeps, chosen without the rows: those with the smallest keyed hash,
@@ -66,7 +66,7 @@ def rows_of(
             "State public bounds, e.g. Box(age=(0, 110)).",
         )
     # Checked first: bad terms are refused for every kind of table alike.
-    terms = _terms(domain, outside, nonfinite, entity, max_rows_per_person)
+    terms = _terms(domain, outside, nonfinite, person, max_rows_per_person)
     # Imported here: embedded users need no Spark.
     if is_spark_frame(X):
         from shoal.engine.spark._rows import SparkRows
@@ -148,26 +148,26 @@ def _terms(
     domain: Box | Schema,
     outside: Literal["clip", "drop", "refuse"],
     nonfinite: Literal["refuse", "drop"],
-    entity: str | None,
+    person: str | None,
     limit: int | None,
 ) -> Terms:
     """Return the terms asked for, completed from the schema."""
     if isinstance(domain, Schema):
-        entity = entity if entity is not None else domain.entity
+        person = person if person is not None else domain.person
         limit = limit if limit is not None else domain.max_rows_per_person
-    if entity is not None and limit is None:
+    if person is not None and limit is None:
         raise InvalidSetting(
-            setting("entity")
+            setting("person")
             + " is given without "
             + setting("max_rows_per_person")
             + ", so nothing would be limited.",
             "Set how many rows a person may keep, e.g. "
             + setting("max_rows_per_person", 5)
             + "; or leave "
-            + setting("entity")
+            + setting("person")
             + " out to protect single rows.",
         )
-    return Terms(outside, nonfinite, entity, limit)
+    return Terms(outside, nonfinite, person, limit)
 
 
 def _checked_rows(rows: Rows, domain: Box | Schema, terms: Terms) -> Rows:
@@ -182,7 +182,7 @@ def _checked_rows(rows: Rows, domain: Box | Schema, terms: Terms) -> Rows:
         raise InvalidSetting(
             "These rows were made with other settings.",
             "Set outside, nonfinite, "
-            + setting("entity")
+            + setting("person")
             + " and "
             + setting("max_rows_per_person")
             + " where the rows are made.",

@@ -70,7 +70,7 @@ class Terms:
         Rows beyond the box are moved to it ("clip"), left out ("drop") or refused.
     nonfinite
         Rows with a missing, NaN or infinite number are refused or left out ("drop").
-    entity
+    person
         The column that identifies people, or None.
     max_rows_per_person
         How many rows a person keeps, or None for all.
@@ -83,14 +83,14 @@ class Terms:
 
     outside: Literal["clip", "drop", "refuse"] = "clip"
     nonfinite: Literal["refuse", "drop"] = "refuse"
-    entity: str | None = None
+    person: str | None = None
     max_rows_per_person: int | None = None
 
     def __post_init__(self) -> None:
         _check_choice("outside", self.outside, ("clip", "drop", "refuse"))
         _check_choice("nonfinite", self.nonfinite, ("refuse", "drop"))
         if self.max_rows_per_person is not None:
-            _check_limit(self.max_rows_per_person, self.entity)
+            _check_limit(self.max_rows_per_person, self.person)
 
 
 @dataclass(frozen=True)
@@ -289,18 +289,18 @@ def _check_choice(name: str, value: object, choices: tuple[str, ...]) -> None:
         raise InvalidSetting.of(name, f"must be one of {known}", choices[0], value)
 
 
-def _check_limit(limit: object, entity: str | None) -> None:
+def _check_limit(limit: object, person: str | None) -> None:
     if isinstance(limit, bool) or not isinstance(limit, int | np.integer) or limit < 1:
         raise InvalidSetting.of(
             "max_rows_per_person", "must be a whole number of 1 or more", 5, limit
         )
-    if entity is None:
+    if person is None:
         raise InvalidSetting(
             setting("max_rows_per_person")
             + " is given without "
-            + setting("entity")
+            + setting("person")
             + ", so it is not known whose rows they are.",
             "Name the column that tells people apart, e.g. "
-            + setting("entity", "student_id")
+            + setting("person", "student_id")
             + ".",
         )

@@ -17,11 +17,11 @@ from shoal.engine.rows import Block, Tally, Terms
 from shoal.errors import (
     DimensionMismatch,
     DuplicateColumn,
-    EntityMissing,
     InvalidDomain,
     InvalidSetting,
     NotFinite,
     OutsideDomain,
+    PersonMissing,
     TooLarge,
     UnknownBounds,
     UnknownColumn,
@@ -36,13 +36,13 @@ class ScreenedBatch(NamedTuple):
 
     Parameters
     ----------
-    entity
+    person
         The person of each row as text, or None.
     """
 
     block: Block
     tally: Tally
-    entity: pa.Array | None
+    person: pa.Array | None
 
 
 @dataclass(frozen=True)
@@ -73,8 +73,8 @@ class Screen:
     @property
     def columns(self) -> tuple[str, ...]:
         """The columns to read, each once."""
-        entity = () if self.terms.entity is None else (self.terms.entity,)
-        return tuple(dict.fromkeys((*self.numbers, *self.categories, *entity)))
+        person = () if self.terms.person is None else (self.terms.person,)
+        return tuple(dict.fromkeys((*self.numbers, *self.categories, *person)))
 
     @property
     def n_codes(self) -> int:
@@ -101,10 +101,10 @@ class Screen:
         codes = encode.encode_codes(batch, self.categories)
         if self._filled:
             codes = np.hstack([codes, self._fill_missing(numbers)])
-        entity = (
-            None if self.terms.entity is None else encode.encode_owners(batch, self.terms.entity)
+        person = (
+            None if self.terms.person is None else encode.encode_owners(batch, self.terms.person)
         )
-        tally = Tally(n, n, nobody=0 if entity is None else entity.null_count)
+        tally = Tally(n, n, nobody=0 if person is None else person.null_count)
         # The fast way for most batches: extremes of columns tell that no row is odd.
         moved = self._clip_if_needed(numbers) if n else Tally()
         if moved is not None:
@@ -113,8 +113,8 @@ class Screen:
             admitted, odd = self._screen_rows(numbers)
             tally += odd
             numbers, codes = numbers[admitted], codes[admitted]
-            entity = None if entity is None else entity.filter(pa.array(admitted))
-        return ScreenedBatch(Block(numbers, codes), tally, entity)
+            person = None if person is None else person.filter(pa.array(admitted))
+        return ScreenedBatch(Block(numbers, codes), tally, person)
 
     @property
     def _filled(self) -> tuple[str, ...]:
@@ -165,9 +165,9 @@ class Screen:
                 + ".",
             )
         if tally.nobody:
-            raise EntityMissing(
+            raise PersonMissing(
                 f"{tally.nobody} of {tally.read} rows have no value, or one such as NA, in "
-                f"{self.terms.entity!r}, so they belong to nobody.",
+                f"{self.terms.person!r}, so they belong to nobody.",
                 "Fill in whose they are, or remove them: otherwise a person's rows cannot be "
                 "limited.",
             )

@@ -58,7 +58,7 @@ class Table(Protocol):
     def nested(self, columns: Sequence[str]) -> list[str]:
         """Return which of these columns hold lists or structures."""
 
-    def owners(self, entity: str) -> Any:
+    def owners(self, person: str) -> Any:
         """Return the different people of the table, as text."""
 
     def collected(self, columns: Sequence[str], owner: str | None = None) -> pa.Table | None:

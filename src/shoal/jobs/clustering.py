@@ -75,7 +75,7 @@ class Options:
     choose: str | None = None
     delta: str | None = None
     neighbours: str = "add-remove"
-    entity: str | None = None
+    person: str | None = None
     max_rows_per_person: int | None = None
     n_public: int | None = None
     drop: bool = False
@@ -124,11 +124,11 @@ class Options:
         if self.box is None:
             assert self.schema is not None
             return self.schema
-        if self.entity is None and self.max_rows_per_person is None:
+        if self.person is None and self.max_rows_per_person is None:
             return self.box
-        Terms(entity=self.entity, max_rows_per_person=self.max_rows_per_person)
+        Terms(person=self.person, max_rows_per_person=self.max_rows_per_person)
         return Schema.of_box(
-            self.box, entity=self.entity, max_rows_per_person=self.max_rows_per_person
+            self.box, person=self.person, max_rows_per_person=self.max_rows_per_person
         )
 
     @property
@@ -289,7 +289,7 @@ def build_prototypes(options: Options) -> Any:
     common = options.common
     if options.box is not None:
         common["domain"] = Schema.of_box(
-            options.box, entity=options.entity, max_rows_per_person=options.max_rows_per_person
+            options.box, person=options.person, max_rows_per_person=options.max_rows_per_person
         )
     one = len(options.n_clusters) == 1
     return PrivateKPrototypes(options.n_clusters[0] if one else options.n_clusters, **common)

@@ -64,7 +64,7 @@ class GroupsRequest(Options):
         Whether an older model may be replaced.
     curator
         A page for the holder alone, to be written outside the folder; None for none.
-    entity
+    person
         The column that tells people apart; None takes the domain's.
     max_rows_per_person
         Most rows kept for each person.
@@ -132,20 +132,20 @@ class GroupsRequest(Options):
         budget_of(self.epsilon, "release")
         self._check_paths()
         schema = schema_of(self.domain_file)
-        entity = self.entity or schema.entity
+        person = self.person or schema.person
         limit = self.max_rows_per_person
-        limit = limit or (schema.max_rows_per_person if entity else None)
+        limit = limit or (schema.max_rows_per_person if person else None)
         mixed = mixed_schema_of(schema, self.columns, self.domain_file, self.method)
         box = None if mixed is not None else box_of(schema, self.columns, self.domain_file)
         if mixed is not None:
-            mixed = replace(mixed, entity=entity, max_rows_per_person=limit)
+            mixed = replace(mixed, person=person, max_rows_per_person=limit)
         ready = replace(
             self,
             method=self.method if mixed is None else "prototypes",
             box=box,
             schema=mixed,
             n_clusters=parse_groups(self.groups),
-            entity=entity,
+            person=person,
             max_rows_per_person=limit,
             init=None if self.start is None else public_rows(self.start, box),
         )
@@ -439,7 +439,7 @@ def _rows(source: Any, request: GroupsRequest, progress: Progress) -> "Rows":
         source,
         request.schema if request.box is None else request.box,  # type: ignore[arg-type]
         nonfinite="drop" if request.drop else "refuse",
-        entity=request.entity,
+        person=request.person,
         max_rows_per_person=request.max_rows_per_person,
     )
     rows.on_progress(progress.count_rows)

@@ -9,7 +9,7 @@ from textwrap import indent
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from shoal.errors import quantity
-from shoal.estimator import entity_and_limit
+from shoal.estimator import person_and_limit
 from shoal.pages.page import Line, bounds_origin, bounds_text, promise_lines
 from shoal.privacy import ApproxDP, Unprotected
 from shoal.privacy.exact import exact_text
@@ -78,15 +78,15 @@ def count_text(groups: int) -> str:
     return quantity(groups, "group") if groups else "No groups"
 
 
-def has_no_entity(model: Any) -> bool:
+def has_no_person_column(model: Any) -> bool:
     """Return whether no column says whose a row is."""
-    return entity_and_limit(model.domain)[0] is None
+    return person_and_limit(model.domain)[0] is None
 
 
 def unit_of(model: Any) -> str:
     """Return what is counted: people where each is known and has one row, else rows."""
-    entity, limit = entity_and_limit(model.domain)
-    return "people" if entity is not None and limit == 1 else "rows"
+    person, limit = person_and_limit(model.domain)
+    return "people" if person is not None and limit == 1 else "rows"
 
 
 def no_group_text(model: Any) -> str:
@@ -175,10 +175,10 @@ def _promise_code(model: Any) -> str:
 
 def _schema_code(model: Any) -> str:
     """Return the line that says whose the rows are, where that is known."""
-    entity, limit = entity_and_limit(model.domain)
-    if entity is None:
+    person, limit = person_and_limit(model.domain)
+    if person is None:
         return ""
-    return f"schema = shoal.Schema.of_box(box, entity={entity!r}, max_rows_per_person={limit!r})\n"
+    return f"schema = shoal.Schema.of_box(box, person={person!r}, max_rows_per_person={limit!r})\n"
 
 
 def _box_code(box: "Box") -> str:

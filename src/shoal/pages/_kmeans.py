@@ -20,7 +20,7 @@ from shoal.pages._cluster_parts import (
     count_text,
     estimator_code,
     exact_promise_lines,
-    has_no_entity,
+    has_no_person_column,
     no_group_text,
     promise_values,
     release_settings,
@@ -420,7 +420,7 @@ def _limits(groups: KMeansGroups) -> list[str]:
             f"The number of groups, {groups.k}, was chosen among {low} to {high} from released "
             f"numbers ({model.choose}), which spends no budget."
         )
-    if has_no_entity(model):
+    if has_no_person_column(model):
         limits.append(ROW_IS_PERSON)
     first = _cautions(groups) if any(groups.certain) else [no_group_text(model)]
     return [*first, *limits]

@@ -14,7 +14,7 @@ from shoal.pages._cluster_parts import (
     CodeFiles,
     count_text,
     exact_promise_lines,
-    has_no_entity,
+    has_no_person_column,
     promise_values,
     release_settings,
     unit_of,
@@ -322,7 +322,7 @@ def _limits(model: Any, profiles: "Profiles") -> list[str]:
         "Everyone's shares are those of the released columns, so groups may not add up to them "
         "exactly.",
     ]
-    if has_no_entity(model):
+    if has_no_person_column(model):
         limits.append(ROW_IS_PERSON)
     return limits
 

@@ -7,7 +7,7 @@ from shoal.errors import quantity
 from shoal.pages._cluster_parts import (
     ROW_IS_PERSON,
     exact_promise_lines,
-    has_no_entity,
+    has_no_person_column,
     promise_values,
     release_settings,
     unit_of,
@@ -73,6 +73,6 @@ def _limits(model: Any) -> list[str]:
         "A pale cell that stands alone may hold nobody: empty cells carry noise as well.",
         "Nothing finer than a cell can be seen.",
     ]
-    if has_no_entity(model):
+    if has_no_person_column(model):
         limits.append(ROW_IS_PERSON)
     return limits

@@ -21,7 +21,7 @@ from shoal.pages._cluster_parts import (
     count_text,
     estimator_code,
     exact_promise_lines,
-    has_no_entity,
+    has_no_person_column,
     no_group_text,
     promise_values,
     release_settings,
@@ -399,7 +399,7 @@ def _limits(groups: WaveGroups) -> list[str]:
         "People where few others are may be in no group though they belong to one.",
         "Other people in the table would have moved the borders too.",
     ]
-    if has_no_entity(groups.model):
+    if has_no_person_column(groups.model):
         limits.append(ROW_IS_PERSON)
     return [CHOSEN if any(groups.certain) else no_group_text(groups.model), *limits]
 

@@ -34,7 +34,7 @@ def sidecar(
     remap: Any,
     domain: "Box | Schema",
     guarantee: "Guarantee",
-    user: str | None,
+    person: str | None,
     keep_order: bool,
     rows: int,
     file: Mapping[str, str],
@@ -45,7 +45,7 @@ def sidecar(
     ----------
     remap
         What was applied to them afterwards, or None.
-    user
+    person
         The column that says whose a row is, or None.
     keep_order
         Whether reports are in the table's order.
@@ -64,7 +64,7 @@ def sidecar(
         "guarantee": guarantee.to_dict(),
         "as_local": implied,
         "simulation": guarantee.simulation,
-        "protects": "a row" if user is None else f"a person, identified by {user!r}",
+        "protects": "a row" if person is None else f"a person, identified by {person!r}",
         "columns": list(domain.names if isinstance(domain, Box) else domain.columns),
         "domain": domain.to_dict(),
         "rows": rows,
@@ -106,4 +106,4 @@ def report_lines(sidecar: Mapping[str, Any], guarantee: "Guarantee") -> list[Lin
 def _more_rows(sidecar: Mapping[str, Any]) -> str:
     if sidecar["protects"] != "a row":
         return "One row of each was reported."
-    return "Whoever has k rows has k times this; --user COLUMN reports each person once."
+    return "Whoever has k rows has k times this; --person COLUMN reports each person once."

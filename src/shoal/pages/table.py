@@ -134,7 +134,7 @@ def check_summary(policy: "Policy", achieved: "AchievedPrivacy", broken: list[st
     lines = _check_lines(achieved, broken, of) + labelled_lines(
         "Risk", risk_lines(risk, k, of, None)
     )
-    if policy.privacy.entity is not None and not achieved.by_person:
+    if policy.privacy.person is not None and not achieved.by_person:
         note = "The table does not say whose a row is: rows were counted, not people."
         lines.append(Line("Note", note))
     return Summary(lines=lines, values=values)
@@ -221,7 +221,7 @@ def _settings(finished: "RunResult", context: TableContext) -> dict[str, Any]:
         "evidence": EVIDENCE,
         "context": _promise_context(finished),
         "code": "shoal anonymize --policy policy.yaml",
-        **{name: manifest[name] for name in ("entity", "nulls", "score", "recoding", "restarts")},
+        **{name: manifest[name] for name in ("person", "nulls", "score", "recoding", "restarts")},
         "suppression allowed": policy.privacy.suppression,
         "policy": manifest["policy_sha256"],
     }

@@ -3,7 +3,7 @@
 The words of this package:
 
 - *report*: what a mechanism makes of a person's row; *perturb*: report every row of a table.
-- *token*: what identifies a person in the *user* column; it is hashed, never stored.
+- *token*: what identifies a person in the *person* column; it is hashed, never stored.
 - *memo*: keeps a person's first report and sends it again, so that repeating costs nothing.
 - *collection*: the reports of one mechanism about one set of columns.
 - *frozen*: one report a person, by the memo. *Fresh*: every row is drawn anew and paid for.

@@ -16,21 +16,21 @@ def rows_of_frame(table: FrameTable, shape: Shape) -> Rows:
     return rows_of(table.frame, domain, outside="clip" if moves else "refuse")
 
 
-def check_for_frame(user: str | None) -> None:
+def check_for_frame(person: str | None) -> None:
     """Refuse settings that need one machine to remember people.
 
     Parameters
     ----------
-    user
+    person
         The column of tokens, which must be None.
     """
-    if user is not None:
+    if person is not None:
         raise ConflictingSettings(
-            setting("user")
+            setting("person")
             + " does not work with a Spark frame: one machine remembers who was reported "
             "before.",
             "Let each person have one row: Streamed(mechanism) on rows_of(frame, domain, "
-            f"entity={user!r}, max_rows_per_person=1).",
+            f"person={person!r}, max_rows_per_person=1).",
         )
 
 

@@ -62,7 +62,7 @@ class Perturb(ReleasesWithLedger, OneToOneFeatureMixin, TransformerMixin, BaseEs
         this object; give a ``Memo("reports.memo")`` to remember it beyond the process. Rows
         with equal reports are seen to be one person's. ``"fresh"``: every row is drawn anew, and
         the ledger adds up.
-    user
+    person
         The column of a data frame that holds an opaque token of the person; not on Spark. Left
         out, every row is a person of its own: whoever has two rows, or comes again, is reported
         again, and that adds up.
@@ -85,7 +85,7 @@ class Perturb(ReleasesWithLedger, OneToOneFeatureMixin, TransformerMixin, BaseEs
     --------
     >>> import shoal
     >>> noise = shoal.NDLaplace(1.0, domain=shoal.Box(x=(0, 9), y=(0, 9)))
-    >>> perturb = Perturb(noise, user="who", random_state=7)
+    >>> perturb = Perturb(noise, person="who", random_state=7)
     >>> rows = {"who": ["ada", "bob", "ada"], "x": [1, 5, 2], "y": [1, 5, 2]}
     >>> import pyarrow as pa
     >>> reports = perturb.fit_transform(pa.table(rows))
@@ -100,14 +100,14 @@ class Perturb(ReleasesWithLedger, OneToOneFeatureMixin, TransformerMixin, BaseEs
         mechanism: Any,
         remap: Remap | None = None,
         memo: str | Memo = "frozen",
-        user: str | None = None,
+        person: str | None = None,
         ledger: LedgerOrPath | None = None,
         random_state: Seed = None,
     ) -> None:
         self.mechanism = mechanism
         self.remap = remap
         self.memo = memo
-        self.user = user
+        self.person = person
         self.ledger = ledger
         self.random_state = random_state
 
@@ -222,31 +222,32 @@ class Perturb(ReleasesWithLedger, OneToOneFeatureMixin, TransformerMixin, BaseEs
 
     def _collection(self, shape: Shape) -> bytes:
         """Return a digest of mechanism and columns; simulations have another."""
-        about = [list(self._names or ()), self.user]  # tokens of two columns are two people's
+        about = [list(self._names or ()), self.person]  # tokens of two columns are two people's
         facts = [settings_of(self.mechanism), *about, self.guarantee_.simulation]
         return hashlib.sha256(json.dumps(facts, sort_keys=True).encode()).digest()
 
     def _read(self, X: Any, shape: Shape, fitting: bool) -> "_ReadTable":
         """Read and check the mechanism's columns, and whose each row is."""
         available = names_of(X)
-        if available is None and self.user is not None:
+        if available is None and self.person is not None:
             raise InvalidSetting(
-                f"An array has no column {self.user!r} of user tokens.", "Pass a data frame."
+                f"An array has no column {self.person!r} with tokens of people.",
+                "Pass a data frame.",
             )
         columns = (
-            None if available is None else _reported_columns(available, shape.names, self.user)
+            None if available is None else _reported_columns(available, shape.names, self.person)
         )
         value = shape.read(X, columns)
         shape.drawn.check(value)
         if fitting or available is None or shape.names is None:
             self._check_columns(X, fitting, framed=available is not None)
         names = columns or shape.names or tuple(f"x{i}" for i in range(self.n_features_in_))
-        tokens = None if self.user is None else tokens_of(X, self.user)
+        tokens = None if self.person is None else tokens_of(X, self.person)
         return _ReadTable(value, _length(value), names, columns is not None, tokens)
 
     def _read_names(self, table: FrameTable, shape: Shape) -> "_ReadTable":
         """Read the names of a frame's columns; its rows are checked on the cluster."""
-        check_for_frame(self.user)
+        check_for_frame(self.person)
         domain = rows_of_frame(table, shape).domain
         names = domain.names if isinstance(domain, Box) else domain.columns
         self.n_features_in_, self.feature_names_in_ = len(names), np.array(names, dtype=object)
@@ -254,7 +255,7 @@ class Perturb(ReleasesWithLedger, OneToOneFeatureMixin, TransformerMixin, BaseEs
 
     def _report_on_cluster(self, table: FrameTable, shape: Shape) -> Any:
         """Return a frame of reports, drawn by the workers before it is returned."""
-        check_for_frame(self.user)
+        check_for_frame(self.person)
         reports = Streamed(self.mechanism, self.remap, keep_order=True)
         page = self._open(reports.guarantee)
         rows = rows_of_frame(table, shape)
@@ -339,10 +340,10 @@ def _is_same(was: Any, now: Any) -> bool:
     return was is now or bool(type(was) is type(now) and was == now)
 
 
-def _reported_columns(available: Names, named: Names | None, user: str | None) -> Names:
+def _reported_columns(available: Names, named: Names | None, person: str | None) -> Names:
     """Return the columns of a frame that are reported."""
-    check_token(user, named or ())
-    return named or tuple(name for name in available if name != user)
+    check_token(person, named or ())
+    return named or tuple(name for name in available if name != person)
 
 
 def _length(value: Any) -> int:

@@ -12,7 +12,7 @@ from shoal.arrays import Floats, Integers
 from shoal.data import encode, source_of
 from shoal.domain import Categories
 from shoal.domain.box import as_matrix
-from shoal.errors import DimensionMismatch, EntityMissing, InvalidSetting, NotNumeric
+from shoal.errors import DimensionMismatch, InvalidSetting, NotNumeric, PersonMissing
 
 
 def names_of(X: Any) -> tuple[str, ...] | None:
@@ -54,33 +54,34 @@ def columns_of(X: Any, columns: Sequence[str]) -> dict[str, pa.ChunkedArray]:
     return {name: pa.chunked_array([batch.column(name) for batch in batches]) for name in columns}
 
 
-def tokens_of(X: Any, user: str) -> list[str]:
+def tokens_of(X: Any, person: str) -> list[str]:
     """Return the person of each row as text; 7, 7.0 and the text "7" are one person."""
-    column = columns_of(X, [user])[user]
+    column = columns_of(X, [person])[person]
     if pa.types.is_dictionary(column.type):
         column = column.cast(column.type.value_type)
     missing = pc.sum(pc.is_null(column, nan_is_null=True)).as_py() or 0
-    texts = [] if missing else _tokens_as_text(column, user)
+    texts = [] if missing else _tokens_as_text(column, person)
     missing += texts.count("")
     if missing:
-        raise EntityMissing(
-            f"{missing} of {len(column)} rows have no value in {user!r}, so they belong to nobody.",
+        raise PersonMissing(
+            f"{missing} of {len(column)} rows have no value in {person!r}, "
+            "so they belong to nobody.",
             "Fill in whose they are, or remove them.",
         )
     return texts
 
 
-def check_token(user: str | None, columns: Sequence[str]) -> None:
+def check_token(person: str | None, columns: Sequence[str]) -> None:
     """Refuse to report the column that identifies people.
 
     Parameters
     ----------
-    user
+    person
         The column of tokens, or None.
     """
-    if user is not None and user in columns:
+    if person is not None and person in columns:
         raise InvalidSetting(
-            f"{user!r} is both the user's token and a column to report.",
+            f"{person!r} is both the person's token and a column to report.",
             "Name a column that only tells people apart.",
         )
 
@@ -125,7 +126,7 @@ def _plain_array(X: Any) -> NDArray[Any]:
     return array
 
 
-def _tokens_as_text(column: pa.ChunkedArray, user: str) -> list[str]:
+def _tokens_as_text(column: pa.ChunkedArray, person: str) -> list[str]:
     try:
         # Columns with gaps come as floats: 7.0 must be the person 7.
         if pa.types.is_floating(column.type):
@@ -133,7 +134,7 @@ def _tokens_as_text(column: pa.ChunkedArray, user: str) -> list[str]:
         texts: list[str] = column.cast(pa.string()).to_pylist()
     except pa.ArrowException:
         raise InvalidSetting(
-            f"{user!r} holds {column.type}s that cannot tell people apart.",
+            f"{person!r} holds {column.type}s that cannot tell people apart.",
             "Tokens are text or whole numbers.",
         ) from None
     return texts

@@ -6,7 +6,7 @@ from typing import Any
 from shoal.arrays import Floats
 from shoal.domain import Box
 from shoal.errors import InvalidSetting
-from shoal.estimator import entity_and_limit
+from shoal.estimator import person_and_limit
 from shoal.planning._public_facts import (
     Flattery,
     Plan,
@@ -76,7 +76,7 @@ def what_if(
     curves, skipped = curves_of(
         trials, box.d, n, epsilons, trust, within, share, random_state, progress
     )
-    limit = entity_and_limit(model.domain)[1] or 1
+    limit = person_and_limit(model.domain)[1] or 1
     box = box.simulated(model.guarantee_.simulation)
     return Plan(len(centers), box, n, limit, None, within, curves, skipped, flattery=FLATTERY)
 

@@ -472,7 +472,7 @@ class KAnonymity(Guarantee):
     ----------
     k
         The least number of people who share a combination; from 2 up.
-    entity
+    person
         The column that identifies people; None if every row is another person.
     l
         The least number of sensitive values in a group (l-diversity), if promised.
@@ -481,7 +481,7 @@ class KAnonymity(Guarantee):
     """
 
     k: int
-    entity: str | None = None
+    person: str | None = None
     l: int | None = None  # noqa: E741 - the name of the literature
     t: float | None = None
 
@@ -509,12 +509,12 @@ class KMap(Guarantee):
     ----------
     k
         The least number of people of the population who share a combination; from 2 up.
-    entity
+    person
         The column that identifies people; None if every row is another person.
     """
 
     k: int
-    entity: str | None = None
+    person: str | None = None
 
     def __post_init__(self) -> None:
         k = whole_number(self.k)

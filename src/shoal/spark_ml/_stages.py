@@ -189,7 +189,7 @@ class PrivateKPrototypesModel(_Labelling):
     """A fitted ``PrivateKPrototypes``: profiles may be published, labels are for the holder."""
 
     def _row_domain(self) -> Any:
-        return replace(self.fitted.domain, entity=None, max_rows_per_person=None)
+        return replace(self.fitted.domain, person=None, max_rows_per_person=None)
 
 
 @_params_of(cluster.PrivateKPrototypes)

@@ -49,7 +49,7 @@ def test_combinations_of_k_people_keep_their_leaves():
 
 
 def test_people_in_several_combinations_are_counted_once():
-    found = units(entities=np.arange(200) // 4)
+    found = units(people=np.arange(200) // 4)
     assert not found.adds_up
     classes = search(found)
     inside = np.flatnonzero(classes >= 0)

@@ -51,7 +51,7 @@ def test_the_loss_only_falls_and_k_people_remain():
     losses = []
     for seed in range(20):
         rng = np.random.default_rng(seed)
-        who = {"entities": rng.integers(0, 90, 120)}
+        who = {"people": rng.integers(0, 90, 120)}
         codes = rng.integers(0, 7, (120, 3))
         units = Units(problem_of({"q": TREE, "r": TREE, "s": TREE}, codes, k=3, **who))
         start = Grouping(units, split_classes(units))

@@ -55,7 +55,7 @@ def test_a_class_splits_only_if_all_its_parts_obey_the_rules(values, classes):
 def test_every_unit_has_a_full_class(people):
     rng = np.random.default_rng(4)
     codes = rng.integers(0, 7, (300, 3))
-    asked = {} if people is None else {"entities": rng.integers(0, people, 300)}
+    asked = {} if people is None else {"people": rng.integers(0, people, 300)}
     found = peeled(codes.tolist(), k=4, **asked)
     assert found.people().min() >= 4
     assert not len(found.left)

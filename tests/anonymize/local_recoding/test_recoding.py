@@ -71,7 +71,7 @@ def tables(draw, people=True, below=False):
         values = rng.integers(-1, 3, size).astype(np.int32)
         asked["sensitive"] = (SensitiveColumn("ill", values, 3, *draw(rules()), ILLNESSES),)
         if draw(st.booleans()):
-            asked["entities"] = rng.integers(0, max(size // draw(st.integers(1, 3)), 1), size)
+            asked["people"] = rng.integers(0, max(size // draw(st.integers(1, 3)), 1), size)
     return problem_of({f"q{i}": tree for i, tree in enumerate(trees)}, codes, **asked)
 
 
@@ -84,9 +84,9 @@ def classes_of(problem, outcome):
 
 
 def people_in(problem, lines):
-    if problem.entities is None:
+    if problem.people is None:
         return int(problem.n[lines].sum())
-    return len(set(problem.entities[lines].tolist()))
+    return len(set(problem.people[lines].tolist()))
 
 
 def counts_in(problem, column, lines):
@@ -94,11 +94,11 @@ def counts_in(problem, column, lines):
     pairs = defaultdict(int)
     for line in lines:
         code = int(column.codes[line])
-        who = line if problem.entities is None else int(problem.entities[line])
+        who = line if problem.people is None else int(problem.people[line])
         pairs[who, None if code < 0 else code] += int(problem.n[line])
     counts = defaultdict(int)
     for (_, value), n in pairs.items():
-        counts[value] += n if problem.entities is None else 1
+        counts[value] += n if problem.people is None else 1
     return counts
 
 
@@ -224,9 +224,9 @@ def test_shuffled_lines_get_the_same_labels(problem, order):
 
 def shuffled(problem, order):
     sensitive = tuple(replace(c, codes=c.codes[order]) for c in problem.sensitive)
-    people = None if problem.entities is None else problem.entities[order]
+    people = None if problem.people is None else problem.people[order]
     codes, n = problem.codes[order], problem.n[order]
-    return replace(problem, codes=codes, n=n, sensitive=sensitive, entities=people)
+    return replace(problem, codes=codes, n=n, sensitive=sensitive, people=people)
 
 
 @pytest.mark.heavy
@@ -266,7 +266,7 @@ def test_a_person_with_many_rows_is_one_person():
     codes = np.repeat([[0, 0], [1, 1], [50, 50]], [9, 1, 1], axis=0)
     tree = ages(2, 2).taxonomies[0]
     who = np.array([0] * 9 + [1, 2])
-    problem = problem_of({"his": tree, "hers": tree}, codes, k=3, entities=who)
+    problem = problem_of({"his": tree, "hers": tree}, codes, k=3, people=who)
     assert recoded(problem).metrics.classes == 1
 
 

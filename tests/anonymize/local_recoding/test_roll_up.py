@@ -41,10 +41,10 @@ def test_cells_that_break_a_rule_go_on_rising():
     assert Grouping(units, classes).labels.tolist() == [[0]]
 
 
-@pytest.mark.parametrize("entities", [None, np.arange(300) // 3])
-def test_classes_are_full_and_fewer_than_k_people_are_left(entities):
+@pytest.mark.parametrize("people", [None, np.arange(300) // 3])
+def test_classes_are_full_and_fewer_than_k_people_are_left(people):
     codes = np.random.default_rng(4).integers(0, 7, (300, 3))
-    asked = {} if entities is None else {"entities": entities}
+    asked = {} if people is None else {"people": people}
     units, classes = rolled(codes.tolist(), k=4, **asked)
     inside = np.flatnonzero(classes >= 0)
     assert units.full(inside, classes[inside], classes.max() + 1).all()

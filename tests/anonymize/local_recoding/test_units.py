@@ -15,14 +15,14 @@ def units(codes, k=2, **asked):
 
 
 def test_lines_of_one_combination_are_one_unit():
-    found = units([[2, 0], [0, 1], [2, 0]], entities=np.array([7, 8, 9]))
+    found = units([[2, 0], [0, 1], [2, 0]], people=np.array([7, 8, 9]))
     assert found.codes.tolist() == [[0, 1], [2, 0]]
     assert found.of_line.tolist() == [1, 0, 1]
     assert found.rows.tolist() == found.people.tolist() == [1, 2]
 
 
 def test_a_person_in_two_units_of_a_group_is_one():
-    found = units([[0, 0], [1, 0], [1, 0]], entities=np.array([5, 5, 6]))
+    found = units([[0, 0], [1, 0], [1, 0]], people=np.array([5, 5, 6]))
     assert not found.adds_up
     groups = np.zeros(2, dtype=np.int64)
     assert found.people.tolist() == [1, 2]
@@ -72,6 +72,6 @@ def test_penalties_are_weighted():
 @pytest.mark.parametrize("order", [[0, 1, 2, 3], [3, 1, 0, 2]])
 def test_units_do_not_depend_on_the_order_of_lines(order):
     codes = np.array([[3, 0], [0, 1], [0, 0], [3, 0]])[order]
-    found = units(codes, entities=np.arange(4)[order])
+    found = units(codes, people=np.arange(4)[order])
     assert found.codes.tolist() == [[0, 0], [0, 1], [3, 0]]
     assert found.rows.tolist() == [1, 1, 2]

@@ -42,7 +42,7 @@ def visits(ids):
     return pa.table({"id": pa.array(ids), "q": letters, "s": ["u", "v"] * (len(ids) // 2)})
 
 
-def policy(folder, path="out.csv", entity="id", **parts):
+def policy(folder, path="out.csv", person="id", **parts):
     return Policy.of(
         {
             "version": 1,
@@ -51,7 +51,7 @@ def policy(folder, path="out.csv", entity="id", **parts):
                 "q": LETTER,
                 "s": {"role": "sensitive"},
             },
-            "privacy": {"k": 5, "suppression": 0.1, "entity": entity, **parts.pop("privacy", {})},
+            "privacy": {"k": 5, "suppression": 0.1, "person": person, **parts.pop("privacy", {})},
             "search": {"restarts": 0, **parts.pop("search", {})},
             "output": {"path": path, **parts.pop("output", {})},
         },
@@ -59,9 +59,9 @@ def policy(folder, path="out.csv", entity="id", **parts):
     )
 
 
-def released(folder, ids, path="out.csv", first=None, entity="id", **how):
+def released(folder, ids, path="out.csv", first=None, person="id", **how):
     output = how.pop("output", {})
-    asked = policy(folder, path, entity, output=output)
+    asked = policy(folder, path, person, output=output)
     cut = None if first is None else folder / first
     return run_policy(asked, visits(ids), manifest=cut, **how)
 
@@ -253,23 +253,23 @@ def test_the_register_of_another_release_is_refused(tmp_path):
 
 
 @pytest.mark.heavy
-@pytest.mark.parametrize("entity", [None, "mail"])
-def test_people_told_apart_by_another_column_are_not_compared(tmp_path, entity):
+@pytest.mark.parametrize("person", [None, "mail"])
+def test_people_told_apart_by_another_column_are_not_compared(tmp_path, person):
     first = released(tmp_path, names(0, 40))
     content = policy(tmp_path, "two.csv").model_dump(exclude_unset=True)
     content["attributes"]["mail"] = {"role": "identifier"}
-    content["privacy"]["entity"] = entity
+    content["privacy"]["person"] = person
     asked = people_of_run(Policy.of(content), first.manifest, tmp_path, new_people=True)
-    with pytest.raises(InvalidPolicy, match="entity: id"), asked:
+    with pytest.raises(InvalidPolicy, match="person: id"), asked:
         pass
 
 
 @pytest.mark.heavy
-def test_without_an_entity_a_statement_is_asked_for_and_told(tmp_path):
-    first = released(tmp_path, names(0, 40), entity=None)
+def test_without_a_person_column_a_statement_is_asked_for_and_told(tmp_path):
+    first = released(tmp_path, names(0, 40), person=None)
     assert first.manifest["people"] == {"basis": "first", "register": None, "id": None}
     assert not (tmp_path / "out.people.curator").exists()
-    with pytest.raises(NewPeopleNotStated, match="does not name an entity"):
+    with pytest.raises(NewPeopleNotStated, match="does not name a person column"):
         released(tmp_path, names(40, 80), "two.csv", "out.manifest.json", None)
     second = released(
         tmp_path, names(40, 80), "two.csv", "out.manifest.json", None, new_people=True
@@ -456,8 +456,8 @@ def test_an_estimator_compares_the_people_of_its_releases(tmp_path):
 
 
 @pytest.mark.heavy
-def test_an_estimator_without_an_entity_asks_for_the_statement(tmp_path):
-    model = TopDownSpecialization(policy=policy(tmp_path, entity=None))
+def test_an_estimator_without_a_person_column_asks_for_the_statement(tmp_path):
+    model = TopDownSpecialization(policy=policy(tmp_path, person=None))
     model.fit_transform(visits(names(0, 40)))
     with pytest.raises(NewPeopleNotStated):
         model.transform(visits(names(40, 80)))

@@ -186,7 +186,7 @@ def test_intervals_may_be_published_as_numbers(tmp_path, intervals):
 @pytest.mark.heavy
 def test_people_with_several_rows_count_once(tmp_path):
     table = people().set_column(0, "id", pa.array([f"p{i % 90}" for i in range(400)]))
-    done = run_policy(policy(tmp_path, privacy={"entity": "id"}), table)
+    done = run_policy(policy(tmp_path, privacy={"person": "id"}), table)
     assert done.produced.achieved.by_person
     assert done.produced.achieved.k >= 5
     assert "id" not in pq.read_schema(tmp_path / "out.parquet").names
@@ -196,7 +196,7 @@ def test_people_with_several_rows_count_once(tmp_path):
 def test_a_finished_run_shown_by_chance_names_nobody(tmp_path):
     table = people()
     table = table.set_column(0, "id", [[f"Zoë{i // 2}" for i in range(table.num_rows)]])
-    finished = run_policy(policy(tmp_path, privacy={"entity": "id"}), table)
+    finished = run_policy(policy(tmp_path, privacy={"person": "id"}), table)
     assert "Zoë" in str(finished.frequency.owners)
     assert "Zoë" not in repr(finished)
     assert "Zoë" not in repr(finished.frequency)
@@ -208,7 +208,7 @@ def test_the_twin_that_counts_rows_as_people_is_caught(tmp_path, monkeypatch):
     owners = ["p", "p", "p", "o", "o", *(f"x{i}" for i in range(20))]
     table = pa.table({"id": owners, "q": ["a"] * 5 + ["c"] * 20})
     attributes = {"id": {"role": "identifier"}, "q": LETTER}
-    wanted = policy(tmp_path, attributes=attributes, privacy={"entity": "id", "suppression": 0})
+    wanted = policy(tmp_path, attributes=attributes, privacy={"person": "id", "suppression": 0})
     monkeypatch.setattr(
         run,
         "count_combinations",
@@ -503,7 +503,7 @@ def test_any_release_keeps_k_and_l_by_the_definition(
             "k": k,
             "suppression": suppression,
             "nulls": nulls,
-            **({"entity": "who"} if by_person else {}),
+            **({"person": "who"} if by_person else {}),
         },
         search={"recoding": recoding},
         output={"suppressed": suppressed, "intervals": intervals},

@@ -57,7 +57,7 @@ def test_rows_made_from_lines_are_those_read_from_the_table(recoding):
 
 @pytest.mark.heavy
 def test_whose_each_row_is_comes_beside_it_and_not_in_it():
-    found, _, _ = parts(["v", "id"], entity="id")
+    found, _, _ = parts(["v", "id"], person="id")
     assert found[0].rows.schema.names == ["q", "v"]
     assert [x for part in found for x in part.owners.to_pylist()] == [
         str(v) for v in cells(found, "v")

@@ -14,12 +14,12 @@ from shoal.errors import UnknownColumn
 QUASI = {"role": "quasi", "hierarchy": {"tree": {"*": ["a", "b"]}}}
 
 
-def policy(l=None, t=None, entity=None, **output):  # noqa: E741
+def policy(l=None, t=None, person=None, **output):  # noqa: E741
     attributes = {"q": QUASI, "r": QUASI, "s": {"role": "sensitive", "order": ["u", "v", "w"]}}
     attributes["s"] |= {key: rule for key, rule in (("l", l), ("t", t)) if rule}
-    if entity:
-        attributes[entity] = {"role": "identifier"}
-    privacy = {"k": 2, "entity": entity} if entity else {"k": 2}
+    if person:
+        attributes[person] = {"role": "identifier"}
+    privacy = {"k": 2, "person": person} if person else {"k": 2}
     return Policy.of({"version": 1, "attributes": attributes, "privacy": privacy, "output": output})
 
 
@@ -100,7 +100,7 @@ def test_owners_beside_the_file_are_counted(tmp_path):
         pa.table({"q": ["a"] * 4, "r": ["b"] * 4, "s": ["u"] * 4}), tmp_path / "t.parquet"
     )
     pq.write_table(pa.table({OWNER: ["p", "p", "p", "o"]}), tmp_path / "owners.parquet")
-    found = recount(str(tmp_path / "t.parquet"), policy(entity="id"), tmp_path / "owners.parquet")
+    found = recount(str(tmp_path / "t.parquet"), policy(person="id"), tmp_path / "owners.parquet")
     assert (found.k, found.by_person) == (2, True)
     assert recount(str(tmp_path / "t.parquet"), policy()).k == 4
 

@@ -20,7 +20,7 @@ def rows(n=300):
     )
 
 
-def asked(entity=None):
+def asked(person=None):
     return Policy.of(
         {
             "version": 1,
@@ -29,18 +29,18 @@ def asked(entity=None):
                 "s": {"role": "sensitive", "l": {"value": 2}, "t": {"value": 0.5}},
                 "id": {"role": "identifier"},
             },
-            "privacy": {"k": 2, "entity": entity},
+            "privacy": {"k": 2, "person": person},
         }
     )
 
 
 @pytest.mark.heavy
 def test_counted_combinations_answer_as_the_rows_do():
-    for entity in (None, "id"):
-        policy, table = asked(entity), rows()
+    for person in (None, "id"):
+        policy, table = asked(person), rows()
         expected = recount(table, policy)
-        counts = Table(table).counts(["q", "s"], entity)
-        found = _measure(policy, CombinationCounts(counts, ["q", "s"]), ["q"], entity)
+        counts = Table(table).counts(["q", "s"], person)
+        found = _measure(policy, CombinationCounts(counts, ["q", "s"]), ["q"], person)
         assert found.sizes.tolist() == expected.sizes.tolist()
         assert (found.k, found.rows, found.classes) == (expected.k, expected.rows, expected.classes)
         assert (found.l, found.t, found.share) == (expected.l, expected.t, expected.share)

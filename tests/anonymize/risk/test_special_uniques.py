@@ -41,7 +41,7 @@ def test_minimal_uniques_are_those_of_the_definition(seed):
 def test_a_person_with_two_equal_rows_is_one_person():
     tree = Taxonomy.nested("*", {"a": ["a"], "b": ["b"]})
     rows, people = [[0], [0], [1], [1]], np.array([1, 1, 2, 3])
-    found = find_special_uniques(problem_of({"x": tree}, rows, k=2, entities=people))
+    found = find_special_uniques(problem_of({"x": tree}, rows, k=2, people=people))
     assert [(each.columns, each.people) for each in found.combinations] == [(("x",), 1)]
     assert found.members == 3
 

@@ -28,15 +28,11 @@ def with_values(seed):
 
 
 def with_people(seed):
-    return table(seed, entities=np.random.default_rng(seed + 200).integers(0, 150, 200))
+    return table(seed, people=np.random.default_rng(seed + 200).integers(0, 150, 200))
 
 
 def count_people_of(problem, lines):
-    return (
-        len(set(problem.entities[lines]))
-        if problem.entities is not None
-        else problem.n[lines].sum()
-    )
+    return len(set(problem.people[lines])) if problem.people is not None else problem.n[lines].sum()
 
 
 def loss_by_definition(problem, maps):

@@ -22,7 +22,7 @@ def hold(suppressed=None, **asked):
 def test_a_class_holds_if_k_and_every_rule_do():
     assert hold() == [True, True]
     assert hold(k=5) == [False, False]
-    assert hold(entities=np.array([1, 1, 1, 1, 2, 3, 4, 5])) == [False, True]
+    assert hold(people=np.array([1, 1, 1, 1, 2, 3, 4, 5])) == [False, True]
     assert hold(l=Diversity("distinct", 2)) == [True, False]
     assert hold(t=Closeness("equal", 0.25)) == [True, True]
     assert hold(t=Closeness("equal", 0.24)) == [False, False]

@@ -87,7 +87,7 @@ def test_k_map_of_people_with_several_rows_counts_them_once(folder):
         doubled = [(*row, i) for i, row in enumerate(rows) for _ in range(1 + i % 2)]
         csv.writer(file).writerows([("age", "sex", "id"), *doubled])
     privacy = {"k": 3, "k_map": {"k": 30}, "population": {"path": str(folder / "population.csv")}}
-    policy = content(folder, {**privacy, "entity": "id"})
+    policy = content(folder, {**privacy, "person": "id"})
     policy["attributes"]["id"] = {"role": "identifier"}
     done = run_policy(policy)
     assert done.produced.achieved.by_person

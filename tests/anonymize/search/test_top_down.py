@@ -58,7 +58,7 @@ def tables(draw, people=False):
     if people:
         each = st.lists(st.integers(0, 3), min_size=len(codes), max_size=len(codes))
         values = np.array(draw(each), dtype=np.int32) - 1
-        asked["entities"] = np.arange(len(codes)) // 2 + np.array(draw(each))
+        asked["people"] = np.arange(len(codes)) // 2 + np.array(draw(each))
         asked["sensitive"] = (SensitiveColumn("ill", values, 3, *draw(rules())),)
         asked["start"] = draw(st.none() | st.builds(Cut, st.tuples(*map(starts, trees))))
     return problem_of({f"q{i}": tree for i, tree in enumerate(trees)}, codes, **asked)
@@ -118,9 +118,9 @@ class Plain:
         return sum(self.n[i] for i in lines)
 
     def people(self, lines):
-        if self.problem.entities is None:
+        if self.problem.people is None:
             return self.rows(lines)
-        return len({int(self.problem.entities[i]) for i in lines})
+        return len({int(self.problem.people[i]) for i in lines})
 
     def choose(self):
         candidates = [
@@ -199,8 +199,8 @@ def test_people_are_counted_as_in_the_definition(table, one_combination):
     table = replace(table, sensitive=(), start=None)
     if one_combination:
         own = np.unique(table.codes, axis=0, return_inverse=True)[1]
-        table = replace(table, entities=table.entities * len(own) + own)
-    if len(set(table.entities)) < table.k:
+        table = replace(table, people=table.people * len(own) + own)
+    if len(set(table.people)) < table.k:
         return
     plain, found = Plain(table, "sq"), specialise(table, score="sq")
     assert found.cut.nodes == tuple(tuple(sorted(places)) for places in plain.cut)
@@ -217,8 +217,8 @@ def assert_released_well(table, outcome):
         groups[tuple(outcome.labels[i])].append(i)
     assert groups
     for lines in groups.values():
-        persons = {i if table.entities is None else table.entities[i] for i in lines}
-        weight = sum(table.n[lines]) if table.entities is None else len(persons)
+        persons = {i if table.people is None else table.people[i] for i in lines}
+        weight = sum(table.n[lines]) if table.people is None else len(persons)
         assert weight >= table.k
         for column in table.sensitive:
             everyone = np.flatnonzero(~outcome.suppressed)
@@ -231,7 +231,7 @@ def assert_released_well(table, outcome):
 
 def pairs(table, column, lines):
     """How many people have each value, nulls as -1."""
-    return Counter(value for _, value in {(table.entities[i], column.codes[i]) for i in lines})
+    return Counter(value for _, value in {(table.people[i], column.codes[i]) for i in lines})
 
 
 def assert_diverse(rule, counts):
@@ -282,7 +282,7 @@ def test_shuffled_rows_give_the_same_release(table, seed, tilted):
         table,
         codes=table.codes[order],
         n=table.n[order],
-        entities=table.entities[order],
+        people=table.people[order],
         sensitive=(replace(column, codes=column.codes[order]),),
     )
 
@@ -318,8 +318,8 @@ def test_a_lone_value_blocks_its_siblings_until_it_may_be_suppressed():
 
 def test_one_person_in_many_rows_is_one_person():
     people = np.array([1, 1, 1, 2, 2, 3, 4, 5, 6, 7])
-    table = ages(5, 0, 5, 0, k=3, entities=people)
-    assert specialise(replace(table, entities=None)).metrics.classes == 2
+    table = ages(5, 0, 5, 0, k=3, people=people)
+    assert specialise(replace(table, people=None)).metrics.classes == 2
     assert specialise(table).metrics.classes == 1  # five rows of two people on one side
 
 
@@ -339,12 +339,12 @@ def test_too_few_people_are_refused_and_counted_in_people():
     with pytest.raises(
         TooFewRows, match=r"has 2.*needs k = 3", check=lambda error: error.reason == "people"
     ):
-        specialise(ages(2, 2, 0, 0, k=3, entities=np.array([1, 1, 2, 2])))
+        specialise(ages(2, 2, 0, 0, k=3, people=np.array([1, 1, 2, 2])))
 
 
-@pytest.mark.parametrize("entities", [None, np.empty(0, dtype=np.int64)])
-def test_an_empty_table_is_refused_like_any_other_with_too_few_people(entities):
-    table = problem_of({"age": AGES}, np.empty((0, 1)), k=2, entities=entities)
+@pytest.mark.parametrize("people", [None, np.empty(0, dtype=np.int64)])
+def test_an_empty_table_is_refused_like_any_other_with_too_few_people(people):
+    table = problem_of({"age": AGES}, np.empty((0, 1)), k=2, people=people)
     with pytest.raises(
         TooFewRows, match=r"has 0.*needs k = 2", check=lambda error: error.reason == "people"
     ):
@@ -379,7 +379,7 @@ def test_the_last_split_is_undone_if_what_it_suppressed_moves_the_table():
         run = top_down.TopDownRun(top_down.SharedCounts(table), "ncp-rows")
         outcome = run.search()
         undone += len(run._splits) > sum(map(len, outcome.cut.nodes)) - 2
-        assert_released_well(replace(table, entities=np.arange(40)), outcome)
+        assert_released_well(replace(table, people=np.arange(40)), outcome)
         assert outcome.notes == (MAY_MISS,)
     assert undone > 0
 
@@ -507,7 +507,7 @@ def test_adult_with_occupations_to_protect_loses_what_was_measured(adult):
 
 
 def assert_people_are_counted_once(problem):
-    by_rows = specialise(replace(problem, entities=None))
+    by_rows = specialise(replace(problem, people=None))
     assert by_rows.metrics.smallest >= 5
     people = measure_release(problem, by_rows.labels, by_rows.suppressed).smallest
     assert people < 5  # five rows or more, of fewer people

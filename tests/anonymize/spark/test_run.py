@@ -17,13 +17,13 @@ from shoal.engine.spark.table import SparkTable
 from shoal.errors import (
     AlreadyExists,
     CannotWrite,
-    EntityMissing,
     HierarchyInvalid,
     InvalidPolicy,
     InvalidSetting,
     LooksIdentifying,
     NewPeopleNotStated,
     NotKAnonymous,
+    PersonMissing,
     ReleasedBefore,
     TooLarge,
     UnknownCategory,
@@ -148,11 +148,11 @@ def _written_twice(spark, tmp_path):
 def test_people_are_counted_and_whose_rows_are_leaves_before_the_release(spark, tmp_path):
     table = people(300)
     table = table.set_column(0, "id", pa.array([f"p{i // 3}" for i in range(300)]))
-    asked = policy(tmp_path, privacy={"entity": "id"}, search={"restarts": 0})
+    asked = policy(tmp_path, privacy={"person": "id"}, search={"restarts": 0})
     far = run_policy(asked, spark.createDataFrame(table))
     (tmp_path / "near").mkdir()
     near = run_policy(
-        policy(tmp_path / "near", privacy={"entity": "id"}, search={"restarts": 0}), table
+        policy(tmp_path / "near", privacy={"person": "id"}, search={"restarts": 0}), table
     )
     assert far.outcome.cut == near.outcome.cut
     assert far.produced.achieved.by_person
@@ -165,12 +165,12 @@ def test_people_are_counted_and_whose_rows_are_leaves_before_the_release(spark, 
 
 
 def test_people_are_held_against_earlier_releases_of_either_engine(spark, tmp_path):
-    asked = policy(tmp_path, "out.parquet", privacy={"entity": "id", "suppression": 0.2})
+    asked = policy(tmp_path, "out.parquet", privacy={"person": "id", "suppression": 0.2})
     run_policy(asked, spark.createDataFrame(people()))
     register = read_register(tmp_path / "out.people.curator")
     assert (register.releases, len(register.fingerprints)) == (1, 400)
     manifest = tmp_path / "out.manifest.json"
-    later = policy(tmp_path, "later.csv", privacy={"entity": "id", "suppression": 0.2})
+    later = policy(tmp_path, "later.csv", privacy={"person": "id", "suppression": 0.2})
     for snapshot in (spark.createDataFrame(people()), people()):
         with pytest.raises(ReleasedBefore) as refused:
             run_policy(later, snapshot, manifest=manifest, new_people=True)
@@ -184,21 +184,21 @@ def test_people_are_held_against_earlier_releases_of_either_engine(spark, tmp_pa
     assert read_register(tmp_path / "out.people.curator").releases == 2
     with pytest.raises(ReleasedBefore):
         run_policy(
-            policy(tmp_path, "third.csv", privacy={"entity": "id", "suppression": 0.2}),
+            policy(tmp_path, "third.csv", privacy={"person": "id", "suppression": 0.2}),
             newcomers,
             manifest=manifest,
         )
 
 
 def test_more_people_than_may_come_to_the_driver_are_refused(spark, tmp_path):
-    asked = policy(tmp_path, privacy={"entity": "id"}, search={"restarts": 0})
+    asked = policy(tmp_path, privacy={"person": "id"}, search={"restarts": 0})
     few = SparkTable(spark.createDataFrame(people()), 399)
     with pytest.raises(TooLarge, match="400 people", check=lambda error: error.reason == "people"):
         run_policy(asked, few)
     assert not list(tmp_path.iterdir())
 
 
-def test_without_an_entity_spark_asks_for_the_statement_too(spark, tmp_path):
+def test_without_a_person_column_spark_asks_for_the_statement_too(spark, tmp_path):
     frame = spark.createDataFrame(people())
     run_policy(policy(tmp_path), frame)
     later = policy(tmp_path, "later.parquet")
@@ -242,12 +242,12 @@ def test_pseudonyms_and_odd_names_are_those_of_this_machine(spark, tmp_path, mon
         pytest.param(
             lambda t: t.set_column(4, "visits", pa.array(range(400))), LooksIdentifying, marks=SLOW
         ),
-        (lambda t: t.set_column(0, "id", pa.nulls(400, pa.string())), EntityMissing),
+        (lambda t: t.set_column(0, "id", pa.nulls(400, pa.string())), PersonMissing),
         (lambda t: t.set_column(0, "id", pa.array(np.arange(400) / 2)), InvalidSetting),
     ],
 )
 def test_what_is_refused_here_is_refused_on_spark_in_the_same_words(spark, tmp_path, change, error):
-    asked = policy(tmp_path, privacy={"entity": "id"})
+    asked = policy(tmp_path, privacy={"person": "id"})
     table = change(people())
     with pytest.raises(error) as near:
         run_policy(asked, table)
@@ -340,7 +340,7 @@ def test_a_twin_that_loses_a_row_with_its_owner_is_caught(spark, tmp_path, monke
         return frame.limit(rows - 1)
 
     monkeypatch.setattr("shoal.anonymize.spark._run.sort_by_content", short)
-    asked = policy(tmp_path, privacy={"entity": "id"}, search={"restarts": 0})
+    asked = policy(tmp_path, privacy={"person": "id"}, search={"restarts": 0})
     with pytest.raises(CannotWrite, match="was removed"):
         run_policy(asked, spark.createDataFrame(people()))
     assert os.listdir(tmp_path) == []
@@ -445,7 +445,7 @@ def test_days_are_those_of_the_sessions_clock_and_text_is_told_by_its_bytes(spar
     letters = {"role": "quasi", "hierarchy": {"tree": {"*": {"x": ["a", "b"], "y": ["A", "B"]}}}}
     day = {"role": "quasi", "type": "date", "hierarchy": {"kind": "date", "levels": ["day"]}}
     attributes = {"q": letters, "t": day, "id": {"role": "identifier"}}
-    asked = policy(attributes=attributes, privacy={"entity": "id"}, search={"restarts": 0})
+    asked = policy(attributes=attributes, privacy={"person": "id"}, search={"restarts": 0})
     times = ["2021-03-28T01:30", "2021-03-28T23:30", "2021-10-31T02:00"]
     table = pa.table(
         {

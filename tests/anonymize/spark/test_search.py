@@ -152,7 +152,7 @@ def test_a_kept_cut_is_applied_from_afar(spark):
         ({"search": {"recoding": "local"}}, "Local recoding"),
         ({"search": {"restarts": 3}}, "3 restarts"),
         ({"attributes": {"s": {"role": "sensitive", "l": {"value": 2}}}}, "l and t"),
-        ({"privacy": {"entity": "s"}, "attributes": {"s": {"role": "identifier"}}}, "People"),
+        ({"privacy": {"person": "s"}, "attributes": {"s": {"role": "identifier"}}}, "People"),
     ],
 )
 def test_what_needs_all_lines_at_once_is_refused_and_says_what_would_do(spark, parts, what):

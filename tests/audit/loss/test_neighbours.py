@@ -37,7 +37,7 @@ def test_a_replaced_row_leaves_the_number_of_rows():
 
 
 def test_people_come_with_all_their_rows():
-    people = Schema.of_box(PLANE, entity="who", max_rows_per_person=3)
+    people = Schema.of_box(PLANE, person="who", max_rows_per_person=3)
     pairs = list(neighbour_pairs(grid(epsilon=1, domain=people), 40))
     more = {len(pair.neighbour["who"]) - len(pair.table["who"]) for pair in pairs}
     assert more == {1, 3, 4, 50}

@@ -120,7 +120,7 @@ def test_a_replaced_row_counts_for_two():
 
 
 def test_the_same_rows_of_a_person_stay_on_both_tables():
-    people = Schema.of_box(LINE, entity="who", max_rows_per_person=2)
+    people = Schema.of_box(LINE, person="who", max_rows_per_person=2)
     grid = UniformGrid(epsilon=1, domain=people, cells=4)
     rows = {"x": [0.1, 0.4, 0.6, 0.9] * 3, "who": list("aaaabbbbcccc")}
     more = {"x": [*rows["x"], *[0.9] * 30], "who": [*rows["who"], *"d" * 30]}

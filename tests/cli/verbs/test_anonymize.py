@@ -189,7 +189,7 @@ def test_a_release_passes_its_check_and_the_rows_do_not():
 @pytest.mark.heavy
 def test_a_check_says_when_people_cannot_be_told_apart():
     content = yaml.safe_load(POLICY)
-    content["privacy"]["entity"] = "name"
+    content["privacy"]["person"] = "name"
     Path("p.yaml").write_text(yaml.safe_dump(content, sort_keys=False))
     shoal("--policy", "p.yaml")
     said = " ".join(shoal("check", "out.csv", "--policy", "p.yaml").output.split())
@@ -223,8 +223,8 @@ def test_a_promise_that_rests_on_a_statement_says_so_everywhere():
 
 
 @pytest.mark.heavy
-def test_with_an_entity_people_are_compared_whatever_is_stated(folder):
-    told_apart = POLICY.replace("suppression: 0.05", "suppression: 0.05, entity: name")
+def test_with_a_person_column_people_are_compared_whatever_is_stated(folder):
+    told_apart = POLICY.replace("suppression: 0.05", "suppression: 0.05, person: name")
     Path("p.yaml").write_text(told_apart)
     files = told("--policy", "p.yaml")["files"]
     assert (folder / "out.people.curator").samefile(files["people"])

@@ -35,7 +35,7 @@ CITY = """
 version: 1
 columns: {lat: {low: 40.4, high: 41.0}, lon: {low: -74.3, high: -73.6}}
 geo: {latitude: lat, longitude: lon}
-entity: rider
+person: rider
 max_rows_per_person: 4
 """
 CANARY = 37.123456789
@@ -312,7 +312,7 @@ def test_rows_that_lack_a_number_are_refused_or_dropped(folder):
          "Did you mean kmeans?"),
         (("--epsilon", "1", "--domain", "city.yaml", "-k", "2", "--columns", "lat"),
          "only one of latitude and longitude"),
-        (("--epsilon", "1", "--domain", "visits.yaml", "-k", "2", "--entity", "name"),
+        (("--epsilon", "1", "--domain", "visits.yaml", "-k", "2", "--person", "name"),
          "--max-rows-per-person 5"),
         (("--epsilon", "1", "--domain", "visits.yaml", "-k", "2", "--method", "lloyd",
           "--delta", "1e-9"), "--method kmeans"),

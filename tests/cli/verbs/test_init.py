@@ -60,7 +60,7 @@ def test_bounds_can_be_paid_for_and_are_in_the_ledger():
     assert done.exit_code == 0, done.output
     schema = Schema.load("visits.yaml")
     assert schema.bounds["income"] == (8_192, 65_536)
-    assert schema.entity == "person_id"
+    assert schema.person == "person_id"
     assert Ledger("visits.ledger").totals() == [PureDP("0.1")]
     assert "epsilon 0.1 for 1 column, in visits.ledger" in Path("visits.yaml").read_text()
     assert "--ledger visits.ledger" in json.loads(done.stdout)["next"]

@@ -138,15 +138,15 @@ def test_real_noise_never_repeats(folder):
 
 @pytest.mark.heavy
 def test_each_person_is_reported_once(folder):
-    shown = trips("-o", "noisy.parquet", "--user", "rider")
+    shown = trips("-o", "noisy.parquet", "--person", "rider")
     assert shown.exit_code == 0, shown.output
     assert pq.read_table("noisy.parquet").num_rows == 50
     assert "rider" in json.loads(Path("noisy.parquet.json").read_text())["protects"]
 
 
 @pytest.mark.heavy
-def test_the_entity_of_the_domain_is_the_user(folder):
-    Path("city.yaml").write_text(CITY + "entity: rider\n")
+def test_the_person_of_the_domain_is_reported_once(folder):
+    Path("city.yaml").write_text(CITY + "person: rider\n")
     trips("-o", "noisy.parquet")
     assert pq.read_table("noisy.parquet").num_rows == 50
 
@@ -179,10 +179,10 @@ def test_order_is_kept_when_asked_for(folder):
 def test_who_people_are_is_not_reported(folder, columns):
     Path("ages.yaml").write_text("version: 1\ncolumns: {age: {low: 0, high: 110}}\n")
     shown = run(
-        "people.parquet", "--epsilon", 1, "--domain", "ages.yaml", *columns, "--user", "age"
+        "people.parquet", "--epsilon", 1, "--domain", "ages.yaml", *columns, "--person", "age"
     )
     assert shown.exit_code == 2
-    assert "both the user's token and a column to report" in shown.output
+    assert "both the person's token and a column to report" in shown.output
 
 
 SPENT = "The ledger keeps this promise as spent."
@@ -221,7 +221,7 @@ def test_a_run_that_is_stopped_says_that_the_budget_is_gone(folder, monkeypatch,
 
 @pytest.mark.heavy
 def test_without_a_ledger_or_an_entry_nothing_is_said_to_be_kept(folder, monkeypatch):
-    assert SPENT not in trips("-o", "a.csv", "--user", "nobody", "--ledger", "l.ledger").output
+    assert SPENT not in trips("-o", "a.csv", "--person", "nobody", "--ledger", "l.ledger").output
     failing(monkeypatch, None)
     assert SPENT not in trips("-o", "noisy.csv").output
 
@@ -341,7 +341,7 @@ def test_mixed_records_are_reported_by_kind(folder):
 
 @pytest.mark.heavy
 def test_cells_are_chosen_for_the_people_there_are(folder):
-    shown = trips("--mechanism", "local-grid", "--user", "rider", "-o", "cells.parquet")
+    shown = trips("--mechanism", "local-grid", "--person", "rider", "-o", "cells.parquet")
     assert shown.exit_code == 0, shown.output
     reports = pq.read_table("cells.parquet")
     assert (reports.column_names, reports["cell"].type, len(reports)) == (["cell"], pa.int64(), 50)
@@ -440,7 +440,10 @@ def test_the_table_itself_is_never_replaced(folder):
         (["people.parquet", "--epsilon", "1", "--domain", "city.yaml"], "UnknownColumn"),
         (["trips.csv", "--epsilon", "1", "--domain", "city.yaml", "-o", "a.xlsx"], "CannotWrite"),
         (["trips.csv", "--epsilon", "1", "--domain", "city.yaml", "-o", "no/a.csv"], "CannotWrite"),
-        (["trips.csv", "--epsilon", "1", "--domain", "city.yaml", "--user", "x"], "UnknownColumn"),
+        (
+            ["trips.csv", "--epsilon", "1", "--domain", "city.yaml", "--person", "x"],
+            "UnknownColumn",
+        ),
     ],
     ids=lambda value: value if isinstance(value, str) else None,
 )

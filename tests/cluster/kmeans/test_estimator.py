@@ -184,7 +184,7 @@ def test_a_seed_repeats_a_fit_and_marks_it():
 def test_people_with_many_rows_are_covered():
     X, box = made(n=3_000)
     table = pa.table({"x0": X[:, 0], "x1": X[:, 1], "who": np.arange(3_000) % 500})
-    domain = Schema.of_box(box, entity="who", max_rows_per_person=2)
+    domain = Schema.of_box(box, person="who", max_rows_per_person=2)
     model = PrivateKMeans(3, epsilon=1, domain=domain, random_state=1).fit(table)
     assert model.guarantee_ == PureDP(1, rows=2).simulated()
     assert abs(model.n_rows_ - 1_000) < 900

@@ -116,7 +116,7 @@ def test_every_promise_has_them(settings):
 
 @pytest.mark.heavy
 def test_people_with_several_rows_have_them():
-    people = Schema.of_box(BOX, entity="id", max_rows_per_person=2)
+    people = Schema.of_box(BOX, person="id", max_rows_per_person=2)
     X = {"id": np.arange(4_000) // 2} | dict(zip(BOX.names, BOX.unscale(rows()).T, strict=True))
     model = fitted(pa.table(X), domain=people)
     assert np.isfinite(model.intervals_.centers_low).all()

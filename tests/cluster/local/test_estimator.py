@@ -314,7 +314,7 @@ def test_the_control_of_a_model_without_a_box_stands_where_the_density_does():
 
 
 def test_an_unfitted_control_needs_a_number():
-    with pytest.raises(InvalidSetting, match="number of users"):
+    with pytest.raises(InvalidSetting, match="number of people"):
         LocalClusterer(2, mechanism=NOISE).control()
 
 

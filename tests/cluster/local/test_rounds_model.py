@@ -23,7 +23,7 @@ def made(request):
         first = LocalRounds(Box.unit(3), n_clusters=3, epsilon=4.0, n_expected=N)
         rows = np.random.default_rng(0).random((N, 3))
         return AllRounds(first, 7).release(rows, noise), rows
-    schema = replace(students_schema(), entity=None, max_rows_per_person=None)
+    schema = replace(students_schema(), person=None, max_rows_per_person=None)
     first = LocalPrototypes(schema, n_clusters=3, epsilon=4.0, n_expected=N)
     rows = students(N)
     return AllRounds(first, 7).release(first.records(rows), noise), rows

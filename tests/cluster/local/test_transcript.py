@@ -34,7 +34,7 @@ def numbers():
 
 @pytest.fixture(scope="module")
 def mixed():
-    schema = replace(students_schema(), entity=None, max_rows_per_person=None)
+    schema = replace(students_schema(), person=None, max_rows_per_person=None)
     first = LocalPrototypes(schema, n_clusters=2, epsilon=4.0, n_expected=N)
     return AllRounds(first, seed=7), first.records(students(N))
 
@@ -142,7 +142,7 @@ def test_records_are_held_as_mechanisms_take_them():
         [0.1, 0.2],
         [0.3, 0.4],
     ]
-    schema = replace(students_schema(), entity=None, max_rows_per_person=None)
+    schema = replace(students_schema(), person=None, max_rows_per_person=None)
     first = LocalPrototypes(schema, n_clusters=2, epsilon=4.0, n_expected=50)
     held = hold_records(rows_of(students(50), schema))
     assert np.array_equal(held, first.records(students(50)))

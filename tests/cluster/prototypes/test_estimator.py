@@ -87,7 +87,7 @@ def test_all_levels_spend_the_whole_budget(neighbours):
 
 @pytest.mark.heavy
 def test_people_with_several_rows_are_covered():
-    schema = Schema.of({"version": 1, "columns": COLUMNS, "entity": "id", "max_rows_per_person": 2})
+    schema = Schema.of({"version": 1, "columns": COLUMNS, "person": "id", "max_rows_per_person": 2})
     rows = people(400) | {"id": np.arange(400) // 4}
     model = PrivateKPrototypes(2, epsilon=4, domain=schema, **FAST).fit(rows)
     assert model.guarantee_.rows == 2

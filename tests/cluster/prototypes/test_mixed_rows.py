@@ -88,16 +88,16 @@ def test_no_rows_are_an_empty_table():
 def test_scores_are_about_every_row_of_a_person():
     columns = {"city": {"values": ["N", "S"]}}
     limited = Schema.of(
-        {"version": 1, "columns": columns, "entity": "id", "max_rows_per_person": 1}
+        {"version": 1, "columns": columns, "person": "id", "max_rows_per_person": 1}
     )
-    assert every_row(limited).entity is None
+    assert every_row(limited).person is None
 
 
 PEOPLE = Schema.of(
     {
         "version": 1,
         "columns": {"x": {"low": 5, "high": 6}, "c": {"values": ["a", "b"]}},
-        "entity": "id",
+        "person": "id",
     }
 )
 

@@ -32,7 +32,7 @@ def fitted(columns, n=200, **more):
 @pytest.mark.heavy
 @pytest.mark.parametrize("columns", [MIXED, NUMBERS])
 @pytest.mark.parametrize("n", [20, 200])
-@pytest.mark.parametrize("more", [{}, {"entity": "id", "max_rows_per_person": 1}])
+@pytest.mark.parametrize("more", [{}, {"person": "id", "max_rows_per_person": 1}])
 def test_a_model_comes_back_as_it_was(tmp_path, columns, n, more):
     model, rows = fitted(columns, n, **more)
     model.name_groups(["one", "two", "three"])

@@ -81,7 +81,7 @@ def test_all_of_the_budget_is_spent_whoever_pays_for_the_size(cells):
 @pytest.mark.heavy
 def test_people_with_many_rows_are_protected_together():
     table = pa.table({"x0": BLOBS[:, 0], "x1": BLOBS[:, 1], "who": np.arange(len(BLOBS)) // 4})
-    people = Schema.of_box(UNIT, entity="who", max_rows_per_person=4)
+    people = Schema.of_box(UNIT, person="who", max_rows_per_person=4)
     model = private(domain=people).fit(table)
     assert model.guarantee_ == PureDP(1, rows=4).simulated()
     assert model.noisy_counts_.std() > 0

@@ -28,7 +28,7 @@ from shoal.cluster.wave.saving import (
 from shoal.domain import Box
 
 OLD_NAMES = {
-    "alpha", "cells", "connectivity", "context", "density", "entity", "epsilon", "level", "mass",
+    "alpha", "cells", "connectivity", "context", "density", "person", "epsilon", "level", "mass",
     "max_rows_per_person", "method", "min_cells", "n_public", "neighbours", "noise", "nonfinite",
     "p", "rule", "selector", "smooth", "wavelet", "z",
 }  # fmt: skip

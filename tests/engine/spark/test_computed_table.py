@@ -51,7 +51,7 @@ def test_columns_are_appended_to_lines_whatever_else_they_hold(frame):
     np.testing.assert_array_equal(lines["twice"].to_numpy(), 2 * lines["x"].to_numpy())
     with pytest.raises(DuplicateColumn, match="'x'"):
         doubled(frame, ["x"]).like_input()
-    limited = doubled(frame, entity="a name.", max_rows_per_person=1)
+    limited = doubled(frame, person="a name.", max_rows_per_person=1)
     with pytest.raises(ConflictingSettings):
         limited.like_input()
 

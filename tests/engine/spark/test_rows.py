@@ -16,12 +16,12 @@ from shoal.errors import (
     ClusterFailed,
     ConflictingSettings,
     DuplicateColumn,
-    EntityMissing,
     InvalidSetting,
     NotFinite,
     NotInstalled,
     NotNumeric,
     OutsideDomain,
+    PersonMissing,
     SettingPart,
     UnknownCategory,
     UnknownColumn,
@@ -57,7 +57,7 @@ def test_odd_rows_are_left_out_or_moved_as_on_one_machine(frame):
 
 def test_what_the_first_pass_met_is_counted_as_on_one_machine(spark):
     ages = {"age": [31.0, None, 200.0, -5.0, 40.0], "who": ["a", "a", "b", "b", "b"]}
-    terms = {"nonfinite": "drop", "entity": "who", "max_rows_per_person": 1}
+    terms = {"nonfinite": "drop", "person": "who", "max_rows_per_person": 1}
     frame = spark.createDataFrame(list(zip(*ages.values(), strict=True)), "age double, who string")
     here, there = (rows_of(X, Box(age=(0, 110)), **terms) for X in (ages, frame))
     assert here.size() == there.size() == 2
@@ -66,13 +66,13 @@ def test_what_the_first_pass_met_is_counted_as_on_one_machine(spark):
 
 def test_refused_rows_are_counted_before_any_budget_is_spent(frame):
     ledger = Ledger()
-    people = Schema.of_box(BOX, entity="id", max_rows_per_person=1)
+    people = Schema.of_box(BOX, person="id", max_rows_per_person=1)
     model = PrivateKMeans(2, epsilon=1, domain=BOX, ledger=ledger, random_state=7)
     with pytest.raises(NotFinite, match=r"1 of 4 rows .*'age'"):
         model.fit(frame)
     with pytest.raises(OutsideDomain, match=r"1 of 4 rows .*'age'"):
         model.fit(rows_of(frame, BOX, nonfinite="drop", outside="refuse"))
-    with pytest.raises(EntityMissing, match="1 of 4 rows"):
+    with pytest.raises(PersonMissing, match="1 of 4 rows"):
         model.set_params(nonfinite="drop", domain=people).fit(frame)
     assert ledger.totals() == []
 
@@ -100,7 +100,7 @@ def test_what_names_and_kinds_tell_wrong_needs_no_job(spark):
         rows_of(spark.sql("SELECT 1 AS age, 2 AS visit"), BOX)
     with pytest.raises(DuplicateColumn):
         rows_of(spark.sql("SELECT 1 AS age, 2 AS visits, 3 AS age"), BOX)
-    owners = {"entity": "id", "max_rows_per_person": 1}
+    owners = {"person": "id", "max_rows_per_person": 1}
     with pytest.raises(InvalidSetting, match="tell people apart"):
         rows_of(spark.sql("SELECT 1 AS age, 2 AS visits, 0.5D AS id"), BOX, **owners)
 
@@ -156,7 +156,7 @@ def test_a_pass_that_fails_leaves_no_size_of_rows_that_do_not_stay(spark, monkey
         return whole(self, frame, screen_batch, work)
 
     frame = spark.sql("SELECT id AS age, 1 AS visits, 'ada' AS id FROM range(5)")
-    rows = rows_of(frame, BOX, entity="id", max_rows_per_person=2)
+    rows = rows_of(frame, BOX, person="id", max_rows_per_person=2)
     with monkeypatch.context() as broken:
         broken.setattr(SparkRows, "_pass", failing)
         with pytest.raises(ClusterFailed):
@@ -190,7 +190,7 @@ def test_a_sample_is_of_rows_each_once_and_a_seed_repeats_it(spark):
 def test_what_perturb_cannot_do_on_spark_is_refused_by_name(frame):
     noise = shoal.NDLaplace(1.0, domain=BOX)
     with pytest.raises(ConflictingSettings, match="one machine remembers"):
-        shoal.Perturb(noise, user="id", random_state=7).fit(frame)
+        shoal.Perturb(noise, person="id", random_state=7).fit(frame)
     perturb = shoal.Perturb(noise, random_state=7).fit(frame)
     with pytest.raises(NotFinite, match="1 of 4"):
         perturb.transform(frame)

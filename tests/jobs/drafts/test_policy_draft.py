@@ -97,10 +97,10 @@ def test_scores_that_few_rows_share_are_not_taken_for_people():
     table = {"pupil_id": [f"p{i}" for i in range(800)],
              "score": [f"{x:.1f}".replace(".", ",") for x in rng.normal(50, 15, 800)],
              "sex": ["F", "M"] * 400}  # fmt: skip
-    assert draft_policy(Table(table), "pupils.csv").entity is None
+    assert draft_policy(Table(table), "pupils.csv").person is None
     several = {**table, "pupil_id": [f"p{i % 400}" for i in range(800)]}
-    assert draft_policy(Table(several), "pupils.csv").entity == "pupil_id"
-    assert draft_policy(Table({**table, "pupil_id": ["x"] * 800}), "pupils.csv").entity is None
+    assert draft_policy(Table(several), "pupils.csv").person == "pupil_id"
+    assert draft_policy(Table({**table, "pupil_id": ["x"] * 800}), "pupils.csv").person is None
 
 
 def test_a_dry_run_says_how_many_lines_are_left_to_review(tmp_path, monkeypatch):
@@ -122,7 +122,7 @@ def test_a_draft_is_no_policy_before_k_is_chosen(draft):
 def test_with_k_a_draft_is_a_policy(draft):
     policy = Policy.of(yaml.safe_load(draft.text.replace("  k:  #", "  k: 5  #")))
     assert policy.privacy.k == 5
-    assert policy.privacy.entity == "student_id"
+    assert policy.privacy.person == "student_id"
     assert policy.attributes["flag"].hierarchy.tree == {"*": ["no", "yes"]}
     assert policy.attributes["age"].domain == (0, 100)
 

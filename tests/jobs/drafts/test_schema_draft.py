@@ -44,10 +44,10 @@ def test_a_codebook_beats_a_name_and_a_release_fills_the_rest():
 def test_people_are_told_apart_by_a_column_that_is_called_so_and_has_no_gap():
     names = ["Student ID", "age"]
     content = yaml.safe_load(draft_schema(names, [TEXT, NUMBER]).text)
-    assert (content["entity"], content["max_rows_per_person"]) == ("Student ID", 1)
+    assert (content["person"], content["max_rows_per_person"]) == ("Student ID", 1)
     assert "Student ID" not in content["columns"]
-    assert draft_schema(names, [SOME, NUMBER]).entity is None
-    assert draft_schema(names, [ColumnKind(9, 0, 9, is_float=True), NUMBER]).entity is None
+    assert draft_schema(names, [SOME, NUMBER]).person is None
+    assert draft_schema(names, [ColumnKind(9, 0, 9, is_float=True), NUMBER]).person is None
 
 
 def test_latitude_and_longitude_alone_are_places():
@@ -76,7 +76,7 @@ def test_a_completed_file_opens_again_with_its_open_columns():
     content = {
         "version": 1,
         "columns": {"age": {"low": 0, "high": 99}, "sex": {"values": ["F", "M"]}},
-        "entity": "who",
+        "person": "who",
         "max_rows_per_person": 3,
     }
     schema = Schema.of(content)

@@ -72,9 +72,9 @@ def test_latitude_comes_first_on_a_map(tmp_path):
         "geo: {latitude: lat, longitude: lon}\n"
     )
     asked = Settings(Name.nd_laplace, "1", "lon,lat", path, None, "auto", False)
-    mechanism, box, entity = build(asked)
+    mechanism, box, person = build(asked)
     assert box.names == ("lat", "lon")
-    assert entity is None
+    assert person is None
     assert mechanism.guarantee.unit == "km"
 
 

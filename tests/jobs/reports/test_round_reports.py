@@ -23,7 +23,7 @@ MIXED = """version: 1
 columns:
   a: {low: 0, high: 10}
   kind: {values: [x, y], other: bucket}
-entity: who
+person: who
 """
 
 

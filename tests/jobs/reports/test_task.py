@@ -22,5 +22,5 @@ def test_a_rehearsal_is_marked_in_the_promise_of_a_report(options, seed):
 
 
 def test_who_people_are_is_not_reported(options):
-    with pytest.raises(InvalidSetting, match="both the user's token"):
+    with pytest.raises(InvalidSetting, match="both the person's token"):
         rounds_task(options, "2", "a", None, None)

@@ -11,7 +11,7 @@ SCHEMA = Schema.of(
     {
         "version": 1,
         "columns": {"age": {"low": 0, "high": 9}, "sex": {"values": ["F", "M"]}},
-        "entity": "id",
+        "person": "id",
         "max_rows_per_person": 2,
     }
 )

@@ -70,7 +70,7 @@ def manifest_of(
         "t": _rules(policy, "t", achieved.t),
         **_models(policy, achieved.models),
         **_changed(policy),
-        "entity": policy.privacy.entity,
+        "person": policy.privacy.person,
         "people": dict(people),
         "nulls": policy.privacy.nulls,
         "rows": achieved.rows,

@@ -72,7 +72,7 @@ class Register:
     Apply the cut to the rows of new people only: releases that share people can be subtracted.
     """
 
-    entity: str
+    person: str
     releases: int
     complete: bool
     id: str
@@ -80,7 +80,7 @@ class Register:
     fingerprints: Any = field(repr=False)
 
     @classmethod
-    def new(cls, entity: str, complete: bool = True) -> "Register":
+    def new(cls, person: str, complete: bool = True) -> "Register":
         """Return an empty register under a new key.
 
         Parameters
@@ -89,7 +89,7 @@ class Register:
             False if there was an earlier release whose people are not in it.
         """
         nobody = pa.array([], _FINGERPRINT)
-        return cls(entity, 0, complete, secrets.token_hex(16), secrets.token_bytes(32), nobody)
+        return cls(person, 0, complete, secrets.token_hex(16), secrets.token_bytes(32), nobody)
 
     def with_people(self, names: Any) -> "Register":
         """Return the register after one more release; none of its people may be in it yet.
@@ -140,9 +140,9 @@ class Register:
         return hmac.digest(self.key, b"person\0" + name.encode(), "sha256")  # [P1]
 
 
-def find_people(table: AnyTable, entity: str) -> Any:
+def find_people(table: AnyTable, person: str) -> Any:
     """Return the distinct people of a table, as text."""
-    return table.owners(entity)
+    return table.owners(person)
 
 
 @dataclass(frozen=True, eq=False)
@@ -166,7 +166,7 @@ class KnownPeople:
         """Return the state after the release of this table, whose people must all be new."""
         if self.register is None:
             return self
-        names = find_people(table, self.register.entity)
+        names = find_people(table, self.register.person)
         return replace(self, register=self.register.with_people(names))
 
     @property
@@ -209,23 +209,23 @@ def people_of_run(
     earlier = _earlier(manifest, folder)
     if earlier.register is None:
         if not new_people:
-            raise missing_statement_error(bool(policy.privacy.entity))
+            raise missing_statement_error(bool(policy.privacy.person))
         with _place_of_new(policy, overwrite) as place:
             yield _begun(policy, "stated", place)
         return
     with _opened_register(policy, earlier) as (path, register):
         if not register.complete and not new_people:
-            raise missing_statement_error(by_entity=True)
+            raise missing_statement_error(by_person=True)
         basis: Basis = "compared" if register.complete else "compared and stated"
         yield KnownPeople(basis, register, path, is_kept=True)
 
 
-def missing_statement_error(by_entity: bool) -> NewPeopleNotStated:
+def missing_statement_error(by_person: bool) -> NewPeopleNotStated:
     """Return the error that asks for a statement where people cannot be compared."""
     why = (
         "the people of an earlier release were not recorded"
-        if by_entity
-        else "the policy does not name an entity"
+        if by_person
+        else "the policy does not name a person column"
     )
     return NewPeopleNotStated(
         f"It is not known whether people of this table were in an earlier release: {why}.",
@@ -237,9 +237,9 @@ def missing_statement_error(by_entity: bool) -> NewPeopleNotStated:
 
 
 class _Earlier(NamedTuple):
-    """An earlier release: the entity of its manifest, and where its register is."""
+    """An earlier release: the person column of its manifest, and where its register is."""
 
-    entity: str | None
+    person: str | None
     register: str | None
     id: str | None
     folder: Path | None
@@ -249,23 +249,23 @@ def _earlier(manifest: Mapping[str, Any], folder: Path | None) -> _Earlier:
     if not manifest.get("cut"):
         raise missing_cut_error()
     entry = manifest.get("people")  # a manifest from before people were kept has none
-    entity, entry = manifest.get("entity"), entry if isinstance(entry, Mapping) else {}
+    person, entry = manifest.get("person"), entry if isinstance(entry, Mapping) else {}
     name = entry.get("register")
-    return _Earlier(entity, Path(name).name if name else None, entry.get("id"), folder)
+    return _Earlier(person, Path(name).name if name else None, entry.get("id"), folder)
 
 
 def _begun(policy: Policy, basis: Basis, place: Path | None) -> KnownPeople:
     """Return the state of a first release, with a new register if one can be kept."""
-    entity = policy.privacy.entity
-    if entity is None or place is None:
+    person = policy.privacy.person
+    if person is None or place is None:
         return KnownPeople(basis)
-    return KnownPeople(basis, Register.new(entity, complete=basis == "first"), place)
+    return KnownPeople(basis, Register.new(person, complete=basis == "first"), place)
 
 
 @contextmanager
 def _place_of_new(policy: Policy, overwrite: bool) -> Iterator[Path | None]:
-    """Yield where a new register is written; None without an entity or without a cut."""
-    if policy.privacy.entity is None or policy.search.recoding == "local":
+    """Yield where a new register is written; None without a person column or without a cut."""
+    if policy.privacy.person is None or policy.search.recoding == "local":
         yield None
         return
     place = people_path(policy)
@@ -285,18 +285,20 @@ def _place_of_new(policy: Policy, overwrite: bool) -> Iterator[Path | None]:
 
 @contextmanager
 def _opened_register(policy: Policy, earlier: _Earlier) -> Iterator[tuple[Path, Register]]:
-    entity = policy.privacy.entity
-    if entity != earlier.entity:
-        difference = "names no entity" if entity is None else f"tells them apart by {entity!r}"
+    person = policy.privacy.person
+    if person != earlier.person:
+        difference = (
+            "names no person column" if person is None else f"tells them apart by {person!r}"
+        )
         raise InvalidPolicy(
-            f"The earlier release tells people apart by {earlier.entity!r}; this policy "
+            f"The earlier release tells people apart by {earlier.person!r}; this policy "
             f"{difference}.",
-            f"Set `entity: {earlier.entity}` under `privacy`, so that they can be compared.",
+            f"Set `person: {earlier.person}` under `privacy`, so that they can be compared.",
         )
     path = _register_path(policy, earlier)
     with _locked(path):
         register = read_register(path)
-        if (register.id, register.entity) != (earlier.id, entity):
+        if (register.id, register.person) != (earlier.id, person):
             raise PeopleFileUnusable(
                 f"{path} holds people of other releases than the manifest's.",
                 "Name the file of that release as `people` under `output`.",
@@ -398,7 +400,7 @@ def _parsed(table: pa.Table) -> tuple[Register, str]:
     if header["format"] != _FORMAT:
         raise ValueError
     register = Register(
-        str(header["entity"]),
+        str(header["person"]),
         int(header["releases"]),
         bool(header["complete"]),
         str(header["id"]),
@@ -409,7 +411,7 @@ def _parsed(table: pa.Table) -> tuple[Register, str]:
 
 
 def _header(register: Register) -> dict[str, Any]:
-    names = ("entity", "releases", "complete", "id")
+    names = ("person", "releases", "complete", "id")
     return {"format": _FORMAT, **{name: getattr(register, name) for name in names}}
 
 

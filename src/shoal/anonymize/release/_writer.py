@@ -183,14 +183,14 @@ class ReleasePlan:
     @property
     def reads_rows(self) -> bool:
         """Whether more is published than the frequency table knows."""
-        return bool(self.columns.carried) or self._policy.privacy.entity is not None
+        return bool(self.columns.carried) or self._policy.privacy.person is not None
 
     def marking(self) -> "RowMarker":
         """Return the kernel that marks rows with their class."""
-        keys, entity = keys_of(self._policy), self._policy.privacy.entity
+        keys, person = keys_of(self._policy), self._policy.privacy.person
         find = _as_shown(self.finder(), self._shown_as)
         changes = cell_changes(self._policy, self._summary)
-        return RowMarker(find, self.columns.carried, keys, entity, changes)
+        return RowMarker(find, self.columns.carried, keys, person, changes)
 
     def finder(self) -> Finder:
         """Return the function that finds the class of each row, -1 if it is not published."""
@@ -203,14 +203,14 @@ class RowMarker:
 
     Parameters
     ----------
-    entity
+    person
         The column that says whose a row is, or None.
     """
 
     finder: Finder
     carried: list[str]
     keys: dict[str, bytes] = field(repr=False)
-    entity: str | None
+    person: str | None
     changes: dict[str, Callable[[Any], Any]] = field(default_factory=dict, repr=False)
 
     def __call__(self, batch: pa.RecordBatch) -> pa.RecordBatch:
@@ -224,8 +224,8 @@ class RowMarker:
             cells = _carried(rows, name, self.keys.get(name))
             change = self.changes.get(name)
             arrays[f"c{i}"] = cells if change is None else change(cells)
-        if self.entity is not None:
-            arrays[OWNER] = encode_owners(rows, self.entity)
+        if self.person is not None:
+            arrays[OWNER] = encode_owners(rows, self.person)
         return pa.record_batch(arrays)
 
 

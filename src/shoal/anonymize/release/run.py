@@ -61,7 +61,7 @@ def run_policy(
         again by Spark; ``output`` may then name any path Spark can write, such as ``hdfs://...``.
     manifest
         Of an earlier release, or its file: its cut is kept instead of searching for one. With an
-        ``entity`` the table's people are held against those of all releases under that cut; any
+        ``person`` the table's people are held against those of all releases under that cut; any
         that were in one raise ``ReleasedBefore``.
     new_people
         States that nobody of this table was in an earlier release. Needed with ``manifest`` where
@@ -161,7 +161,7 @@ def write_and_recount(
     owners_path = path.parent / "owners.parquet"
     parts = parts_of(policy, table, frequency, release, Randomness().noise)  # [P4]
     write_release(parts, private_file(path), private_file(owners_path))
-    by_person = policy.privacy.entity is not None
+    by_person = policy.privacy.person is not None
     achieved = recount(  # [P1]
         path, policy, owners_path if by_person else None, codec=frequency.codec
     )

@@ -181,7 +181,7 @@ def recount(
         Which columns are quasi-identifiers, and which sensitive ones have rules.
     owners_path
         A Parquet file that says whose each row is, in the table's order. Without it people are
-        told apart by the policy's ``entity``, if the table has that column, else by row.
+        told apart by the policy's ``person``, if the table has that column, else by row.
     owner
         The column that says whose each row is, if it is another one.
     by_row
@@ -236,8 +236,8 @@ def refuse_broken(policy: Policy, achieved: AchievedPrivacy, *, rows: int, class
 
 def _owner(policy: Policy, names: Sequence[str], beside: bool) -> str | None:
     """Return the column that says whose a row is, if there is one."""
-    entity = policy.privacy.entity if policy.privacy.entity in names else None
-    return OWNER if beside else entity
+    person = policy.privacy.person if policy.privacy.person in names else None
+    return OWNER if beside else person
 
 
 def _measure(

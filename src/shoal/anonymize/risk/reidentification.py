@@ -2,7 +2,7 @@
 
 There are three attackers. The *prosecutor* knows that the person is in the table; the *journalist*
 knows only a population the table was drawn from; the *marketer* wants many people and accepts
-mistakes. Class sizes count people where there is an entity, else rows.
+mistakes. Class sizes count people where there is a person column, else rows.
 """
 
 from dataclasses import dataclass

@@ -84,7 +84,7 @@ def find_special_uniques(
     known = problem.codes if labels is None else labels
     most_columns = _affordable(problem, most_columns)
     lines = np.arange(len(problem.n))
-    people = problem.entities if problem.entities is not None else lines
+    people = problem.people if problem.people is not None else lines
     minimal_uniques: list[SpecialCombination] = []
     weights = dict.fromkeys(problem.names, 0.0)
     special = np.zeros(len(lines), dtype=bool)
@@ -109,7 +109,7 @@ def find_special_uniques(
     return SpecialUniques(
         tuple(minimal_uniques),
         len(np.unique(people[special])),
-        int(problem.n.sum()) if problem.entities is None else len(np.unique(people)),
+        int(problem.n.sum()) if problem.people is None else len(np.unique(people)),
         most_columns,
         {name: weight / total for name, weight in weights.items()},
     )
@@ -120,7 +120,7 @@ def _alone(
 ) -> NDArray[np.bool_]:
     """Return which lines belong to the only person with their values in these columns."""
     sizes = [int(known[:, q].max(initial=0)) + 1 for q in columns]
-    if problem.entities is None and math.prod(sizes) <= _DENSE:
+    if problem.people is None and math.prod(sizes) <= _DENSE:
         key = np.zeros(len(known), dtype=np.int64)
         for q, size in zip(columns, sizes, strict=True):
             key = key * size + known[:, q]

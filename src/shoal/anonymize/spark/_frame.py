@@ -24,7 +24,7 @@ _NESTED = ("array<", "map<", "struct<", "variant")
 def released_frame(
     policy: Policy, table: SparkTable, frequency: FrequencyTable, release: Release
 ) -> Any:
-    """Return the released columns of every published row and, with an entity, whose it is."""
+    """Return the released columns of every published row and, with a person column, whose it is."""
     plan = ReleasePlan(policy, table.names, frequency, release)
     if not plan.reads_rows:
         return _make_rows(table, plan, frequency)
@@ -35,7 +35,7 @@ def released_frame(
         if lines is None
         else _join_lines(table, plan, marking, lines)
     )
-    people = policy.privacy.entity is not None
+    people = policy.privacy.person is not None
     if not people:
         rows = _keep_order(sort_by_content(rows, int(frequency.problem.n[plan.of_line >= 0].sum())))
     labels = table.session.createDataFrame(_labels(plan)).hint("broadcast")
@@ -97,7 +97,7 @@ def _lines(table: SparkTable, plan: ReleasePlan, marking: RowMarker) -> Any:
     combinations are too many to send or of kinds that Spark would get back as others.
     """
     known = table.known
-    by_hand = marking.keys or marking.entity is not None
+    by_hand = marking.keys or marking.person is not None
     if (
         by_hand
         or known is None
@@ -141,9 +141,9 @@ def _mark_rows(table: SparkTable, plan: ReleasePlan, marking: RowMarker) -> Any:
     for i, name in enumerate(marking.carried):
         cell = "CAST(NULL AS STRING)" if name in marking.keys else quote_name(name)
         typed.append(f"{cell} AS c{i}")
-    if marking.entity is not None:
+    if marking.person is not None:
         typed.append(f"CAST(NULL AS STRING) AS {OWNER}")
-    needed = list(dict.fromkeys([*plan.quasi, *marking.carried, *filter(None, [marking.entity])]))
+    needed = list(dict.fromkeys([*plan.quasi, *marking.carried, *filter(None, [marking.person])]))
     schema = _schema_without_metadata(table.frame.selectExpr(*typed).schema)
     return table.mapped(marking, needed, schema, counted=plan.quasi)
 

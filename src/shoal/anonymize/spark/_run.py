@@ -139,7 +139,7 @@ class SparkRun:
         with translate_errors("releasing rows"):
             frame = released_frame(policy, self._table, frequency, release)
         path = f"{folder}/release"
-        if policy.privacy.entity is None:
+        if policy.privacy.person is None:
             self._write(frame, path, self._kind)
             written = SparkTable(self._read(path, self._kind), limit)
             return path, _recount_written(policy, written, frequency, release)

@@ -74,7 +74,7 @@ def find_outcome_on_spark(
     table.known = None
     by_person = check_table(policy, table)
     columns = list(columns_to_count(policy).values())
-    with table.grouped(columns, policy.privacy.entity if by_person else None) as combinations:
+    with table.grouped(columns, policy.privacy.person if by_person else None) as combinations:
         if combinations.lines > table.collect_limit:
             _check_remote_search(policy, by_person, combinations.lines, table.collect_limit)
             return _search_remotely(policy, combinations, table.collect_limit, cut)

@@ -83,6 +83,6 @@ def _table(schema: Schema, rows: list[Row], rng: np.random.Generator) -> pa.Tabl
         )
         for name, kind in kinds.items()
     }
-    if schema.entity is not None:  # everyone has one row; limits are replayed with numbers
-        columns[schema.entity] = pa.array(np.arange(len(rows)))
+    if schema.person is not None:  # everyone has one row; limits are replayed with numbers
+        columns[schema.person] = pa.array(np.arange(len(rows)))
     return pa.table(columns)

@@ -15,7 +15,7 @@ from shoal.arrays import Floats
 from shoal.audit.loss._mixed_tables import mixed_pairs
 from shoal.audit.loss.replay import Replayed, replay
 from shoal.domain import Box, Schema
-from shoal.estimator import entity_and_limit, numeric_box
+from shoal.estimator import numeric_box, person_and_limit
 
 Place = Callable[[Box, Floats, np.random.Generator], Floats]
 _SIZES = (0, 1, 12, 60, 200)
@@ -140,8 +140,8 @@ def _pair_of(model: Any, about: str, table: Floats, row: Floats, rng: np.random.
     promise = model._promise()
     replaced = getattr(promise, "neighbours", "add-remove") == "replace-one"
     first = rng.integers(2) and not replaced
-    entity, limit = entity_and_limit(model.domain)
-    if entity is None or limit is None:
+    person, limit = person_and_limit(model.domain)
+    if person is None or limit is None:
         rest = table[1:] if replaced else table
         old = _one_row(table, row) if replaced else table
         rows = [row[None], rest] if first or replaced else [rest, row[None]]
@@ -151,7 +151,7 @@ def _pair_of(model: Any, about: str, table: Floats, row: Floats, rng: np.random.
     own = np.vstack([row[None], row + spread * rng.normal(size=(count - 1, len(row)))])
     others = _people(table, rng)
     before = own[::-1] / 2 if replaced else own[:0]
-    old, new = (_owned(model.domain, entity, table, others, mine) for mine in (before, own))
+    old, new = (_owned(model.domain, person, table, others, mine) for mine in (before, own))
     return Pair(f"{about}, of a person of {count} rows", old, new)
 
 
@@ -165,11 +165,11 @@ def _people(table: Floats, rng: np.random.Generator) -> list[str]:
     return [f"p{int(rng.integers(1 + len(table) // 2))}" for _ in table]
 
 
-def _owned(domain: Schema, entity: str, table: Floats, others: list[str], mine: Floats) -> Any:
+def _owned(domain: Schema, person: str, table: Floats, others: list[str], mine: Floats) -> Any:
     """Return columns by name, with the rows of one more person at the end."""
     rows = np.vstack([table, mine])
     columns = dict(zip(domain.box.names, rows.T.tolist(), strict=True))
-    return {**columns, entity: [*others, *["somebody"] * len(mine)]}
+    return {**columns, person: [*others, *["somebody"] * len(mine)]}
 
 
 def _at_corner(box: Box, table: Floats, rng: np.random.Generator) -> Floats:

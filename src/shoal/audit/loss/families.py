@@ -29,7 +29,7 @@ def _families(entry: Entry) -> dict[str, Any]:
     if not entry.is_mixed:
         own = forms.pop("", {})
         replaced = own | {"privacy": PureDP(Fraction(1), neighbours="replace-one")}
-        people = {"domain": Schema.of_box(PLANE, entity="person", max_rows_per_person=2)}
+        people = {"domain": Schema.of_box(PLANE, person="person", max_rows_per_person=2)}
         forms = {
             "": own,
             "a row replaced": replaced,

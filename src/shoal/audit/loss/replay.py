@@ -273,7 +273,7 @@ def _fit_of(model: Any, privacy: PureDP | ApproxDP | None) -> Fit:
 def _with_known_key(model: Any, table: Any) -> Any:
     """Return the table as rows of which the same ones of a person stay in every fit."""
     domain = getattr(model, "domain", None)
-    if is_rows(table) or not isinstance(domain, Schema) or domain.entity is None:
+    if is_rows(table) or not isinstance(domain, Schema) or domain.person is None:
         return table
     return rows_of(table, domain, nonfinite=model.nonfinite, selection_key=_KEY)
 

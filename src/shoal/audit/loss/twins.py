@@ -21,7 +21,7 @@ from shoal.privacy import ApproxDP, Ledger, PureDP
 from shoal.randomness import Seed
 
 PLANE = Box(x=(-1, 1), y=(-1, 1))
-PEOPLE = Schema.of_box(PLANE, entity="person", max_rows_per_person=2)
+PEOPLE = Schema.of_box(PLANE, person="person", max_rows_per_person=2)
 UNIT = 1000  # steps of the lattice in a unit of the box
 _ROUNDS = 8
 _FEW = 13  # rows below which one of the twins warns

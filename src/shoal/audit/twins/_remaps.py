@@ -25,7 +25,7 @@ _GRID = FlawedGridRemap(1)
 
 
 def _draw_first_reports(form: Any) -> BrokenMechanism:
-    """Draw the report of a user among the sixty others, again and again."""
+    """Draw the report of a person among the sixty others, again and again."""
 
     def draw(x: Floats, n: int, rng: Stream) -> Any:
         return form.sent_by(np.tile(x, (n, 1)), np.vstack([x, OTHERS]), rng)
@@ -34,7 +34,7 @@ def _draw_first_reports(form: Any) -> BrokenMechanism:
 
 
 def _is_kept_off_the_grid(z: Floats) -> np.ndarray:
-    """Off the grid, though nearer to a node than to any row, were the user at the second place."""
+    """Off the grid, though nearer to a node than to a row, were the person at the second place."""
     there = np.vstack([NEARBY, OTHERS])
     to_node = np.linalg.norm(z - _GRID.on_grid(there, z), axis=1)
     to_row = np.linalg.norm(z[:, None] - there, axis=2).min(axis=1)
@@ -42,13 +42,13 @@ def _is_kept_off_the_grid(z: Floats) -> np.ndarray:
 
 
 def _is_kept_near_the_row(z: Floats) -> np.ndarray:
-    """The same, near the user's own row: means of others' rows, off the grid too, lie elsewhere."""
+    """The same, near the person's row: means of others' rows, off the grid too, lie elsewhere."""
     near = np.linalg.norm(z - INNER, axis=1) < 0.5
     return np.asarray(near & _is_kept_off_the_grid(z))
 
 
 def _is_on_last_grid_line(z: Floats) -> np.ndarray:
-    """On the line of nodes that lies at the user's own row, if that is the largest."""
+    """On the line of nodes that lies at the person's own row, if that is the largest."""
     return np.asarray(np.isclose(z[:, 0], EXTREME[0], rtol=1e-12))
 
 
@@ -90,16 +90,16 @@ inner, extreme = (INNER, NEARBY), (EXTREME, FARTHER)
 twins = {
     "resample until inside, distance 1": _resample(1, 1.18, 1.69),
     "resample until inside, distance 0.5": _resample(0.5, 0.55, 0.90),
-    "grid from the rows, inner user": _among_others(
+    "grid from the rows, inner person": _among_others(
         _GRID,
         inner,
         1.33,
         _is_kept_off_the_grid,
         "A thesis' algorithms 3 and 4: a noisy point is snapped to a grid unless a true row is "
-        "nearer. A point that stayed off the grid where no other row is near gives the user's own "
-        "row away.",
+        "nearer. A point that stayed off the grid where no other row is near gives the person's "
+        "own row away.",
     ),
-    "grid from the rows, extreme user": _among_others(
+    "grid from the rows, extreme person": _among_others(
         _GRID,
         extreme,
         6.54,
@@ -107,29 +107,29 @@ twins = {
         "The same algorithms take box and grid from the smallest and largest row. Whoever is the "
         "largest sees the last line of the grid drawn through them.",
     ),
-    "union with the true rows, extreme user": _among_others(
+    "union with the true rows, extreme person": _among_others(
         FlawedUnionRemap(1),
         extreme,
         6.28,
         _is_on_last_grid_line,
         "The thesis' text: points outside go to the nearest of the true rows and the grid's nodes. "
-        "A report can be somebody's row, exactly; an inner user is hit too seldom to show it "
+        "A report can be somebody's row, exactly; an inner person is hit too seldom to show it "
         "(0.15 of a claimed 1), an extreme one at once.",
     ),
-    "remap around the true row, inner user": _among_others(
+    "remap around the true row, inner person": _among_others(
         FlawedOptimalRemap(1),
         inner,
         3.76,
         _is_kept_near_the_row,
         "The thesis' algorithm 5: what fell outside becomes a weighted mean of true rows in a "
-        "ball around the user's true row; the rest is snapped as in algorithms 3 and 4.",
+        "ball around the person's true row; the rest is snapped as in algorithms 3 and 4.",
     ),
-    "remap around the true row, extreme user": _among_others(
+    "remap around the true row, extreme person": _among_others(
         FlawedOptimalRemap(1),
         extreme,
         6.71,
         _is_on_last_grid_line,
-        "The same for a user who is far from everybody: the ball holds their own row alone, and "
+        "The same for a person who is far from everybody: the ball holds their own row alone, and "
         "the report is that row.",
     ),
 }

@@ -43,7 +43,7 @@ def _draw_five_rounds(bit: int, n: int, rng: Stream) -> Any:
 
 @declare_broken("the noise is drawn once, and the string can be followed from slot to slot")
 def _draw_hopping_string(slots: Any, n: int, rng: Stream) -> Any:
-    """Draw two rounds of slots: the string in the user's own, fair bits in the others."""
+    """Draw two rounds of slots: the string in the person's own, fair bits in the others."""
     string = rng.random((n, _BITS)) < _KEEP  # a string of ones, turned over once and kept
     sent = rng.random((n, 2, _SLOTS, _BITS)) < 0.5
     for turn, slot in enumerate(slots):
@@ -106,7 +106,7 @@ twins = {
         at_least=5.3,
         draws=100_000,
         event=_is_string_in_first_slot_twice,
-        about="Interactive local k-means in which a user's string is randomised once, which is "
+        about="Interactive local k-means in which a person's string is randomised once, which is "
         "right, and put into the slot of the present cluster, which is not: whoever stays shows "
         "one string twice, whoever moves does so in 1 of 256 rounds. True loss 8 ln 2 = 5.55.",
     ),
@@ -116,7 +116,7 @@ twins = {
         local_claim(1),
         at_least=2.8,
         about="Unary encoding of the present cluster into a vector that keeps its earlier bits: "
-        "after three rounds two users differ in six bits, not two, and the last report costs "
+        "after three rounds two people differ in six bits, not two, and the last report costs "
         "3 epsilon. True loss 3; the figure is measured.",
     ),
     "ten runs averaged": Twin(

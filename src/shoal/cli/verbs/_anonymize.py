@@ -79,7 +79,7 @@ def anonymize(
     """Release a table under a policy: generalised, counted again, with manifest and report.
 
     Writes what the policy's `output` names: the table, `mapping.csv`, `manifest.json`, a public
-    `report.html` with its numbers as JSON, and `report.curator.html` for you only; with `entity`,
+    `report.html` with its numbers as JSON, and `report.curator.html` for you only; with `person`,
     also `people.curator`, by which `apply` knows whom it must not release again. Nothing is
     published before the written table has been counted again.
 
@@ -147,7 +147,7 @@ def apply(
     """Release rows of new people under the cut of an earlier release.
 
     Nobody in the table may have been in an earlier release: two tables that share people can be
-    subtracted, and two cuts intersected. With `entity`, people are compared with those of all
+    subtracted, and two cuts intersected. With `person`, people are compared with those of all
     releases under the cut, by the fingerprints beside the first (`*.people.curator`, for
     you only), and any who are in one are refused. Without, state `--new-people`.
 
@@ -279,23 +279,23 @@ def init(
         {
             "policy": str(output),
             "roles": drafted.roles,
-            "entity": drafted.entity,
+            "person": drafted.person,
             "look_twice": drafted.doubts,
         },
         *labelled_lines("Guessed", roles),
         *labelled_lines("Check", doubts),
         Line("Names", "Column names were taken from the table's first line: check them."),
         Line("Policy", str(output), is_literal=True),
-        Line("People", _people_text(drafted.entity)),
+        Line("People", _people_text(drafted.person)),
         Line("Next", f"Review every line marked REVIEW{'' if k else ' and set k'}, then run"),
         Line("", f"shoal anonymize --policy {shlex.quote(str(output))} --dry-run", is_literal=True),
     )
 
 
-def _people_text(entity: str | None) -> str:
-    if entity is None:
-        return "Each row is taken as one person; if somebody has several, name `entity` there."
-    return f"{entity} is taken to tell people apart, who have several rows."
+def _people_text(person: str | None) -> str:
+    if person is None:
+        return "Each row is taken as one person; if somebody has several, name `person` there."
+    return f"{person} is taken to tell people apart, who have several rows."
 
 
 @anonymize_app.command()

@@ -32,7 +32,7 @@ def cluster(
 
         shoal cluster visits.csv -k 8 --epsilon 1 --domain visits.yaml -o model
         shoal cluster visits.csv -k 2-12 --epsilon 1 --domain visits.yaml --ledger visits.ledger
-        shoal cluster trips.parquet -k 20 --epsilon 1 --domain city.yaml --entity rider
+        shoal cluster trips.parquet -k 20 --epsilon 1 --domain city.yaml --person rider
             --max-rows-per-person 10
         shoal cluster students.csv -k 6 --epsilon 1 --domain students.yaml -o groups
         shoal cluster class.csv -k 3 --epsilon 1 --domain class.yaml --init last_year.csv

@@ -96,7 +96,7 @@ def init(
         if estimate is not None and open_columns:
             progress.step("Estimating bounds")
             estimate.progress = progress
-            released = estimate.bounds(path, open_columns, draft.entity)
+            released = estimate.bounds(path, open_columns, draft.person)
             draft = draft_schema(names, kinds, known, released, estimate.cost(len(open_columns)))
         write(draft.text)
     if place is not None:
@@ -114,19 +114,19 @@ class _Estimate:
     entries_before: int | None = None  # None until it begins
     progress: Progress = field(default_factory=Progress)
 
-    def bounds(self, path: str, names: list[str], entity: str | None) -> "Box | None":
+    def bounds(self, path: str, names: list[str], person: str | None) -> "Box | None":
         """Release the bounds of columns; those with too few rows have none."""
         from shoal.domain import Schema
         from shoal.privacy import Ledger
         from shoal.synopsis import PrivateBounds, widest_box
 
-        limit = None if entity is None else 1
+        limit = None if person is None else 1
         book = Ledger(self.ledger)
         tell_spending(book, self.progress)
         self.entries_before = int(book.entries().num_rows)
         model = PrivateBounds(
             epsilon=self.epsilon,
-            domain=Schema.of_box(widest_box(names), entity=entity, max_rows_per_person=limit),
+            domain=Schema.of_box(widest_box(names), person=person, max_rows_per_person=limit),
             nonfinite="drop",
             ledger=book,
             random_state=self.seed,
@@ -231,7 +231,7 @@ def _report(
             "open": left_open,
             "left_out": left_out,
             "draft": [column.values() for column in draft.columns],
-            "entity": draft.entity,
+            "person": draft.person,
             "ledger": ledger,
             "simulation": draft.simulation,
             "next": command if is_usable else None,
@@ -239,7 +239,7 @@ def _report(
         *labelled_lines("Stated", [f"{name}: {why}" for name, why in stated.items()]),
         *labelled_lines("Open", [f"{name}: {why}" for name, why in left_open.items()]),
         *labelled_lines("Left out", [f"{name}: {why}" for name, why in left_out.items()]),
-        *([Line("People", f"told apart by {draft.entity}")] if draft.entity else []),
+        *([Line("People", f"told apart by {draft.person}")] if draft.person else []),
         *([Line("Ledger", ledger, is_literal=True)] if ledger else []),
         Line("Domain", str(place), is_literal=True),
         Line("Review", _review(draft, ledger)),

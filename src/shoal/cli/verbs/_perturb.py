@@ -27,7 +27,7 @@ def perturb(request: ReportsRequest, json: Json = False, quiet: Quiet = False) -
     **Examples**
 
         shoal perturb trips.csv --epsilon 2 --domain city.yaml -o noisy.parquet
-        shoal perturb trips.csv --epsilon 2 --domain city.yaml --user rider --ledger trips.ledger
+        shoal perturb trips.csv --epsilon 2 --domain city.yaml --person rider --ledger trips.ledger
         shoal perturb trips.csv --epsilon 0.5 --domain city.yaml --remap bayes -o guesses.csv
         shoal perturb people.parquet --mechanism mixed --epsilon 4 --domain people.yaml --clip
         shoal perturb trips.csv --mechanism local-grid --epsilon 2 --domain city.yaml --clip

@@ -162,7 +162,7 @@ def _from_facts(
     schema = schema_of(domain)
     public = Schema.of_box(
         box_of(schema, columns, domain),
-        entity=schema.entity,
+        person=schema.person,
         max_rows_per_person=schema.max_rows_per_person,
     )
     return plan(

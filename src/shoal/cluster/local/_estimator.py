@@ -54,8 +54,8 @@ from shoal.estimator import NotebookDisplay
 from shoal.figures import Figure, raster_of_points
 from shoal.mechanisms import Prior, RandomizedResponse, Reports
 from shoal.mechanisms.local.laplace.prior import laplace_of
+from shoal.mechanisms.local.people_needed import people_needed
 from shoal.mechanisms.local.scaling import Scaling
-from shoal.mechanisms.local.users_needed import users_needed
 from shoal.privacy import Guarantee, Ledger, LedgerOrPath, LocalDP, Public, Released, Result
 from shoal.privacy.exact import Number, whole_number
 from shoal.randomness import Randomness, Seed
@@ -136,7 +136,7 @@ class LocalClusterer(GroupsMixin, ComputedOnce, NotebookDisplay, BaseEstimator):
     2
     """
 
-    needs = staticmethod(users_needed)
+    needs = staticmethod(people_needed)
     is_certain_: NDArray[np.bool_] | None = None
 
     @property
@@ -301,7 +301,7 @@ class LocalClusterer(GroupsMixin, ComputedOnce, NotebookDisplay, BaseEstimator):
     def control(
         self, n: int | None = None, *, at: ArrayLike | None = None, random_state: Seed = None
     ) -> Self:
-        """Fit the same learner to reports that carry no information: all users report one point.
+        """Fit the same learner to reports that carry no information: all people report one point.
 
         Labels by almost any centres agree with the plain ones where clusters lie in a row. A score
         says something about reports only as far as it is above that of this model.
@@ -309,7 +309,7 @@ class LocalClusterer(GroupsMixin, ComputedOnce, NotebookDisplay, BaseEstimator):
         Parameters
         ----------
         n
-            The number of users; None takes as many as this model was fitted to.
+            The number of people; None takes as many as this model was fitted to.
         at
             The point; None takes the centre of the box, or without a box the mean of the learnt
             density.
@@ -320,10 +320,10 @@ class LocalClusterer(GroupsMixin, ComputedOnce, NotebookDisplay, BaseEstimator):
         -------
         A fitted model to compare scores with.
         """
-        users = self._number_of_users(n)
+        people = self._number_of_people(n)
         rng = Randomness(random_state)
         point = self._public_point() if at is None else np.asarray(at, dtype=np.float64)
-        reports = self.mechanism.release(np.tile(point, (users, 1)), rng.noise)
+        reports = self.mechanism.release(np.tile(point, (people, 1)), rng.noise)
         copy = unfitted(self, random_state=rng.seed(), progress=self.progress)
         control: Self = refit(copy, reports).model
         return control
@@ -520,13 +520,13 @@ class LocalClusterer(GroupsMixin, ComputedOnce, NotebookDisplay, BaseEstimator):
     def _nearest(self, points: Floats) -> Integers:
         return nearest_centers(points, self.cluster_centers_, self.units_)
 
-    def _number_of_users(self, n: int | None) -> int:
-        users = getattr(self, "n_used_", None) if n is None else whole_number(n)
-        if users is None or users < 1:
+    def _number_of_people(self, n: int | None) -> int:
+        people = getattr(self, "n_used_", None) if n is None else whole_number(n)
+        if people is None or people < 1:
             raise InvalidSetting(
-                "The number of users is not known.", "Give n, e.g. control(20_000)."
+                "The number of people is not known.", "Give n, e.g. control(20_000)."
             )
-        return int(users)
+        return int(people)
 
     def _public_point(self) -> Floats:
         if self.domain is not None:

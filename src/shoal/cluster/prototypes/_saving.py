@@ -70,7 +70,7 @@ def restore(kind: Any, content: Mapping[str, Any], parts: Mapping[str, Any]) -> 
     """
     domain = _domain(content)
     no_box: Any = None  # the schema takes its place, and says whose the rows are
-    without_people = content["settings"] | {"entity": None, "max_rows_per_person": None}
+    without_people = content["settings"] | {"person": None, "max_rows_per_person": None}
     settings = promise_from_settings(without_people, no_box)
     if isinstance(settings["n_clusters"], list):
         settings["n_clusters"] = tuple(settings["n_clusters"])
@@ -91,11 +91,11 @@ def restore(kind: Any, content: Mapping[str, Any], parts: Mapping[str, Any]) -> 
 
 
 def _domain(content: Mapping[str, Any]) -> Schema:
-    """Return the schema; the entity is among the settings where only bounds were written."""
+    """Return the schema; the person column is among the settings where only bounds were written."""
     if "version" in content["domain"]:
         return Schema.of(content["domain"])
     settings = content["settings"]
-    people = {name: settings[name] for name in ("entity", "max_rows_per_person")}
+    people = {name: settings[name] for name in ("person", "max_rows_per_person")}
     return Schema.of_box(read_box(content["domain"]), **people)
 
 

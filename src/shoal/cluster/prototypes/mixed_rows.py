@@ -184,7 +184,7 @@ class _Scaled:
 
 def every_row(domain: Schema) -> Schema:
     """Return the schema without limits on people: labels and scores are about every row."""
-    return replace(domain, entity=None, max_rows_per_person=None)
+    return replace(domain, person=None, max_rows_per_person=None)
 
 
 def even_rows(domain: Any, n: int, seed: int = 0) -> pa.Table:
@@ -198,6 +198,6 @@ def even_rows(domain: Any, n: int, seed: int = 0) -> pa.Table:
         else:
             listed = domain.categories[name].values
             made[name] = pa.array([str(listed[i]) for i in rng.integers(len(listed), size=n)])
-    if domain.entity is not None:
-        made[domain.entity] = pa.array(np.arange(n))
+    if domain.person is not None:
+        made[domain.person] = pa.array(np.arange(n))
     return pa.table(made)

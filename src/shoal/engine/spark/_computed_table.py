@@ -87,7 +87,7 @@ class SparkMapped:
             raise ConflictingSettings(
                 "Only some rows of each person were kept, so the rows no longer match the frame's.",
                 "Leave "
-                + setting("entity")
+                + setting("person")
                 + " and "
                 + setting("max_rows_per_person")
                 + " out here.",

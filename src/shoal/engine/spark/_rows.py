@@ -204,7 +204,7 @@ class SparkRows:
         limit = LimitRowsPerPerson(schema, self.terms.max_rows_per_person, self._key)
         content = ddl_of(pa.schema(list(schema)[:-1]))
         # All rows of a person must meet in one partition to be limited.
-        frame = owned.repartition("entity").mapInArrow(limit, content).persist()
+        frame = owned.repartition("person").mapInArrow(limit, content).persist()
         weakref.finalize(self, _unpersist, frame)
         self._limited = frame, screen_batch
         return self._limited

@@ -202,9 +202,9 @@ class SparkTable:
         with self.grouped(columns, owner) as combinations:
             return combinations.table() if combinations.lines <= self.collect_limit else None
 
-    def owners(self, entity: str) -> Any:
+    def owners(self, person: str) -> Any:
         """Return the different people of the table, as text, up to the limit."""
-        with self.grouped([], entity) as people:
+        with self.grouped([], person) as people:
             if people.lines > self.collect_limit:
                 raise TooLarge(
                     f"The table has {people.lines:,} people, and {self.collect_limit:,} may be "

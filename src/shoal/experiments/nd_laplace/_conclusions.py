@@ -211,7 +211,7 @@ def _shape_restored(results: Results) -> Claim:
 def _remaps_are_free(results: Results) -> Claim:
     where = "Section 3.3.3"
     text = "Any remap preserves geo-indistinguishability, so remapping costs no privacy."
-    names = ("grid from the rows, inner user", "remap around the true row, inner user")
+    names = ("grid from the rows, inner person", "remap around the true row, inner person")
     bounds = [row for name in names for row in results.rows("audits", twin=name)]
     if not bounds:
         return Claim(where, text, CANNOT_TEST, reason=NOT_RUN)

@@ -41,7 +41,7 @@ def _optimal_remap(results: Results) -> Claim:
                 for name in ("laplace-optimal-truncated", "laplace")
             ]
             gaps += [both[0] - both[1]] if both[0] and both[1] else []
-    audited = results.rows("audits", twin="remap around the true row, inner user")
+    audited = results.rows("audits", twin="remap around the true row, inner person")
     if not gaps or not audited:
         return Claim(where, text, CANNOT_TEST, reason=NOT_RUN)
     better = sum(gap.low > 0 for gap in gaps)

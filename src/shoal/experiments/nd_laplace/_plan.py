@@ -14,8 +14,8 @@ DRAFT = "blobs-50-2d"  # the made-up table of an earlier draft
 GAME_BLOBS = ("blobs-2000-2d", "blobs-2000-3d", "blobs-2000-5d")
 SHAPES = ("circle", "line", "skewed")
 TWINS = {  # the broken form behind each mechanism, and how many draws show it
-    "grid from the rows, inner user": 10_000,
-    "remap around the true row, inner user": 10_000,
+    "grid from the rows, inner person": 10_000,
+    "remap around the true row, inner person": 10_000,
     "resample until inside, distance 1": 600_000,
     "Piecewise, epsilon on every column, d = 2": 200_000,
     "3-D angles swapped, first axis": 200_000,

@@ -58,14 +58,14 @@ class Draft(NamedTuple):
 
     Parameters
     ----------
-    entity
+    person
         The column that tells people apart, if they have several rows.
     """
 
     text: str
     roles: dict[str, str]
     doubts: dict[str, str]
-    entity: str | None = None
+    person: str | None = None
 
 
 def draft_policy(table: AnyTable, path: str, k: int | None = None) -> Draft:
@@ -96,7 +96,9 @@ def draft_policy(table: AnyTable, path: str, k: int | None = None) -> Draft:
         lines.append(f"  {_flow(name)}: {_flow(entry)}\n")
     doubts = {profile.name: _doubt(profile, *entries[profile.name]) for profile in profiles}
     doubts = {name: doubt for name, doubt in doubts.items() if doubt}
-    return Draft("".join([*lines, *_rest(profiles, path, k)]), roles, doubts, _entity(profiles))
+    return Draft(
+        "".join([*lines, *_rest(profiles, path, k)]), roles, doubts, _person_column(profiles)
+    )
 
 
 def _entry(profile: ColumnProfile) -> tuple[dict[str, Any], str]:
@@ -242,7 +244,7 @@ def _prefixed(profile: ColumnProfile, why: str) -> tuple[dict[str, Any], str]:
     return {"role": "quasi", "hierarchy": {"kind": "prefix", "keep": keep}}, why
 
 
-def _entity(profiles: list[ColumnProfile]) -> str | None:
+def _person_column(profiles: list[ColumnProfile]) -> str | None:
     """Return the column that tells people apart, where they have several rows.
 
     By its name only: many values that few rows share may be scores, and people share names. Where
@@ -255,13 +257,13 @@ def _entity(profiles: list[ColumnProfile]) -> str | None:
 
 
 def _rest(profiles: list[ColumnProfile], path: str, k: int | None) -> Iterator[str]:
-    entity = _entity(profiles)
+    person = _person_column(profiles)
     k_text = "" if k is None else f" {k}"
     yield "privacy:\n"
     yield f"  k:{k_text}  {REVIEW} how many people share each combination; there is no default.\n"
     yield "  suppression: 0.02\n"
-    if entity is not None:
-        yield f"  entity: {_flow(entity)}  {REVIEW} people have several rows; who is who?\n"
+    if person is not None:
+        yield f"  person: {_flow(person)}  {REVIEW} people have several rows; who is who?\n"
     yield f"output: {_flow({'path': _released(path)})}\n"
 
 

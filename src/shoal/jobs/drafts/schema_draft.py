@@ -45,7 +45,7 @@ _OPEN = {
     "date": (None, "dates, which have no place in a domain"),
     "empty": (None, "no value at all"),
 }
-_ENTITY = (
+_PERSON = (
     "by its name it tells people apart; the promise then covers all rows of a person. If each row "
     "is another person, remove both lines"
 )
@@ -120,7 +120,7 @@ class SchemaDraft:
     ----------
     columns
         Its columns, in the order of the table.
-    entity
+    person
         The column that tells people apart, if one is called so and can.
     geo
         The columns of latitude and longitude, if there are no other columns of numbers.
@@ -129,7 +129,7 @@ class SchemaDraft:
     """
 
     columns: tuple[ColumnDraft, ...]
-    entity: str | None = None
+    person: str | None = None
     geo: tuple[str, str] | None = None
     max_rows_per_person: int = 1
 
@@ -172,8 +172,8 @@ class SchemaDraft:
         if self.geo is not None:
             places = {"latitude": self.geo[0], "longitude": self.geo[1]}
             parts.append(f"geo: {_flow(places)}  {REVIEW} distances in kilometres\n")
-        if self.entity is not None:
-            parts.append(f"entity: {_flow(self.entity)}  {REVIEW} {_ENTITY}\n")
+        if self.person is not None:
+            parts.append(f"person: {_flow(self.person)}  {REVIEW} {_PERSON}\n")
             parts.append(f"max_rows_per_person: {self.max_rows_per_person}  {REVIEW} {_LIMIT}\n")
         return "".join(parts)
 
@@ -226,13 +226,13 @@ def draft_schema(
     >>> draft.numbers, [column.name for column in draft.columns if column.is_open]
     (('age',), ['income'])
     """
-    entity = _entity(names, kinds)
+    person = _person_column(names, kinds)
     columns = tuple(
         _column(name, kind, (codebook or {}).get(name), _from_release(name, released, release_text))
         for name, kind in zip(names, kinds, strict=True)
-        if name != entity
+        if name != person
     )
-    return SchemaDraft(columns, entity, _geo(columns))
+    return SchemaDraft(columns, person, _geo(columns))
 
 
 def draft_of(schema: "Schema", names: Sequence[str], kinds: Sequence[ColumnKind]) -> SchemaDraft:
@@ -262,9 +262,9 @@ def draft_of(schema: "Schema", names: Sequence[str], kinds: Sequence[ColumnKind]
         if name in stated
         else _open_column(name, kind)
         for name, kind in zip(names, kinds, strict=True)
-        if name != schema.entity
+        if name != schema.person
     )
-    return SchemaDraft(columns, schema.entity, schema.geo, schema.max_rows_per_person or 1)
+    return SchemaDraft(columns, schema.person, schema.geo, schema.max_rows_per_person or 1)
 
 
 def _plain_entry(entry: Mapping[str, Any]) -> dict[str, Any]:
@@ -303,7 +303,7 @@ def columns_to_estimate(draft: SchemaDraft) -> Iterator[str]:
     return (column.name for column in draft.columns if column.needs_bounds)
 
 
-def _entity(names: Sequence[str], kinds: Sequence[ColumnKind]) -> str | None:
+def _person_column(names: Sequence[str], kinds: Sequence[ColumnKind]) -> str | None:
     """Return the first column that is called like people's ids, and has one in every row."""
     for name, kind in zip(names, kinds, strict=True):
         is_usable = kind.rows > 0 and not (kind.missing or kind.is_float)

@@ -71,13 +71,13 @@ class Plan(NamedTuple):
         The mechanism.
     domain
         What is public about its columns.
-    entity
+    person
         The column that says whose a row is, or None.
     """
 
     mechanism: Any
     domain: "Box | Schema"
-    entity: str | None
+    person: str | None
 
 
 def build(settings: Settings) -> Plan:
@@ -91,7 +91,7 @@ def build(settings: Settings) -> Plan:
     mechanism = kind(**_arguments(settings, kind, domain))
     if is_restricted:
         mechanism = Restrict(mechanism)
-    return Plan(mechanism, domain, schema.entity)
+    return Plan(mechanism, domain, schema.person)
 
 
 def mechanism_name(word: str) -> Name:

@@ -43,7 +43,7 @@ class ReportsRequest:
         The file to write.
     overwrite
         Whether older reports may be replaced.
-    user
+    person
         The column that tells people apart; None takes the domain's.
     keep_order
         Whether report i is of row i.
@@ -76,7 +76,7 @@ class ReportsRequest:
     domain_file: Path | None = None
     output: str = "reports.parquet"
     overwrite: bool = False
-    user: str | None = None
+    person: str | None = None
     keep_order: bool = False
     clip: bool = False
     remap: str | None = None
@@ -181,7 +181,7 @@ def prepare_reports(request: ReportsRequest) -> PreparedReports:
     task: ReportsTask
     if settings.name is Name.rounds:
         _check_rounds(request, engines)
-        run = (request.groups, request.user, request.ledger, request.seed)
+        run = (request.groups, request.person, request.ledger, request.seed)
         task = rounds_task(settings, *run)
     else:
         n_clusters = _groups_of_grid(request.groups, settings.name)
@@ -243,8 +243,8 @@ class _MechanismTask(ReportsTask):
         request: ReportsRequest,
     ) -> None:
         plan = build(settings)
-        user = request.user or plan.entity
-        super().__init__(plan.domain, user, request.clip, request.ledger, request.seed)
+        person = request.person or plan.person
+        super().__init__(plan.domain, person, request.clip, request.ledger, request.seed)
         self.mechanism = plan.mechanism
         self.remap = remap_of(request.remap, settings.name, plan)
         self.keep_order = request.keep_order
@@ -278,7 +278,7 @@ class _MechanismTask(ReportsTask):
         return self._sidecar(rows.size(), output, place.digest())
 
     def _sidecar(self, rows: int, output: str, digest: str) -> dict[str, Any]:
-        made = (self.mechanism, self.remap, self.domain, self.guarantee, self.user)
+        made = (self.mechanism, self.remap, self.domain, self.guarantee, self.person)
         file = {"name": output.rstrip("/").rsplit("/", 1)[-1], "sha256": digest}
         return sidecar(*made, self.keep_order, rows, file)
 

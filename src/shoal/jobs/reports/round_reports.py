@@ -49,13 +49,17 @@ def choose_mechanism(settings: Settings) -> Name:
 
 
 def rounds_task(
-    settings: Settings, groups: str | None, user: str | None, ledger: Path | None, seed: int | None
+    settings: Settings,
+    groups: str | None,
+    person: str | None,
+    ledger: Path | None,
+    seed: int | None,
 ) -> "RoundsTask":
     """Check what is asked for, before a row is read or a file made.
 
     Parameters
     ----------
-    user
+    person
         The column that says whose a row is; None takes the domain's.
     ledger
         The file of the ledger, or None.
@@ -70,7 +74,7 @@ def rounds_task(
             )
     schema = schema_of(settings.domain)
     domain = _domain(schema, chosen_columns(settings.columns, schema.columns, settings.domain))
-    run = (user or schema.entity, settings.clip, ledger, seed)
+    run = (person or schema.person, settings.clip, ledger, seed)
     return RoundsTask(domain, *run, n_clusters=_n_clusters(groups), epsilon=settings.epsilon)
 
 
@@ -80,7 +84,7 @@ class RoundsTask(ReportsTask):
     def __init__(
         self,
         domain: "Box | Schema",
-        user: str | None,
+        person: str | None,
         clip: bool,
         ledger: Path | None,
         seed: int | None,
@@ -88,7 +92,7 @@ class RoundsTask(ReportsTask):
         n_clusters: int,
         epsilon: str,
     ) -> None:
-        super().__init__(domain, user, clip, ledger, seed)
+        super().__init__(domain, person, clip, ledger, seed)
         self.n_clusters = n_clusters
         self.epsilon = epsilon
         self.first(1)  # bad settings are refused here
@@ -140,7 +144,7 @@ class RoundsTask(ReportsTask):
         from shoal.pages.reports import sidecar
 
         file, n = {"name": name, "sha256": digest}, len(transcript.reports)
-        made = (None, self.domain, self.guarantee, self.user, False, n, file)
+        made = (None, self.domain, self.guarantee, self.person, False, n, file)
         settings = self._mechanism(transcript.first) | {"n_expected": n}
         asked = {"seed": transcript.seed, "rounds": list(transcript.questions)}
         return sidecar(transcript.first, *made) | {"mechanism": settings} | asked
@@ -270,7 +274,7 @@ def _n_clusters(groups: str | None) -> int:
 
 def _domain(schema: "Schema", columns: tuple[str, ...]) -> "Box | Schema":
     """Return a box if all columns are plain numbers, else a schema without people."""
-    chosen = replace(schema.select(columns), entity=None, max_rows_per_person=None)
+    chosen = replace(schema.select(columns), person=None, max_rows_per_person=None)
     weighted = any(weight != 1 for weight in chosen.weights.values())
     return chosen if chosen.categories or chosen.missing or weighted else chosen.box
 

@@ -28,7 +28,7 @@ class ReportsTask(ABC):
 
     Parameters
     ----------
-    user
+    person
         The column that says whose a row is, or None.
     ledger
         The file of the ledger, or None.
@@ -39,16 +39,16 @@ class ReportsTask(ABC):
     def __init__(
         self,
         domain: "Box | Schema",
-        user: str | None,
+        person: str | None,
         clip: bool,
         ledger: Path | None,
         seed: int | None,
     ) -> None:
         from shoal.perturb.tables import check_token
 
-        check_token(user, columns_of(domain))
+        check_token(person, columns_of(domain))
         self.domain = domain
-        self.user = user
+        self.person = person
         self.clip = clip
         self.seed = seed
         self.resumed = False
@@ -133,7 +133,7 @@ class ReportsTask(ABC):
         settings = {
             **self.settings(),
             "domain": self.domain.to_dict(),
-            "user": self.user,
+            "person": self.person,
             "clip": self.clip,
             "output": output if is_distributed else str(Path(output).expanduser().absolute()),
             "ledger": self._ledger and str(self._ledger.absolute()),
@@ -178,8 +178,8 @@ class ReportsTask(ABC):
             source,
             self.domain,
             outside="clip" if self.clip else "refuse",
-            entity=self.user,
-            max_rows_per_person=None if self.user is None else 1,
+            person=self.person,
+            max_rows_per_person=None if self.person is None else 1,
             selection_key=None if self.draft is None else self.draft.selection_key,
         )
 

@@ -401,7 +401,7 @@ def k_anonymity_promise(
         Context that other kinds of guarantee need; ignored.
     """
     these = _join_names(columns) or "the listed columns"
-    unit = f"people, told apart by {guarantee.entity}" if guarantee.entity else "rows"
+    unit = f"people, told apart by {guarantee.person}" if guarantee.person else "rows"
     return Promise(
         lead=f"In the published table at least {guarantee.k} people share every combination of "
         f"{these} that occurs.",
@@ -426,13 +426,13 @@ def k_anonymity_promise(
             "Two releases of one table, or of tables that share people, can be compared to undo "
             "the grouping.",
             "Someone who knows how many rows you have may learn more."
-            if guarantee.entity
+            if guarantee.person
             else "One row is taken as one person. Whoever has several may share a group with "
             "nobody else.",
             "Someone who reasons about why the grouping stopped where it did may learn more.",
         ),
         name=f"k = {guarantee.k}, k-anonymity",
-        protects=f"one {guarantee.entity or 'row'}",
+        protects=f"one {guarantee.person or 'row'}",
         compared="the other records of the same group",
         found="Values are grouped, not noisy: what is shown of a group is true of it.",
         costs="What the grouping costs",
@@ -510,7 +510,7 @@ def k_map_promise(
             "A group whose members share a sensitive value gives that value away.",
         ),
         name=f"k = {guarantee.k}, k-map",
-        protects=f"one {guarantee.entity or 'row'}",
+        protects=f"one {guarantee.person or 'row'}",
         compared="the people of the population with the same values",
         found="Values are grouped, not noisy: what is shown of a group is true of it.",
         costs="What the grouping costs",

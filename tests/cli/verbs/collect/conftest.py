@@ -52,5 +52,5 @@ def campaign(run, tmp_path, monkeypatch):
     (tmp_path / "campaign.yaml").write_text(YAML)
     run("key", "operator.key")
     signed = run("sign", "campaign.yaml")
-    assert signed["users_needed"] > 0
+    assert signed["people_needed"] > 0
     return Campaign.load("campaign.json")

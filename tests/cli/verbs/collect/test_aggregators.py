@@ -31,7 +31,7 @@ def shared(run, yaml, tmp_path, monkeypatch):
     (tmp_path / "campaign.yaml").write_text(
         yaml + TWO.replace("FIRST", first).replace("SECOND", second)
     )
-    assert run("sign", "campaign.yaml")["users_needed"] is None
+    assert run("sign", "campaign.yaml")["people_needed"] is None
     campaign = Campaign.load("campaign.json")
     question = campaign.document["rounds"][0]["question"]
     rng = np.random.default_rng(0)

@@ -20,7 +20,7 @@ from shoal.errors import (
 from shoal.mechanisms import LocalGrid, RandomizedResponse
 from shoal.mechanisms.local.categories.local_grid import auto_cells, cell_oracle
 from shoal.mechanisms.local.categories.local_hash import LocalHash
-from shoal.mechanisms.local.users_needed import users_needed
+from shoal.mechanisms.local.people_needed import people_needed
 from shoal.privacy import LocalDP
 from shoal.randomness import Randomness
 
@@ -89,7 +89,7 @@ def test_more_people_more_epsilon_and_more_clusters_make_finer_cells(d):
 
 def test_it_says_how_many_people_it_takes_before_anybody_is_asked():
     grid = LocalGrid(Box.unit(3), epsilon=2, n_clusters=4)
-    assert grid.needs(1.2) == users_needed(1.2, n_clusters=4, d=3, epsilon=2)
+    assert grid.needs(1.2) == people_needed(1.2, n_clusters=4, d=3, epsilon=2)
     assert grid.needs(1.2, cautious=False) < grid.needs(1.2)
     assert grid.needs(1.2) < LocalGrid(Box.unit(3), epsilon=2).needs(1.2)
 

@@ -80,7 +80,7 @@ def sign(
     people = _people_needed(document)
     sums = sums_promise(document)
     Output(json, quiet).result(
-        {"campaign": str(place), "id": campaign.id.hex(), "users_needed": people,
+        {"campaign": str(place), "id": campaign.id.hex(), "people_needed": people,
          "sums_epsilon": sums and float(sums.epsilon), "rounds": len(document["rounds"])},
         Line("Campaign", str(place), is_literal=True),
         Line("Promise", _promise(document)),
@@ -123,9 +123,9 @@ def _people_needed(document: dict[str, Any]) -> int | None:
         return None
     if len(document["rounds"]) > 1:  # the estimate is for one report of a grid
         return None
-    from shoal.mechanisms.local.users_needed import users_needed
+    from shoal.mechanisms.local.people_needed import people_needed
 
-    return users_needed(
+    return people_needed(
         1.1,
         n_clusters=document["n_clusters"],
         d=len(document["columns"]),

@@ -15,9 +15,9 @@ from shoal.errors import InvalidDomain, InvalidSetting, setting, value_text
 from shoal.mechanisms.local.bounded.base import Estimate, local_budget, own_reports
 from shoal.mechanisms.local.categories._randomized_response import RandomizedResponse
 from shoal.mechanisms.local.categories.local_hash import LocalHash
+from shoal.mechanisms.local.people_needed import people_needed
 from shoal.mechanisms.local.records import records_of
 from shoal.mechanisms.local.reports import Reports
-from shoal.mechanisms.local.users_needed import users_needed
 from shoal.privacy import LocalDP
 from shoal.privacy.exact import Number
 
@@ -146,7 +146,7 @@ class LocalGrid:
         return cell_oracle(self.epsilon, self.grid.size)
 
     def needs(self, ratio: float = 1.1, *, cautious: bool = True) -> int:
-        """Return how many people a wanted accuracy takes, before collecting: see ``users_needed``.
+        """Return how many people a wanted accuracy takes, before collecting: see ``people_needed``.
 
         Parameters
         ----------
@@ -160,7 +160,7 @@ class LocalGrid:
         >>> LocalGrid(Box.unit(2), epsilon=2.0, n_clusters=5).needs(1.1)
         19000
         """
-        return users_needed(
+        return people_needed(
             ratio,
             n_clusters=self.n_clusters or _USUAL_CLUSTERS,
             d=self.domain.d,

@@ -32,7 +32,7 @@ _EVERY_SECOND = {
 }
 
 
-def users_needed(
+def people_needed(
     ratio: float, *, n_clusters: int, d: int, epsilon: Number, cautious: bool = True
 ) -> int:
     r"""Return the number of people for an inertia of at most ``ratio`` times plain k-means'.
@@ -56,9 +56,9 @@ def users_needed(
 
     Examples
     --------
-    >>> users_needed(1.1, n_clusters=5, d=2, epsilon=1.0)
+    >>> people_needed(1.1, n_clusters=5, d=2, epsilon=1.0)
     93000
-    >>> users_needed(1.1, n_clusters=5, d=2, epsilon=1.0, cautious=False)
+    >>> people_needed(1.1, n_clusters=5, d=2, epsilon=1.0, cautious=False)
     37000
     """
     if not isinstance(ratio, int | float) or not 1.01 <= ratio <= 2:

@@ -1,13 +1,13 @@
-"""How many people an accuracy takes: ``python bench/users_needed.py fit|check``.
+"""How many people an accuracy takes: ``python bench/people_needed.py fit|check``.
 
 Blobs of ``clustering.data`` for the learner of ``LocalGrid`` reports. People are counted in units
 of v k^2, with v the noise of a report and k the number of groups. ``fit`` measures, on seeds 800 to
 807 at epsilon 2, the inertia over plain k-means for 1 to 4 columns, 3 and 5 groups and rising
-numbers of people; the rule of ``users_needed`` was chosen on it. ``check`` measures, on seeds 950
+numbers of people; the rule of ``people_needed`` was chosen on it. ``check`` measures, on seeds 950
 to 957 (and, after the rule was raised in one and three columns, on 970 to
 977), the settings of ``CHECKED``, named before they were run, with as many people as the rule
 asks for, and the same for doubling groups (sizes 1 : 2 : 4 ...), which the rule is not about.
-Results: ``results/users_needed.csv``; lines that are there are not run again.
+Results: ``results/people_needed.csv``; lines that are there are not run again.
 """
 
 import csv
@@ -20,9 +20,9 @@ from local_grid import from_grid, inertia
 from measure import RESULTS, show
 from sklearn.cluster import KMeans
 
-from shoal.mechanisms.local.users_needed import users_needed
+from shoal.mechanisms.local.people_needed import people_needed
 
-FILE = RESULTS / "users_needed.csv"
+FILE = RESULTS / "people_needed.csv"
 UNITS = {
     1: (50, 100, 200, 400, 800, 1_600),
     2: (100, 200, 400, 800, 1_600, 3_200),
@@ -81,7 +81,7 @@ def fitted():
 def checked(first_seed=970):
     for family, d, k, epsilon, ratio in CHECKED:
         for cautious in (False, True):
-            n = users_needed(ratio, n_clusters=k, d=d, epsilon=epsilon, cautious=cautious)
+            n = people_needed(ratio, n_clusters=k, d=d, epsilon=epsilon, cautious=cautious)
             kind = "check, cautious" if cautious else "check"
             yield kind, family, n, d, k, epsilon, range(first_seed, first_seed + 8), ratio
 
