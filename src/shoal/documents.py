@@ -17,7 +17,7 @@ from typing import Any
 
 from shoal.errors import InvalidDomain
 
-__all__ = ["DEEPEST", "json_text", "parse_json", "read_yaml", "to_plain"]
+__all__ = ["DEEPEST", "json_text", "parse_json", "read_yaml", "rename_old_keys", "to_plain"]
 
 DEEPEST = 100  # lists and mappings within each other: no document of ours has a dozen
 _MOST_REPEATED = 1_000_000  # values that aliases stand for
@@ -28,6 +28,8 @@ _MEND = "Correct that line; indent with spaces, not tabs."
 # What the YAML library says about a place, up to the first word it takes from the file. Signs and
 # names of tokens are its own words.
 _OWN_WORDS = re.compile(r"""(?:[^'"]|'[^\w\s]{1,2}'|'\\t'|'<[a-z ]+>')*""")
+# Keys of documents that earlier versions wrote or read, with their present names.
+_RENAMED = {"entity": "person"}
 _NO_VALUE = (ValueError, KeyError, AttributeError, TypeError, OverflowError, RecursionError)
 
 
@@ -59,6 +61,20 @@ def parse_json(text: str) -> Any:
     if problem:
         raise ValueError(problem)
     return content
+
+
+def rename_old_keys(content: Mapping[Any, Any]) -> dict[Any, Any]:
+    """A document with the present names of keys that had other names in earlier versions.
+
+    An old key stays if its present name is there too: whoever checks the keys then refuses it.
+
+    Examples
+    --------
+    >>> rename_old_keys({"k": 5, "entity": "patient"})
+    {'k': 5, 'person': 'patient'}
+    """
+    old = {key: new for key, new in _RENAMED.items() if new not in content}
+    return {old.get(key, key): value for key, value in content.items()}
 
 
 def to_plain(value: Any) -> Any:

@@ -17,6 +17,7 @@ from sklearn.base import BaseEstimator, clone
 from sklearn.utils import estimator_html_repr
 
 from shoal.arrays import Integers
+from shoal.documents import rename_old_keys
 from shoal.domain import Box, Partition, Schema, SparseCounts, View, ViewedCells
 from shoal.engine import Rows, is_rows, rows_of
 from shoal.engine.rows import Kernel, Terms
@@ -478,7 +479,7 @@ def promise_from_settings(
         The saved guarantee, used for a model that promised nothing (no epsilon).
     """
     # A copy: the caller's settings stay as they were read.
-    rest = dict(settings)
+    rest = rename_old_keys(settings)
     epsilon, delta = rest.pop("epsilon"), rest.pop("delta", None)
     neighbours = rest.pop("neighbours", "add-remove")
     person, limit = rest.pop("person", None), rest.pop("max_rows_per_person", None)

@@ -26,11 +26,11 @@ def test_people_and_their_values_are_counted_once_a_group(one_combination):
     counting = LineCounter(problem(people, codes, values))
     assert counting.adds_up == one_combination
 
-    people, pairs = defaultdict(set), defaultdict(set)
+    members, pairs = defaultdict(set), defaultdict(set)
     for group, value, person in zip(groups, values, people, strict=True):
-        people[group].add(person)
+        members[group].add(person)
         pairs[group, value].add(person)
-    assert counting.people(LINES, groups, 3).tolist() == [len(people[g]) for g in range(3)]
+    assert counting.people(LINES, groups, 3).tolist() == [len(members[g]) for g in range(3)]
     expected = [[len(pairs[g, v]) for v in (0, 1, 2, -1)] for g in range(3)]
     column = counting.problem.sensitive[0]
     assert counting.values(column, LINES, groups, 3).tolist() == expected

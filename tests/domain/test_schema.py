@@ -132,8 +132,8 @@ BAD = {
     "empty columns": ({"version": 1, "columns": {}}, "columns is empty"),
     "columns as list": ({"version": 1, "columns": ["age"]}, "columns should be a mapping"),
     "an unknown key": (
-        GOOD | {"people": "id"},
-        "people is not a known key; did you mean 'person'",
+        GOOD | {"persons": "id"},
+        "persons is not a known key; did you mean 'person'",
     ),
     "epsilon": (GOOD | {"epsilon": 1}, "it has an unknown key; the keys are version"),
     "an unknown key in a column": (_column(lo=0, high=1), "did you mean 'low'"),
@@ -178,10 +178,10 @@ def test_all_problems_are_found_at_once():
     content = {
         "version": 3,
         "columns": {"age": {"low": 5, "high": 1}, "sex": {"valeus": ["F"]}, "x": {"low": "a"}},
-        "persn": "id",
+        "persno": "id",
     }
     found = " ".join(schema_problems(content))
-    for key in ("version", "columns.age", "columns.sex.valeus", "columns.x.low", "persn"):
+    for key in ("version", "columns.age", "columns.sex.valeus", "columns.x.low", "persno"):
         assert key in found
 
 

@@ -18,6 +18,7 @@ from pydantic import (
     StrictStr,
     Tag,
     ValidationError,
+    model_validator,
 )
 
 from shoal.anonymize._policy_check import check_consistency, describe_problem
@@ -34,7 +35,7 @@ from shoal.anonymize._policy_rules import (
     TRule,
     UniquenessRule,
 )
-from shoal.documents import read_yaml
+from shoal.documents import read_yaml, rename_old_keys
 from shoal.errors import InvalidDomain, InvalidPolicy, InvalidSetting
 from shoal.privacy import KAnonymity, KMap
 
@@ -315,6 +316,12 @@ class Privacy(PolicyPart):
     presence: PresenceRule | None = None
     average_risk: Annotated[float, Field(strict=True, gt=0, le=1)] | None = None
     uniqueness: UniquenessRule | None = None
+
+    @model_validator(mode="before")
+    @classmethod
+    def _with_present_keys(cls, content: Any) -> Any:
+        """Read the keys of earlier versions."""
+        return rename_old_keys(content) if isinstance(content, Mapping) else content
 
     @property
     def models(self) -> tuple[str, ...]:

@@ -121,7 +121,6 @@ _NO_GUESS = (
     "reports are good guesses as they are."
 )
 PERTURB = Flags(
-    names={"person": "--person"},
     hints={
         OutsideDomain: _CLIP,
         NotFinite: "Fill those values, or remove the rows.",

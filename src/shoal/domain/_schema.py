@@ -11,7 +11,7 @@ from operator import getitem
 from pathlib import Path
 from typing import Any, Literal
 
-from shoal.documents import read_yaml
+from shoal.documents import read_yaml, rename_old_keys
 from shoal.domain.box import Box
 from shoal.domain.categories import Categories
 from shoal.errors import InvalidDomain, UnknownBounds, quantity
@@ -131,6 +131,7 @@ class Schema:
     @classmethod
     def _checked(cls, content: Any, what: str) -> "Schema":
         """Build a schema, or raise one error that lists all problems."""
+        content = rename_old_keys(content) if isinstance(content, Mapping) else content
         problems = schema_problems(content)
         if problems:
             counted = quantity(len(problems), "problem")
@@ -313,8 +314,9 @@ def _keys_at(at: list[str]) -> tuple[str, ...]:
 def _unknown_key(at: list[str], given: Mapping[str, Any]) -> str:
     """Describe an unknown key: a misspelt one is named, any other may be a row's content."""
     keys = _keys_at(at)
-    # Keys already given are not suggested again.
-    near = difflib.get_close_matches(at[-1], [key for key in keys if key not in given], n=1)
+    # Keys already given are not suggested again. Nearer than usual: `epsilon` is not `person`.
+    rest = [key for key in keys if key not in given]
+    near = difflib.get_close_matches(at[-1], rest, n=1, cutoff=0.65)
     if near:
         return f"{'.'.join(at)} is not a known key; did you mean {near[0]!r}?"
     above = ".".join(at[:-1]) or "it"

@@ -20,6 +20,7 @@ from decimal import ROUND_CEILING, Context, Decimal, localcontext
 from fractions import Fraction
 from typing import Any, ClassVar, Protocol, Self, cast
 
+from shoal.documents import rename_old_keys
 from shoal.errors import (
     IncomparableGuarantees,
     InvalidBudget,
@@ -559,7 +560,7 @@ def guarantee_of(values: Mapping[str, Any]) -> Guarantee:
     InvalidSetting
         If they are no guarantee of a known kind.
     """
-    rest = dict(values) if isinstance(values, Mapping) else {}
+    rest = rename_old_keys(values) if isinstance(values, Mapping) else {}
     kind = _KINDS.get(str(rest.pop("kind", "")))
     if kind is None or not rest.keys() <= {f.name for f in fields(kind)}:
         raise InvalidSetting(

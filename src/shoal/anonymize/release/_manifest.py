@@ -95,6 +95,8 @@ def policy_hash(policy: Policy) -> str:
     """Return a hash of what a policy says, however it was written."""
     content = policy.model_dump(mode="json")
     parts = [content["privacy"], content["output"], *content["attributes"].values()]
+    # The hash of a policy stays what it was when the key was `entity`.
+    content["privacy"]["entity"] = content["privacy"].pop("person")
     for part in parts:  # keys that came later do not change the hash of a policy without them
         for key in LATER_KEYS & {key for key, value in part.items() if value in (None, "label")}:
             del part[key]

@@ -24,7 +24,7 @@ from shoal.anonymize.policy import Policy
 from shoal.anonymize.release._manifest import missing_cut_error
 from shoal.anonymize.release.result import people_path
 from shoal.anonymize.table import AnyTable
-from shoal.documents import parse_json
+from shoal.documents import parse_json, rename_old_keys
 from shoal.errors import (
     AlreadyExists,
     InvalidPolicy,
@@ -246,6 +246,7 @@ class _Earlier(NamedTuple):
 
 
 def _earlier(manifest: Mapping[str, Any], folder: Path | None) -> _Earlier:
+    manifest = rename_old_keys(manifest)
     if not manifest.get("cut"):
         raise missing_cut_error()
     entry = manifest.get("people")  # a manifest from before people were kept has none
@@ -400,7 +401,7 @@ def _parsed(table: pa.Table) -> tuple[Register, str]:
     if header["format"] != _FORMAT:
         raise ValueError
     register = Register(
-        str(header["person"]),
+        str(header["entity"]),
         int(header["releases"]),
         bool(header["complete"]),
         str(header["id"]),
@@ -411,8 +412,9 @@ def _parsed(table: pa.Table) -> tuple[Register, str]:
 
 
 def _header(register: Register) -> dict[str, Any]:
-    names = ("person", "releases", "complete", "id")
-    return {"format": _FORMAT, **{name: getattr(register, name) for name in names}}
+    # The person column has the key `entity` there: the file is checked by a hash of this header.
+    names = {"entity": "person", "releases": "releases", "complete": "complete", "id": "id"}
+    return {"format": _FORMAT, **{key: getattr(register, name) for key, name in names.items()}}
 
 
 def _check(register: Register) -> str:

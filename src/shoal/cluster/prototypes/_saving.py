@@ -9,6 +9,7 @@ import pyarrow as pa
 from shoal.cluster.choose.cost_curve import CostCurve
 from shoal.cluster.prototypes.mixed_rows import Prototypes
 from shoal.cluster.prototypes.profiles import GroupIntervals, Profiles
+from shoal.documents import rename_old_keys
 from shoal.domain import Schema
 from shoal.estimator import promise_from_settings
 from shoal.privacy import guarantee_of
@@ -68,6 +69,7 @@ def restore(kind: Any, content: Mapping[str, Any], parts: Mapping[str, Any]) -> 
     parts
         What ``tables`` returned.
     """
+    content = {**content, "settings": rename_old_keys(content["settings"])}
     domain = _domain(content)
     no_box: Any = None  # the schema takes its place, and says whose the rows are
     without_people = content["settings"] | {"person": None, "max_rows_per_person": None}
