@@ -102,7 +102,7 @@ WRONG = [
     ("audit", "--python", "math:sqrt"),
     ("ledger", "limit", "new.ledger", "--epsilon", "0"),
     ("ledger", "limit", "new.ledger", "--epsilon", "1", "--delta", "2"),
-    ("ledger", "limit", "new.ledger", "--epsilon", "1", "--rows", "0"),
+    ("ledger", "limit", "new.ledger", "--epsilon", "1", "--max-rows-per-person", "0"),
     ("ledger", "show", "none.ledger"),
     ("demo", "--epsilon", "0"),
     ("demo", "--epsilon", "1e9"),

@@ -309,7 +309,7 @@ CENTRAL = ("--trust", "central")
 TO_PLAN = (*CENTRAL, "--shape", "clear", "--columns", "age", "--domain")
 PRIVATE = ("--epsilon", "1", "--seed", "1")
 NUMBERS = ("--columns", "age,visits", "--domain")
-SMALL = ("--rows", "160", "--shadows", "1", "--repeats", "1")
+SMALL = ("--sample-rows", "160", "--shadows", "1", "--repeats", "1")
 # Each verb, in several ways: its name, the files it reads, its words.
 VERBS = {
     ("learn",): [
@@ -602,7 +602,7 @@ VERBS = {
         (
             "plan",
             ("domain",),
-            lambda at: ["plan", "-k", 2, "--rows", 60, "--epsilon", 1, *TO_PLAN, at.domain],
+            lambda at: ["plan", "-k", 2, "--n-expected", 60, "--epsilon", 1, *TO_PLAN, at.domain],
         ),
         ("plan a model", ("model",), lambda at: ["plan", at.model, "--epsilon", 1, *CENTRAL]),
     ],

@@ -356,7 +356,7 @@ def test_mixed_groups_in_a_drafted_domain_are_a_simulation(estimated):
 
 
 def test_a_plan_for_a_drafted_domain_says_that_it_is_a_simulation(estimated):
-    words = ("-k", 2, "--rows", 900, "--domain", "visits.yaml", "--trust", "central")
+    words = ("-k", 2, "--n-expected", 900, "--domain", "visits.yaml", "--trust", "central")
     words += ("--epsilon", 1)
     assert json.loads(run("plan", *words, "--json").stdout)["simulation"]
     assert "Simulation." in run("plan", *words).output

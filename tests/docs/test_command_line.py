@@ -61,7 +61,7 @@ def test_the_table_of_settings_is_the_one_of_the_options():
         ("demo", set()),
         ("anonymize apply", {"--new-people"}),
         ("init", {"--estimate-bounds"}),
-        ("ledger limit", {"--delta", "--epsilon", "--kind", "--rows", "--unit"}),
+        ("ledger limit", {"--delta", "--epsilon", "--kind", "--max-rows-per-person", "--unit"}),
     ],
 )
 def test_options_without_a_setting_are_those_named(verb, options):

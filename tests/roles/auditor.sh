@@ -10,6 +10,6 @@ shoal audit --python mine:noisy_count --pair '[[0], [0, 0]]' --epsilon 1 --draws
 #= violated
 shoal data make school --rows 2000
 shoal attack membership school.csv -k 3 --epsilon 1 --domain school.yaml \
-    --columns sessions_per_week,minutes_per_session --rows 400 --shadows 16
+    --columns sessions_per_week,minutes_per_session --sample-rows 400 --shadows 16
 #= ceiling of the advantage
 #? verdict.html

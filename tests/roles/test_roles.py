@@ -45,6 +45,6 @@ def test_the_counts_on_the_page_are_those_of_the_scripts(role):
 
 
 def test_a_command_over_two_lines_counts_once_and_a_file_typed_in_not_at_all():
-    text = "shoal plan -k 2 \\\n    --rows 9\ncat > mine.py <<'END'\nshoal x\nEND\n# why\n"
+    text = "shoal plan -k 2 \\\n    --n-expected 9\ncat > mine.py <<'END'\nshoal x\nEND\n# why\n"
     assert len(first_hours.commands_of(text)) == 2
-    assert first_hours.names_of(text) == {"plan", "-k", "--rows"}
+    assert first_hours.names_of(text) == {"plan", "-k", "--n-expected"}

@@ -71,7 +71,7 @@ def run(*words, stdin=None):
 
 
 def membership(*words, table="rows.csv", **more):
-    few = ("--shadows", 8, "--repeats", 5, "--rows", 160, "--domain", "rows.yaml")
+    few = ("--shadows", 8, "--repeats", 5, "--sample-rows", 160, "--domain", "rows.yaml")
     return run("membership", table, *few, *words, **more)
 
 

@@ -129,11 +129,11 @@ def test_what_was_learnt_from_reports_is_scored_too(tmp_path):
 
 @pytest.mark.heavy
 def test_many_rows_are_sampled_and_said():
-    document, _ = scored("model", "--against", "visits.csv", "--rows", 200, "--controls", 0)
+    document, _ = scored("model", "--against", "visits.csv", "--sample-rows", 200, "--controls", 0)
     assert (document["rows"], document["rows_scored"]) == (1_500, 200)
     assert (
         "200 of 1,500 rows"
-        in run("model", "--against", "visits.csv", "--rows", 200, "--controls", 0).stdout
+        in run("model", "--against", "visits.csv", "--sample-rows", 200, "--controls", 0).stdout
     )
 
 
@@ -177,7 +177,7 @@ def test_a_master_needs_its_engine():
         ("model", "--against", "visits.csv", "--columns", "age"),
         ("model", "--against", "visits.csv", "--columns", "age,name"),
         ("model", "--against", "visits.csv", "-o", "scores.pdf"),
-        ("model", "--against", "visits.csv", "--rows", "1"),
+        ("model", "--against", "visits.csv", "--sample-rows", "1"),
     ],
 )
 def test_what_cannot_be_scored_is_bad_input(words):
@@ -199,7 +199,7 @@ def test_a_model_of_a_mixed_table_is_scored_by_its_cost(tmp_path):
     model = shoal.cluster.PrivateKPrototypes(3, epsilon=2, domain=schema, random_state=1)
     model.fit("visits.csv").save(tmp_path / "mixed")
     words = (tmp_path / "mixed", "--against", "visits.csv")
-    document, scores = scored(*words, "--controls", 1, "--rows", 1_000, "--labels", "group")
+    document, scores = scored(*words, "--controls", 1, "--sample-rows", 1_000, "--labels", "group")
     assert (document["rows"], document["rows_scored"]) == (1_500, 1_000)
     document, scores = scored(*words, "--controls", 1)
     assert document["compared_with"] == "plain k-prototypes on the rows"

@@ -152,7 +152,7 @@ def test_limits_of_other_kinds_stay(path):
 
 def test_a_limit_for_people_of_several_rows(path):
     Ledger(path)
-    run("limit", path, "--epsilon", 1, "--kind", "replace-one", "--rows", 5)
+    run("limit", path, "--epsilon", 1, "--kind", "replace-one", "--max-rows-per-person", 5)
     assert Ledger(path).limits == (PureDP(1, neighbours="replace-one", rows=5),)
 
 

@@ -8,7 +8,7 @@ import shoal
 from shoal.cli._main import app
 
 DOMAIN = "version: 1\ncolumns:\n  age: {low: 0, high: 110}\n  sex: {values: [F, M]}\n"
-FACTS = ("-k", 2, "--domain", "people.yaml", "--columns", "age", "--rows", 500)
+FACTS = ("-k", 2, "--domain", "people.yaml", "--columns", "age", "--n-expected", 500)
 QUICK = (*FACTS, "--trust", "central", "--shape", "clear", "--epsilon", "0.25,8")
 
 
@@ -72,9 +72,9 @@ def test_a_model_is_planned_from_what_it_released(place):
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (("--domain", "people.yaml", "--rows", 500), "-k is missing"),
-        (("-k", 2, "--domain", "people.yaml"), "--rows is missing"),
-        (("-k", 2, "--rows", 500), "--domain, the public bounds, is missing"),
+        (("--domain", "people.yaml", "--n-expected", 500), "-k is missing"),
+        (("-k", 2, "--domain", "people.yaml"), "--n-expected is missing"),
+        (("-k", 2, "--n-expected", 500), "--domain, the public bounds, is missing"),
         ((*FACTS, "--epsilon", "one"), "numbers with commas"),
         ((*FACTS, "--epsilon", "-1"), "--epsilon must be positive numbers"),
         ((*FACTS, "-o", "plan.txt"), "must end in .html or .json"),

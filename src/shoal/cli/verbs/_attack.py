@@ -86,11 +86,11 @@ def membership(
             "the same through the Adversarial Robustness Toolbox.",
         ),
     ] = "lira",
-    rows: Annotated[
+    sample_rows: Annotated[
         int,
         typer.Option(
             min=160,
-            envvar="SHOAL_ROWS",
+            envvar="SHOAL_SAMPLE_ROWS",
             help="Number of rows to attack, drawn at random if there are more.",
         ),
     ] = 1_000,
@@ -143,7 +143,7 @@ def membership(
     with say.progress(2) as progress:
         with engines.table(table, progress) as source:
             progress.step("Reading rows")
-            held = _draw_rows(source, box, rows, seed)
+            held = _draw_rows(source, box, sample_rows, seed)
         progress.step("Fitting models")
         with FLAGS.shown():
             attack = _attack(model, held, by, shadows, repeats, alpha, seed, progress.part)

@@ -42,11 +42,11 @@ def evaluate(
         ),
     ] = None,
     columns: Columns = None,
-    rows: Annotated[
+    sample_rows: Annotated[
         int,
         typer.Option(
             min=2,
-            envvar="SHOAL_ROWS",
+            envvar="SHOAL_SAMPLE_ROWS",
             help="Number of rows to score on, drawn at random if there are more.",
         ),
     ] = 100_000,
@@ -115,7 +115,7 @@ def evaluate(
     with say.progress(3) as progress:
         with engines.table(against, progress) as source:
             progress.step("Reading rows")
-            held = draw_evaluation_rows(fitted, source, names, labels, rows, seed)
+            held = draw_evaluation_rows(fitted, source, names, labels, sample_rows, seed)
         table = _scored(held, controls, seed, progress)
     scored = Evaluation(model, fitted, table, held.n_rows, len(held.rows), labels, controls)
     show_verdicts(page(scored), say, output, overwrite=overwrite, private=True)

@@ -74,7 +74,9 @@ def limit(
             show_default=False,
         ),
     ] = None,
-    rows: Annotated[int, typer.Option(help="Most rows per person (pure, replace-one).")] = 1,
+    max_rows_per_person: Annotated[
+        int, typer.Option(help="Most rows per person (pure, replace-one).")
+    ] = 1,
     unit: Annotated[str, typer.Option(help="Unit of distance (metric), e.g. km.")] = "1",
     json: Json = False,
     quiet: Quiet = False,
@@ -98,7 +100,7 @@ def limit(
 
     made = False
     if epsilon is not None:
-        new = limit_of(kind, epsilon, delta, rows, unit)
+        new = limit_of(kind, epsilon, delta, max_rows_per_person, unit)
         made = not path.exists()
         ledger = Ledger(path) if made else existing_ledger(path)
         ledger.set_limit([each for each in ledger.limits if each.kind != new.kind] + [new])

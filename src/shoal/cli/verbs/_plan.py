@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from shoal.planning import Plan
 
 
-_FLAGS = Flags({"n_expected": "--rows", "epsilons": "--epsilon"})
+_FLAGS = Flags({"epsilons": "--epsilon"})
 
 
 def plan(
@@ -43,11 +43,11 @@ def plan(
     ] = None,
     domain: Domain = None,
     columns: Columns = None,
-    rows: Annotated[
+    n_expected: Annotated[
         int | None,
         typer.Option(
             min=1,
-            envvar="SHOAL_ROWS",
+            envvar="SHOAL_N_EXPECTED",
             help="How many rows are expected, as far as that is publicly known.",
             show_default=False,
         ),
@@ -113,16 +113,16 @@ def plan(
 
     **Examples**
 
-        shoal plan -k 5 --domain visits.yaml --rows 20000
-        shoal plan -k 5 --domain visits.yaml --rows 20000 --within 2 --shape near -o plan.html
-        shoal plan -k 5 --domain visits.yaml --rows 20000 --trust local --epsilon 1,2,4
+        shoal plan -k 5 --domain visits.yaml --n-expected 20000
+        shoal plan -k 5 --domain visits.yaml --n-expected 20000 --within 2 --shape near -o plan.html
+        shoal plan -k 5 --domain visits.yaml --n-expected 20000 --trust local --epsilon 1,2,4
         shoal plan model --epsilon 0.5,1,2     # from what was released
     """
     from shoal.pages.plan import page
 
     check_page(output, overwrite, "plan.html")
     say, budgets = Output(json, quiet), _budgets(epsilon)
-    facts = {"-k": groups, "--domain": domain, "--rows": rows, "--shape": shape}
+    facts = {"-k": groups, "--domain": domain, "--n-expected": n_expected, "--shape": shape}
     settings: dict[str, object] = {
         "within": within / 100,
         "trust": trust,
@@ -135,7 +135,7 @@ def plan(
             _refuse_facts({**facts, "--columns": columns})
             found = _what_if(model, settings, progress)
         else:
-            found = _from_facts(groups, domain, columns, rows, shape, settings, progress)
+            found = _from_facts(groups, domain, columns, n_expected, shape, settings, progress)
     show_verdicts(page(found), say, output, overwrite=overwrite, private=False)
 
 
@@ -143,7 +143,7 @@ def _from_facts(
     groups: int | None,
     domain: Path | None,
     columns: str | None,
-    rows: int | None,
+    n_expected: int | None,
     shape: str | None,
     settings: dict[str, object],
     progress: Progress,
@@ -155,7 +155,7 @@ def _from_facts(
         raise InvalidSetting(
             sentence("{n_clusters} is missing."), sentence("E.g. {n_clusters:5}: how many groups.")
         )
-    if rows is None:
+    if n_expected is None:
         raise InvalidSetting(
             sentence("{n_expected} is missing."), sentence("E.g. {n_expected:20000}.")
         )
@@ -168,7 +168,7 @@ def _from_facts(
     return plan(
         groups,
         domain=public,
-        n_expected=rows,
+        n_expected=n_expected,
         groups=shape,
         progress=progress.part,
         **settings,  # type: ignore[arg-type]
