@@ -51,10 +51,10 @@ PLAIN = Unprotected("Exact counts, to compare with.")
 
 DRAWS = 20
 PUBLISHED: dict[str, dict[str, Any]] = {
-    "baseline": {"method": "baseline"},
-    "PrivQT": {"method": "privqt"},
-    "PrivTHR": {"method": "privthr"},
-    "PrivTHREM": {"method": "privthrem"},
+    "baseline": {"variant": "baseline"},
+    "PrivQT": {"variant": "privqt"},
+    "PrivTHR": {"variant": "privthr"},
+    "PrivTHREM": {"variant": "privthrem"},
     "block": {},
     "block, posterior": {"selector__rule": "posterior"},
     "block, context": {"selector__rule": "posterior", "selector__context": True},

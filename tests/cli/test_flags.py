@@ -33,8 +33,8 @@ def test_a_setting_is_written_as_a_flag_by_rule(part, flag):
 
 
 def test_a_verb_lists_what_does_not_follow_the_rule():
-    flags = Flags({"method": "--variant"}, {("nonfinite", "drop"): "--drop"})
-    assert flags(SettingPart("method", "block")) == "--variant block"
+    flags = Flags({"random_state": "--seed"}, {("nonfinite", "drop"): "--drop"})
+    assert flags(SettingPart("random_state", 7)) == "--seed 7"
     assert flags(SettingPart("nonfinite", "drop")) == "--drop"
 
 

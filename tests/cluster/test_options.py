@@ -30,12 +30,12 @@ def test_a_clone_has_its_own_copy():
 
 
 def test_a_search_sets_one_of_them_by_name():
-    model = WaveCluster(method=PrivTHR(), selector=Percentile())
-    for setting in ParameterGrid({"selector__p": [0.3, 0.6], "method__alpha": [0.5, 0.8]}):
+    model = WaveCluster(variant=PrivTHR(), selector=Percentile())
+    for setting in ParameterGrid({"selector__p": [0.3, 0.6], "variant__alpha": [0.5, 0.8]}):
         chosen = clone(model).set_params(**setting)
         assert chosen.selector.p == setting["selector__p"]
-        assert chosen.method.alpha == setting["method__alpha"]
-    assert {"selector__p", "selector__rule", "method__alpha", "method__noise"} <= set(
+        assert chosen.variant.alpha == setting["variant__alpha"]
+    assert {"selector__p", "selector__rule", "variant__alpha", "variant__noise"} <= set(
         model.get_params()
     )
 

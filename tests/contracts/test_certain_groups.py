@@ -58,7 +58,7 @@ def test_no_group_of_nobody_is_told_by_k_means(method, epsilon):
 @pytest.mark.parametrize(
     "settings",
     [{}, {"selector": "persistence"}, {"selector": "percentile"}, {"cells": 48},
-     {"method": "privqt"}, {"method": "baseline"}],
+     {"variant": "privqt"}, {"variant": "baseline"}],
     ids=["auto", "persistence", "percentile", "48 cells", "privqt", "baseline"],
 )  # fmt: skip
 def test_no_group_of_nobody_is_told_by_waves(settings):

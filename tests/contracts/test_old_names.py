@@ -1,4 +1,6 @@
-"""Documents of earlier versions, in which the person column was called ``entity``, still load.
+"""Documents of earlier versions still load.
+
+The person column was called ``entity`` there, and the variant of WaveCluster its ``method``.
 
 A ledger that has the old key is in ``tests/privacy/test_ledger.py``.
 """
@@ -27,10 +29,13 @@ ROWS = {"x": np.arange(200) % 10 / 10, "who": np.arange(200)}
 SETTINGS = {"epsilon": 4, "domain": PEOPLE, "random_state": 1}
 
 
+OLD = {"person": "entity", "variant": "method"}
+
+
 def with_old_key(value):
     """What an earlier version wrote in place of a document."""
     if isinstance(value, dict):
-        return {"entity" if k == "person" else k: with_old_key(v) for k, v in value.items()}
+        return {OLD.get(name, name): with_old_key(each) for name, each in value.items()}
     return [with_old_key(each) for each in value] if isinstance(value, list) else value
 
 
@@ -118,7 +123,7 @@ def test_a_promise_with_the_old_key_is_read(promise):
 MIXED = {"columns": {"x": {"low": 0, "high": 1}, "sex": {"values": ["F", "M"]}}, "version": 1}
 MODELS = {
     "k-means": lambda: PrivateKMeans(2, **SETTINGS).fit(ROWS),
-    "wave": lambda: WaveCluster(**SETTINGS).fit(ROWS),
+    "wave": lambda: WaveCluster(variant="privqt", cells=16, **SETTINGS).fit(ROWS),
     "prototypes": lambda: PrivateKPrototypes(2, n_synthetic=100, **SETTINGS).fit(ROWS),
 }
 

@@ -72,14 +72,14 @@ def test_wavecluster_is_built_with_what_was_asked():
     model = METHODS["wave"].build(options)
     assert isinstance(model, WaveCluster)
     told = model.get_params()
-    assert (told["method"], told["cells"], told["selector"]) == ("privthr", (64, 32), "percentile")
+    assert (told["variant"], told["cells"], told["selector"]) == ("privthr", (64, 32), "percentile")
     assert (told["level"], told["wavelet"], told["domain"].person) == (1, "db2", "id")
 
 
 def test_what_was_not_asked_is_left_to_the_estimator():
     model = METHODS["wave"].build(Options("wave", "1", BOX))
     told, untouched = model.get_params(), WaveCluster().get_params()
-    for name in ("method", "cells", "selector", "level", "wavelet"):
+    for name in ("variant", "cells", "selector", "level", "wavelet"):
         assert told[name] == untouched[name]
 
 

@@ -58,18 +58,18 @@ def mean_dissimilarity(sets, epsilon, **settings):
 
 @pytest.mark.parametrize("epsilon", [0.5, 1, 2])
 def test_noise_on_blocks_beats_a_paid_number_of_empty_cells(epsilon):
-    published = mean_dissimilarity(made(MADE), epsilon, method="privthr")
+    published = mean_dissimilarity(made(MADE), epsilon, variant="privthr")
     assert mean_dissimilarity(made(MADE), epsilon) < published - 0.1
 
 
 def test_a_drawn_level_beats_a_paid_number_of_empty_cells_where_rows_are_dense():
     spirals = made({"spirals": MADE["spirals"]})  # it does not on the thinner made-up sets
-    drawn = mean_dissimilarity(spirals, 2, method="privthrem")
-    assert drawn < mean_dissimilarity(spirals, 2, method="privthr")
+    drawn = mean_dissimilarity(spirals, 2, variant="privthrem")
+    assert drawn < mean_dissimilarity(spirals, 2, variant="privthr")
 
 
 def test_both_hold_on_the_sets_of_the_literature(literature):
     for epsilon in (0.5, 1, 2):
-        published = mean_dissimilarity(literature, epsilon, method="privthr")
+        published = mean_dissimilarity(literature, epsilon, variant="privthr")
         assert mean_dissimilarity(literature, epsilon) < published - 0.1
-    assert mean_dissimilarity(literature, 2, method="privthrem") < published
+    assert mean_dissimilarity(literature, 2, variant="privthrem") < published

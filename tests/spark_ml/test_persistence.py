@@ -32,7 +32,7 @@ ROWS = pa.table({"age": [21, 22, 23, 64, 65, 66] * 20})
         ("ledger", "rows.ledger"),
         ("epsilon", "0.1"),
         ("method", "lloyd"),
-        ("method", PrivTHR(0.5, noise="geometric")),
+        ("variant", PrivTHR(0.5, noise="geometric")),
         ("selector", "mass"),
         ("selector", Persistence(2)),
         ("domain", shoal.Schema.of_box(BOX, person="who", max_rows_per_person=2)),

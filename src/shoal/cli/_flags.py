@@ -42,7 +42,7 @@ class Flags:
     Parameters
     ----------
     names
-        Settings whose flag is not their name with dashes, e.g. ``{"method": "--variant"}``.
+        Settings whose flag is not their name with dashes, e.g. ``{"privacy": "--delta"}``.
     pairs
         A setting with a value that are one flag together, e.g. ``nonfinite="drop"`` as ``--drop``.
     hints
@@ -106,7 +106,7 @@ _DROP: Hints = {
     NotFinite: "Fill those values, remove the rows, or leave them out with --drop.",
 }
 _KMEANS = Flags({"privacy": "--delta"}, {("method", "auto"): "--method kmeans"}, _DROP)
-_WAVES = Flags({"method": "--variant"}, {("method", "wave"): "--method wave"}, _DROP)
+_WAVES = Flags({}, {("method", "wave"): "--method wave"}, _DROP)
 _CLIP = "Widen the bounds by public knowledge, or move such rows with --clip."
 _CLAMP = (
     "Use --remap clamp with --mechanism nd-laplace, which is free; or raise --epsilon, widen the "

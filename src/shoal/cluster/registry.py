@@ -146,11 +146,11 @@ def _kmeans_fits() -> dict[str, tuple[Settings, str]]:
 
 
 def _wave_replays() -> dict[str, Settings]:
-    methods = ("privqt", "privthr", "privthrem", "baseline")
+    variants = ("privqt", "privthr", "privthrem", "baseline")
     return {
         "": {"cells": 8},
         "sparse": {"domain": Box.unit(8), "cells": 4},
-        **{method: {"method": method, "cells": 8} for method in methods},
+        **{variant: {"variant": variant, "cells": 8} for variant in variants},
         **{name: {"selector": selector, "cells": 8} for name, selector in _selectors().items()},
     }
 
@@ -161,10 +161,10 @@ def _wave_gates() -> dict[str, Gate]:
     return {
         "block": Gate({"cells": 4}, 1, _CORNER),
         "sparse": Gate({"domain": four, "cells": 2}, 2, _NOBODY),
-        "privqt": Gate({"method": "privqt", "cells": 4}, 1, _BORDER),
-        "privthr": Gate({"method": "privthr", "cells": 4}, 2, _NOBODY),
-        "privthrem": Gate({"method": "privthrem", "cells": 4}, 2, _MAXIMUM),
-        "baseline": Gate({"method": "baseline", "domain": plane, "cells": 4}, 3, _TWICE),
+        "privqt": Gate({"variant": "privqt", "cells": 4}, 1, _BORDER),
+        "privthr": Gate({"variant": "privthr", "cells": 4}, 2, _NOBODY),
+        "privthrem": Gate({"variant": "privthrem", "cells": 4}, 2, _MAXIMUM),
+        "baseline": Gate({"variant": "baseline", "domain": plane, "cells": 4}, 3, _TWICE),
     }
 
 

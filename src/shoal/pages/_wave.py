@@ -177,7 +177,7 @@ def page(
         publisher,
         title=title or f"{heading} by {title_columns(groups.columns)}",
         method="WaveCluster",
-        algorithm=model.method,
+        algorithm=model.variant,
         evidence="proofs beside the code: release_methods.proof.md and those it names",
         code=code(model, files),
     )
@@ -269,7 +269,7 @@ def code(model: Any, files: CodeFiles = USUAL_FILES) -> str:
         A fitted ``WaveCluster``.
     """
     own = {
-        "method": None if model.method == "block" else model.method,
+        "variant": None if model.variant == "block" else model.variant,
         "cells": None if isinstance(model.cells, str) else model.cells,
         "level": model.level or None,
         "wavelet": None if model.wavelet == "haar" else model.wavelet,

@@ -175,6 +175,7 @@ _CODECS = {
     "mechanism": _Codec(settings_of, mechanism_of),
     "remap": _Codec(settings_of, _remap_from_json),
     "method": _Codec(_method_to_json, _method_from_json),
+    "variant": _Codec(options_to_json, options_from_json),
     "selector": _Codec(options_to_json, options_from_json),
     "epsilon": _BUDGET,
 }

@@ -131,7 +131,7 @@ ALONE = np.vstack([0.3 + 0.1 * np.random.default_rng(0).random((60, 2)), [[0.95,
         UniformGrid(epsilon=1, domain=BOX, cells=4),
         PrivateKMeans(2, epsilon=1, domain=BOX, method="lloyd"),
         PrivateKMeans(2, epsilon=1, domain=BOX, method="uniform-grid"),
-        WaveCluster(domain=BOX, epsilon=1, method="block"),
+        WaveCluster(domain=BOX, epsilon=1, variant="block"),
     ],
     ids=["grid", "lloyd", "uniform-grid", "wave"],
 )

@@ -60,10 +60,10 @@ def test_a_cell_that_was_not_kept_counts_nothing():
     assert evidence_of(grid, np.array([[0.9, 0.9]]), None, 0).tolist() == [0]
 
 
-@pytest.mark.parametrize("method", ["block", "baseline"])
-def test_a_map_of_cells_answers_with_its_coefficients(method):
+@pytest.mark.parametrize("variant", ["block", "baseline"])
+def test_a_map_of_cells_answers_with_its_coefficients(variant):
     dense = np.vstack([0.3 + 0.01 * RNG.random((2000, 2)), ROWS])
-    model = WaveCluster(domain=Box.unit(2), epsilon=20, method=method, random_state=0).fit(dense)
+    model = WaveCluster(domain=Box.unit(2), epsilon=20, variant=variant, random_state=0).fit(dense)
     inside, outside = evidence_of(model, np.array([[0.305, 0.305], [0.9, 0.9]]), None, 0)
     assert inside > outside
 

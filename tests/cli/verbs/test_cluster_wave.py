@@ -74,7 +74,7 @@ def test_the_model_comes_back_and_labels_rows(folder):
 def test_it_is_what_the_estimator_does(folder):
     wave("--seed", 5, "--variant", "privthr", "--cells", "32,16", "--level", 1, "--wavelet", "db2")
     box = shoal.Box(age=(0, 110), visits=(0, 20))
-    model = WaveCluster(domain=box, epsilon="1", method="privthr", cells=(32, 16), level=1,
+    model = WaveCluster(domain=box, epsilon="1", variant="privthr", cells=(32, 16), level=1,
                         wavelet="db2", random_state=5).fit("visits.csv")  # fmt: skip
     again = shoal.load_model("model")
     np.testing.assert_array_equal(again.noisy_counts_, model.noisy_counts_)

@@ -90,7 +90,7 @@ def test_people_with_many_rows_are_protected_together():
 @pytest.mark.heavy
 def test_the_order_of_rows_changes_nothing():
     shuffled = np.random.default_rng(5).permutation(BLOBS)
-    for settings in ({}, {"method": "privthrem", "cells": 16}, EXACT):
+    for settings in ({}, {"variant": "privthrem", "cells": 16}, EXACT):
         first, second = (private(**settings).fit(rows) for rows in (BLOBS, shuffled))
         assert (first.noisy_counts_ == second.noisy_counts_).all()
         assert (first.cell_labels_ == second.cell_labels_).all()
@@ -117,9 +117,9 @@ def test_arrays_frames_and_files_give_one_answer(tmp_path):
 
 @pytest.mark.filterwarnings("ignore::shoal.errors.NoGroupsDetected")
 @pytest.mark.parametrize("rows", [np.zeros((0, 2)), np.full((1, 2), 0.5)])
-@pytest.mark.parametrize("method", ["block", "privqt", "privthr", "privthrem", "baseline"])
-def test_no_rows_and_one_row_are_a_noisy_grid_like_any_other(rows, method):
-    model = private(method=method).fit(rows)
+@pytest.mark.parametrize("variant", ["block", "privqt", "privthr", "privthrem", "baseline"])
+def test_no_rows_and_one_row_are_a_noisy_grid_like_any_other(rows, variant):
+    model = private(variant=variant).fit(rows)
     assert model.guarantee_.epsilon == 1
     assert model.n_clusters_ >= 0
     assert model.predict([[0.5, 0.5]]).shape == (1,)
@@ -227,7 +227,7 @@ def test_synopses_of_unequal_cells_and_rules_that_need_counts_are_refused():
 
 @pytest.mark.parametrize(
     "settings",
-    [{}, {"method": "privthr", "level": 1, "cells": (16, 12)}, {"wavelet": "db2", "level": 1},
+    [{}, {"variant": "privthr", "level": 1, "cells": (16, 12)}, {"wavelet": "db2", "level": 1},
      EXACT],
     ids=str,
 )  # fmt: skip

@@ -55,9 +55,9 @@ def test_they_survive_a_folder_and_leave_the_ledger_alone(tmp_path):
     np.testing.assert_array_equal(again.sizes_high, found.sizes_high)
 
 
-@pytest.mark.parametrize("method", ["privqt", "privthr", "privthrem"])
-def test_methods_with_a_released_threshold_have_them(method):
-    found = fitted(method=method).intervals_
+@pytest.mark.parametrize("variant", ["privqt", "privthr", "privthrem"])
+def test_methods_with_a_released_threshold_have_them(variant):
+    found = fitted(variant=variant).intervals_
     assert found.missing is None
 
 
@@ -88,7 +88,7 @@ def test_without_a_promise_sizes_are_exact():
     ("settings", "why"),
     [
         ({"wavelet": "bior2.2", "level": 1}, "wavelet"),
-        ({"method": "baseline"}, "drawn from noisy cells"),
+        ({"variant": "baseline"}, "drawn from noisy cells"),
         ({"domain": Box.unit(5), "cells": 8}, "Only some cells"),
     ],
     ids=["wavelet", "baseline", "sparse"],

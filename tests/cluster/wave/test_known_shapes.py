@@ -104,7 +104,7 @@ def assert_noise_on_blocks_is_nearer(table, near):
         )
         return np.mean([cluster_dissimilarity(truth, labels) for labels in found])
 
-    assert apart(selector="percentile") < apart(method="privthr")
+    assert apart(selector="percentile") < apart(variant="privthr")
     assert apart(selector=Percentile(rule="posterior", context=True)) < near
 
 

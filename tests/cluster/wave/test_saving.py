@@ -29,7 +29,7 @@ from shoal.domain import Box
 
 OLD_NAMES = {
     "alpha", "cells", "connectivity", "context", "density", "person", "epsilon", "level", "mass",
-    "max_rows_per_person", "method", "min_cells", "n_public", "neighbours", "noise", "nonfinite",
+    "max_rows_per_person", "variant", "min_cells", "n_public", "neighbours", "noise", "nonfinite",
     "p", "rule", "selector", "smooth", "wavelet", "z",
 }  # fmt: skip
 
@@ -41,7 +41,7 @@ def flat(**settings):
 def test_the_names_are_those_of_the_format():
     settings = flat()
     assert set(settings) == OLD_NAMES
-    assert (settings["method"], settings["selector"], settings["z"]) == ("block", None, None)
+    assert (settings["variant"], settings["selector"], settings["z"]) == ("block", None, None)
     assert (settings["rule"], settings["context"]) == ("threshold", False)
 
 
@@ -52,9 +52,9 @@ def test_the_names_are_those_of_the_format():
         ({"selector": Percentile(0.3, rule="posterior")}, {"p": 0.3, "rule": "posterior"}),
         ({"selector": Density(2)}, {"density": 2}),
         ({"selector": Mass(0.5)}, {"mass": 0.5}),
-        ({"method": PrivTHR(0.5)}, {"alpha": 0.5, "noise": None}),
-        ({"method": PrivTHREM(noise="geometric")}, {"alpha": None, "noise": "geometric"}),
-        ({"method": PrivQT(noise="geometric")}, {"noise": "geometric"}),
+        ({"variant": PrivTHR(0.5)}, {"alpha": 0.5, "noise": None}),
+        ({"variant": PrivTHREM(noise="geometric")}, {"alpha": None, "noise": "geometric"}),
+        ({"variant": PrivQT(noise="geometric")}, {"noise": "geometric"}),
     ],
     ids=str,
 )
@@ -68,7 +68,7 @@ def test_options_are_written_beside_the_others_and_come_back(group, expected):
 @pytest.mark.parametrize("options", [Auto(), Baseline(), Persistence(), PrivQT()], ids=str)
 def test_options_left_at_their_defaults_come_back_as_short_forms(options):
     name = type(options).__name__.lower()
-    group = "method" if isinstance(options, Baseline | PrivQT) else "selector"
+    group = "variant" if isinstance(options, Baseline | PrivQT) else "selector"
     assert grouped_settings(flat(**{group: options}))[group] == name
 
 

@@ -56,9 +56,9 @@ def test_a_budget_that_is_none_is_refused(epsilon):
         {"selector": Persistence(smooth="much")},
         {"selector": Persistence},
         {"selector": PrivTHR()},
-        {"method": PrivTHR(1)},
-        {"method": PrivQT(noise="pink")},
-        {"method": Plain()},
+        {"variant": PrivTHR(1)},
+        {"variant": PrivQT(noise="pink")},
+        {"variant": Plain()},
         {"level": -1},
         {"level": 99},
         {"level": 14},
@@ -69,7 +69,7 @@ def test_a_budget_that_is_none_is_refused(epsilon):
         {"n_public": 0},
         {"min_cells": 0},
         {"connectivity": "diagonal"},
-        {"method": "magic"},
+        {"variant": "magic"},
         {"selector": "best"},
     ],
     ids=str,
@@ -85,13 +85,13 @@ def test_a_setting_outside_its_range_is_refused(wrong):
         {"selector": Percentile(context=True)},
         {"selector": Percentile(rule="posterior"), "level": 1, "wavelet": "db2"},
         {"selector": Percentile(rule="posterior"), "epsilon": None, "privacy": PLAIN},
-        {"selector": Percentile(rule="posterior"), "method": "baseline"},
-        {"method": "privqt", "selector": "persistence"},
-        {"method": PrivQT(), "selector": Persistence()},
-        {"method": "privthr", "epsilon": None, "privacy": PLAIN},
+        {"selector": Percentile(rule="posterior"), "variant": "baseline"},
+        {"variant": "privqt", "selector": "persistence"},
+        {"variant": PrivQT(), "selector": Persistence()},
+        {"variant": "privthr", "epsilon": None, "privacy": PLAIN},
         {"cells": 2**13, "selector": "persistence"},
         {"cells": 2**13, "wavelet": "db2", "level": 1},
-        {"cells": 2**13, "method": "privqt"},
+        {"cells": 2**13, "variant": "privqt"},
     ],
     ids=str,
 )
@@ -148,7 +148,7 @@ def test_nothing_is_written_for_what_is_refused():
 
     ledger = Ledger()
     with pytest.raises(ConflictingSettings):
-        fit(method="privqt", selector="mass", ledger=ledger)
+        fit(variant="privqt", selector="mass", ledger=ledger)
     assert ledger.totals() == []
 
 
@@ -157,7 +157,7 @@ def test_nothing_is_written_for_what_is_refused():
     [
         ({"epsilon": None, "privacy": PLAIN}, "percentile"),
         ({}, "auto"),
-        ({"method": "privthr"}, "percentile"),
+        ({"variant": "privthr"}, "percentile"),
         ({"domain": Box.unit(5)}, "auto"),
         ({"domain": Box.unit(5), "cells": 6}, "density"),
         ({"domain": Box.unit(6)}, "density"),

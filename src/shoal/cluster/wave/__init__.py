@@ -1,4 +1,4 @@
-"""WaveCluster, plain and private, and the settings of its methods and selectors.
+"""WaveCluster, plain and private, and the settings of its variants and selectors.
 
 Glossary
 --------
@@ -14,7 +14,7 @@ level
     How often the wavelet halves the grid; also the least count of a cell in a cluster.
 listed cell
     One of the few cells of a sparse grid that were released; the others are never made.
-method
+variant
     Where the noise is put: on the coefficients, on the cells, or on a synopsis.
 selector
     The rule that says which coefficients belong to clusters.

@@ -29,7 +29,7 @@ from shoal.synopsis.uniform_grid import grid_name
 # Without noise, automatic cells are chosen as for this epsilon: docs/decisions/wave-selector.md.
 _AS_IF_PLAIN = 4.0
 
-_EXAMPLES = {"method": "PrivTHR(alpha=0.5)", "selector": "Persistence(z=2)"}
+_EXAMPLES = {"variant": "PrivTHR(alpha=0.5)", "selector": "Persistence(z=2)"}
 
 
 class WaveCluster(FittedWave):
@@ -54,7 +54,7 @@ class WaveCluster(FittedWave):
     privacy
         The whole promise, where more than epsilon is to be said; ``Unprotected("why")`` for plain
         WaveCluster. Give one of the two.
-    method
+    variant
         Where the noise goes. "block" puts it on the coefficients at the whole budget, and does the
         rest as post-processing. "privqt", "privthr", "privthrem" (its threshold corrected) and
         "baseline" (synthetic points from an adaptive grid) are the published ones; their settings
@@ -151,7 +151,7 @@ class WaveCluster(FittedWave):
         domain: Box | Schema | None = None,
         epsilon: Any = None,
         privacy: PureDP | Unprotected | None = None,
-        method: MethodName | Method = "block",
+        variant: MethodName | Method = "block",
         cells: Cells = "auto",
         level: int = 0,
         wavelet: str = "haar",
@@ -166,7 +166,7 @@ class WaveCluster(FittedWave):
         self.domain = domain
         self.epsilon = epsilon
         self.privacy = privacy
-        self.method = method
+        self.variant = variant
         self.cells = cells
         self.level = level
         self.wavelet = wavelet
@@ -223,12 +223,12 @@ class WaveCluster(FittedWave):
         return model._publish(transform, released.grid, noisy, clustering, keys)
 
     def set_params(self, **params: Any) -> Self:
-        """Set parameters, those of a method or selector by names such as ``selector__z``.
+        """Set parameters, those of a variant or selector by names such as ``selector__z``.
 
         Raises
         ------
         InvalidSetting
-            If the method or selector is named by a short text, which has no parameters to set.
+            If the variant or selector is named by a short text, which has no parameters to set.
         """
         for name in params:
             group, _, option = name.partition("__")
@@ -391,7 +391,7 @@ def _check_reads_counts_only(settings: Settings) -> None:
     if has_rule or not isinstance(settings.method, Block) or settings.level:
         raise ConflictingSettings(
             "A synopsis already has its counts and their noise.",
-            "Leave out method, level and rule.",
+            "Leave out variant, level and rule.",
         )
 
 

@@ -123,7 +123,7 @@ class Percentile(Selector):
         The quantile, between 0 and 1.
     rule
         "threshold": the noisy count reaches it. "posterior": the true count more likely than not
-        does, which needs whole counts under noise (``method="block"``, Haar).
+        does, which needs whole counts under noise (``variant="block"``, Haar).
     context
         Whether "posterior" judges a cell with its neighbours.
     """

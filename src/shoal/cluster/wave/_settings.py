@@ -146,11 +146,11 @@ def option_name(options: Options) -> str:
 
 
 def _resolve_method(model: Any) -> Method:
-    method = _resolve("method", model.method, METHODS)
+    method = _resolve("variant", model.variant, METHODS)
     if model.is_private:
         return method
     if not isinstance(method, Block):
-        message = setting("method", option_name(method)) + " needs a privacy budget"
+        message = setting("variant", option_name(method)) + " needs a privacy budget"
         _conflict(message, "Give one: " + setting("epsilon", 1.0))
     return Plain()
 
@@ -228,7 +228,7 @@ def _check_selector(selector: Selector) -> Selector:
 def _check_together(model: Any, method: Method, selector: Selector, is_sparse: bool) -> None:
     if isinstance(method, ThresholdMethod) and not isinstance(selector, Percentile):
         given = setting("selector", option_name(selector))
-        message = given + " does not go with " + setting("method", option_name(method))
+        message = given + " does not go with " + setting("variant", option_name(method))
         _conflict(message, "Use " + setting("selector", "percentile"))
     if isinstance(selector, Percentile):
         _check_posterior(model, method, selector, is_sparse)
@@ -248,7 +248,7 @@ def _check_posterior(model: Any, method: Method, selector: Percentile, is_sparse
         _conflict(
             "The posterior needs whole noisy counts on a full grid",
             "Use it with epsilon, "
-            + setting("method", "block")
+            + setting("variant", "block")
             + " and "
             + setting("wavelet", "haar"),
         )

@@ -133,7 +133,7 @@ def _fit(
     if method in ALPHA:
         kind: Any = PrivTHR if method == "privthr" else PrivTHREM
         given = kind(alpha=alpha or ALPHA[method])
-    return WaveCluster(**common, method=given, epsilon=epsilon, random_state=draw).fit(X)
+    return WaveCluster(**common, variant=given, epsilon=epsilon, random_state=draw).fit(X)
 
 
 def order(
