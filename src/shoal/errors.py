@@ -404,12 +404,12 @@ def from_literal(text: str) -> ShoalError:
     ('InvalidSetting', 'E.g. n_public=500.', 'n_public')
     """
     name, message, hint, facts = literal_eval(text)
-    found: type[ShoalError] = globals()[name]
+    kind: type[ShoalError] = globals()[name]
     parts = [
         Text(tuple(part if isinstance(part, str) else SettingPart(*part) for part in each))
         for each in (message, hint)
     ]
-    return found(*parts, **facts)
+    return kind(*parts, **facts)
 
 
 def _plain(value: object) -> object:

@@ -32,7 +32,7 @@ def groups(n, k=3, d=2, seed=0):
 
 
 def untold(make, X, fits=FITS):
-    """How many fits say that no group can be told."""
+    """How many fits say that no group can be distinguished from noise."""
     said = 0
     for seed in range(fits):
         with warnings.catch_warnings(record=True) as heard:
@@ -161,9 +161,9 @@ def test_decimal_commas_are_a_table_of_nobody_and_that_is_said(tmp_path, monkeyp
     Path("visits.yaml").write_text(BOUNDS)
     shown = shoal_cluster("-k", "3")
     assert shown.exit_code == 1  # a finding
-    assert "No groups can be told" in " ".join(shown.output.split())
+    assert "No group can be distinguished" in " ".join(shown.output.split())
     assert "in 3 groups" not in " ".join(shown.output.split())
     told = json.loads(shoal_cluster("-k", "3", "--json", "-o", "other").output)
     assert (told["certain_groups"], told["rows_detected"]) == (0, False)
-    assert "No groups can be told" in Path("other/report-simulation.html").read_text()
+    assert "No group can be distinguished" in Path("other/report-simulation.html").read_text()
     assert shoal.load_model("other").is_certain_.tolist() == [False] * 3

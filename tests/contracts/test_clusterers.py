@@ -61,7 +61,7 @@ def test_number_columns_sizes_and_certainty_are_attributes(fitted, name):
 def test_groups_of_reports_are_certain_once_the_evidence_was_looked_at(fitted):
     model = fitted["LocalClusterer"]
     assert model.is_certain_ is None
-    told = model.evidence(REPORTS, random_state=0).told
+    told = model.evidence(REPORTS, random_state=0).is_certain
     assert model.is_certain_.tolist() == [told, told]
     assert model.fit(REPORTS).is_certain_ is None
 

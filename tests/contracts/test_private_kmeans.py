@@ -14,7 +14,7 @@ from shoal.errors import NotFinite
 from shoal.privacy import ApproxDP, Ledger, PureDP
 from shoal.synopsis import Synopsis
 
-# Tables here are small, and budgets too: that no group can be told of them is right.
+# Tables here are small, and budgets too: it is right that no group of them is certain.
 pytestmark = pytest.mark.filterwarnings("ignore::shoal.errors.NoGroupsDetected")
 rng = np.random.default_rng(9)
 every = pytest.mark.parametrize("method", METHODS)

@@ -77,7 +77,7 @@ def test_that_no_group_can_be_told_is_said_first_on_terminal_page_and_in_json():
     assert shown["result"]["values"]["is_certain_"] == [False, False]
     assert all(row[-1].endswith("(uncertain)") for row in shown["result"]["tables"][0]["rows"])
     text = " ".join(render_text(*few.lines).split())
-    assert "No groups can be told" in text
+    assert "No group can be distinguished" in text
     assert "in 2 groups" not in text
     assert "Group " not in text  # centres of noise are no news; they are in the folder
     assert few.values["certain_groups"] == 0

@@ -72,7 +72,7 @@ def test_that_nothing_stands_out_is_said_everywhere():
     shown = findings(none.to_result())
     assert shown["errors"][0] == NO_ROWS_DETECTED
     assert shown["result"]["tables"] == []
-    assert "No groups can be told" in " ".join(render_text(*none.lines).split())
+    assert "No group can be distinguished" in " ".join(render_text(*none.lines).split())
     assert none.values["groups"] == []
 
 

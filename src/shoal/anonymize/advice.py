@@ -62,10 +62,10 @@ def advise(policy: Policy, problem: Problem, outcome: Outcome) -> list[Advice]:
     """
     if outcome.method == KEPT_CUT:
         return []
-    found = [*_empty_columns(problem, outcome), *_huge_class(problem, outcome)]
+    advice = [*_empty_columns(problem, outcome), *_huge_class(problem, outcome)]
     if problem.codes.size <= _MOST_CELLS and not policy.privacy.models:
-        found += [*_local(policy, problem, outcome), *_more_suppression(policy, problem, outcome)]
-    return found
+        advice += [*_local(policy, problem, outcome), *_more_suppression(policy, problem, outcome)]
+    return advice
 
 
 def _empty_columns(problem: Problem, outcome: Outcome) -> list[Advice]:

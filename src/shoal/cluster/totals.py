@@ -22,14 +22,15 @@ from shoal.errors import NoGroupsDetected
 from shoal.estimator import RowCount
 from shoal.synopsis.weights import weights_of
 
+NO_GROUP = "No group can be distinguished from noise"
 NO_ROWS_DETECTED = (
-    "No groups can be told from noise: the counts are within what noise alone gives for an "
+    f"{NO_GROUP}: the counts are within what noise alone gives for an "
     "empty table. The budget is spent, and the release stands. Check whether rows were left "
     "out or moved to the edge of the box; otherwise use a larger epsilon, fewer groups or "
     "fewer columns."
 )
 NO_GROUP_CERTAIN = (
-    "No groups can be told from noise: the table is not empty, but no single group stands "
+    f"{NO_GROUP}: the table is not empty, but no single group stands "
     "clear of what noise alone gives. The budget is spent, and the release stands. Use "
     "fewer groups, fewer columns or a larger epsilon."
 )

@@ -29,7 +29,7 @@ class Sample:
         self._rng = rng
         self._draws: list[Floats] = []
         self._rows: list[Floats] = []
-        self._n_kept = 0
+        self._n_rows = 0
         self._highest = np.inf  # no row that draws more can stay
 
     def add(self, rows: Floats) -> None:
@@ -38,8 +38,8 @@ class Sample:
         good = draws < self._highest
         self._draws.append(draws[good])
         self._rows.append(rows[good])
-        self._n_kept += int(np.count_nonzero(good))
-        if self._n_kept > 2 * self._n + len(rows):  # seldom: a cut costs as much as it drops
+        self._n_rows += int(np.count_nonzero(good))
+        if self._n_rows > 2 * self._n + len(rows):  # seldom: a cut costs as much as it drops
             self._keep_smallest()
 
     def rows(self, width: int) -> Floats:
@@ -63,4 +63,4 @@ class Sample:
             self._highest = draws[smallest[self._n]]
             stay = np.sort(smallest[: self._n])
             draws, rows = draws[stay], rows[stay]
-        self._draws, self._rows, self._n_kept = [draws], [rows], len(draws)
+        self._draws, self._rows, self._n_rows = [draws], [rows], len(draws)

@@ -340,8 +340,8 @@ def _cautions(groups: KMeansGroups) -> list[str]:
     if missed == groups.k:
         return []
     uncertain = (
-        f"{missed} of the {groups.k} groups cannot be told from nobody: noise alone counts as many "
-        "in one of 1,000 releases."
+        f"{missed} of the {groups.k} groups cannot be distinguished from noise: noise alone counts "
+        "as many in one of 1,000 releases."
     )
     return [
         *([uncertain] if missed else []),

@@ -332,7 +332,7 @@ def _counted(groups: WaveGroups) -> str:
         return no_group_text(groups.model)
     rest = f"; about {groups.outside:,} are in none" if groups.outside else ""
     missed = groups.certain.count(False)
-    uncertain = f" {missed} of the groups cannot be told from nobody." if missed else ""
+    uncertain = f" {missed} of the groups cannot be distinguished from noise." if missed else ""
     rows = f"About {quantity(sum(groups.sizes), _one(groups), groups.unit)}"
     return f"{rows} in {count_text(groups.k)}{rest}.{uncertain}"
 
@@ -345,7 +345,7 @@ def _facts(groups: WaveGroups) -> list[Fact]:
         Fact(f"{unit} in groups, about", f"{sum(groups.sizes):,}", counts),
     ]
     if groups.outside:
-        thin = "spread too thinly to be told from noise"
+        thin = "spread too thinly to be distinguished from noise"
         facts.append(Fact(f"{unit} in none, about", f"{groups.outside:,}", thin))
     return facts
 

@@ -12,7 +12,7 @@ from shoal.arrays import Floats, Integers
 from shoal.cluster.figures import MAP_PARTS, column_pairs
 from shoal.cluster.intervals.result import Intervals
 from shoal.cluster.local.rounds import ROUNDS_FROM
-from shoal.cluster.totals import whole_shares
+from shoal.cluster.totals import NO_GROUP, whole_shares
 from shoal.errors import InvalidSetting, quantity, setting
 from shoal.evaluate import ami, normalised_inertia
 from shoal.figures import cell_map, raster_of_points
@@ -53,7 +53,7 @@ EVIDENCE = (
 )
 NOTHING_SPENT = "nothing was spent here: the promise is the reports' own"
 NO_GROUPS = (
-    "No groups can be told from noise: centres learnt from one half of the reports fit the "
+    f"{NO_GROUP}: centres learnt from one half of the reports fit the "
     "other half no better than what the same learner finds where there are no groups. "
     "Collect more reports, look for fewer groups, or use a larger epsilon."
 )
@@ -181,7 +181,7 @@ class LocalGroups:
     @property
     def may_be_noise(self) -> bool | None:
         """Whether noise alone would look like these groups; None if that was not tested."""
-        return None if self.evidence is None else not self.evidence.told
+        return None if self.evidence is None else not self.evidence.is_certain
 
     @property
     def needed(self) -> int | None:

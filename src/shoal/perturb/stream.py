@@ -62,7 +62,7 @@ class Streamed:
     draft: Draft | None = None
 
     @property
-    def kept_by(self) -> str | None:
+    def draft_run(self) -> str | None:
         """The run whose draft stores drawn blocks; None if lost reports must be paid again."""
         return None if self.draft is None else self.draft.run
 

@@ -75,7 +75,7 @@ def central_errors(trial: Trial, epsilon: float, seed: int) -> Floats:
     k, box = len(trial.start), Box.unit(trial.rows.shape[1])
     method = PrivateKMeans(k, epsilon=epsilon * trial.people / n, domain=box, random_state=seed)
     with warnings.catch_warnings():
-        # That no group can be told from noise is what the errors say.
+        # That no group can be distinguished from noise is what the errors say.
         warnings.simplefilter("ignore")
         model = refit(method, StandInRows(trial.rows, n, box)).model
     return center_errors(model.cluster_centers_, trial.plain_centers)

@@ -29,7 +29,7 @@ class Description:
         none, or brings its own.
     what_if
         The errors at a quarter, once and four times the budget; None for promises other than pure
-        differential privacy, and where no group can be told from noise.
+        differential privacy, and where no group can be distinguished from noise.
     curve
         The cost of other numbers of groups; None where no cells or reports tell it.
 

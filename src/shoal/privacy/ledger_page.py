@@ -41,7 +41,7 @@ class Mechanism(Protocol[Value, Output]):
     has ``to_arrays(output)`` and ``from_arrays(arrays)``, so that a run can be resumed. One that
     reads rows between its draws, or whose output's length is drawn, says ``pays_first``. One whose
     output draws when it is read, and keeps what it drew beside the ledger, names the run it is
-    kept for: ``kept_by``. One whose fits ``shoal.audit.replay`` can follow knows its law:
+    kept for: ``draft_run``. One whose fits ``shoal.audit.replay`` can follow knows its law:
     ``log_ratio(output, value, other)`` and ``worst_ratio(value, other)``, the largest of them.
     """
 
@@ -243,7 +243,7 @@ class Page:
         recorded = run.recorded()
         if recorded is not None:
             return self._release_again(run, mechanism, value, rng, of, what, recorded)
-        if getattr(mechanism, "kept_by", None) == run.name:
+        if getattr(mechanism, "draft_run", None) == run.name:
             self._pay(lambda: made, rng, of, run.next_record(what, pack_arrays([])))  # [P5]
             return mechanism.release(value, rng)
         if getattr(mechanism, "pays_first", False):
@@ -279,7 +279,7 @@ class Page:
             )
         made = mechanism.guarantee
         self._pay(lambda: made, rng, of, paid=True)  # [P4] held against the promise all the same
-        if getattr(mechanism, "kept_by", None) == run.name:
+        if getattr(mechanism, "draft_run", None) == run.name:
             return mechanism.release(value, rng)
         return cast("Output", output_of(mechanism, unpack_arrays(recorded.content)))
 

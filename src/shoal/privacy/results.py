@@ -65,5 +65,5 @@ class Result:
         leaves = {**self.settings, **self.released}
         shown = {name: leaf.value for name, leaf in leaves.items()}
         hidden = ", ".join(self.protected)
-        kept = [f"For the holder of the rows only, and not shown: {hidden}."] if hidden else []
-        return summary_html(self.kind, shown, [*promise_sentences(self.guarantee), *kept])
+        withheld = [f"For the holder of the rows only, and not shown: {hidden}."] if hidden else []
+        return summary_html(self.kind, shown, [*promise_sentences(self.guarantee), *withheld])

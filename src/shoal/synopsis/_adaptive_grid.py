@@ -18,7 +18,7 @@ from shoal.estimator import Spending
 from shoal.mechanisms import Geometric
 from shoal.privacy import LedgerOrPath, PureDP
 from shoal.randomness import Seed
-from shoal.synopsis.uniform_grid import MAX_CELLS_DENSE, AskedCells, GridSynopsis
+from shoal.synopsis.uniform_grid import MAX_CELLS_DENSE, CellsSetting, GridSynopsis
 from shoal.synopsis.weights import Negative
 
 
@@ -201,7 +201,7 @@ class AdaptiveGrid(GridSynopsis):
         epsilon: Any = None,
         privacy: PureDP | None = None,
         domain: Box | Schema | None = None,
-        cells: AskedCells = "auto",
+        cells: CellsSetting = "auto",
         consistency: bool = True,
         negative: Negative = "norm-cut",
         coarse_share: float = 0.5,

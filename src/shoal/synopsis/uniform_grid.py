@@ -17,7 +17,7 @@ from shoal.randomness import Seed
 from shoal.synopsis.base import Synopsis, check_max_cells
 from shoal.synopsis.weights import Negative, check_negative
 
-AskedCells = int | Sequence[int] | NDArray[np.integer] | Literal["auto"]
+CellsSetting = int | Sequence[int] | NDArray[np.integer] | Literal["auto"]
 MAX_CELLS_DENSE = 2_000_000  # docs/decisions/synopses.md
 _MOST_NAMED_AXES = 3  # an entry of the ledger stays one line
 
@@ -25,7 +25,7 @@ _MOST_NAMED_AXES = 3  # an entry of the ledger stays one line
 class GridSynopsis(Synopsis):
     """Base class of synopses that begin with a grid of cells."""
 
-    cells: AskedCells = "auto"
+    cells: CellsSetting = "auto"
     negative: Negative = "norm-cut"
     sparse: bool = False
     max_cells: int = MAX_CELLS_DENSE
@@ -155,7 +155,7 @@ class UniformGrid(GridSynopsis):
         epsilon: Any = None,
         privacy: PureDP | None = None,
         domain: Box | Schema | None = None,
-        cells: AskedCells = "auto",
+        cells: CellsSetting = "auto",
         negative: Negative = "norm-cut",
         sparse: bool = False,
         max_cells: int = MAX_CELLS_DENSE,

@@ -271,7 +271,7 @@ def test_few_reports_are_said_to_leave_noise(reported):
     run("perturb", "few.csv", "--mechanism", "local-grid", "--epsilon", 1, *common)
     shown = learn("few.parquet", "--json", k="2")
     assert json.loads(shown.stdout)["may_be_noise"] is True
-    assert "No groups can be told" in Path("model/report.html").read_text()
+    assert "No group can be distinguished" in Path("model/report.html").read_text()
 
 
 def test_only_reports_on_spark_may_be_too_many_for_a_control(monkeypatch):

@@ -9,7 +9,7 @@ from shoal.errors import ConflictingSettings, InvalidSetting
 from shoal.privacy import Ledger, PureDP
 from shoal.randomness import Randomness
 
-# Some tables here are small, and budgets too: that no group can be told of them is right.
+# Some tables here are small, and budgets too: it is right that no group of them is certain.
 pytestmark = pytest.mark.filterwarnings("ignore::shoal.errors.NoGroupsDetected")
 rng = np.random.default_rng(7)
 BOX = Box(x=(0, 10), y=(0, 10))

@@ -155,7 +155,7 @@ def test_far_rows_are_clusters_of_their_own_and_no_row_is_in_two():
     assert sorted(split.counts.sum(axis=1).tolist()) == [0, 0, 60, 500]
     means = move_to_means(split, picks, spending(), of="means")
     assert means.sizes.sum().round() == 560
-    far = means.with_told(2)
+    far = means.with_detected(2)
     assert len(far.centers) == 3
     assert np.allclose(far.centers[2], 0.6, atol=0.05)
 

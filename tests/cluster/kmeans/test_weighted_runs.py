@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 from sklearn.cluster import KMeans
 
-from shoal.cluster.kmeans.weighted import best_of_runs, find_centers, move_until_settled, seed_runs
+from shoal.cluster.kmeans.weighted import best_of_runs, find_centers, move_until_still, seed_runs
 from shoal.randomness import Randomness
 
 rng = np.random.default_rng(8)
@@ -31,8 +31,8 @@ def test_a_run_begins_at_points_and_at_all_of_them_if_there_are_no_more():
 def test_settled_centres_are_the_means_of_their_points():
     points, weights = rng.uniform(-1, 1, (100, 2)), rng.uniform(1, 5, 100)
     seeds = seed_runs(points, weights, 3, 4, np.random.default_rng(3))
-    settled, spread = move_until_settled(points, weights, seeds)
-    again, _ = move_until_settled(points, weights, settled)
+    settled, spread = move_until_still(points, weights, seeds)
+    again, _ = move_until_still(points, weights, settled)
     assert np.allclose(again, settled, atol=0.02)
     for run, total in zip(settled, spread, strict=True):
         assert inertia(points, weights, run) == pytest.approx(total, rel=1e-2)
@@ -40,7 +40,7 @@ def test_settled_centres_are_the_means_of_their_points():
 
 def test_a_centre_without_points_stays():
     points = np.array([[-0.5], [-0.4]])
-    settled, _ = move_until_settled(points, np.ones(2), np.array([[[-0.45], [0.9]]]))
+    settled, _ = move_until_still(points, np.ones(2), np.array([[[-0.45], [0.9]]]))
     assert settled[0].ravel().tolist() == pytest.approx([-0.45, 0.9])
 
 

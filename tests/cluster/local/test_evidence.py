@@ -34,7 +34,7 @@ GRID = LocalGrid(BOX, epsilon=4.0, n_expected=1_500)
 @pytest.mark.parametrize("mechanism", [LAPLACE, GRID], ids=["laplace", "grid"])
 def test_clear_groups_are_told(mechanism):
     found = evidence("groups", mechanism)
-    assert found.told
+    assert found.is_certain
     assert min(found.margins.values()) > found.needed
     assert found.inertia_ratio > 1.5
 
@@ -42,18 +42,18 @@ def test_clear_groups_are_told(mechanism):
 @pytest.mark.heavy
 @pytest.mark.parametrize("kind", ["spread evenly", "at one point"])
 def test_people_without_groups_are_not(kind):
-    assert not evidence(kind, LAPLACE).told
+    assert not evidence(kind, LAPLACE).is_certain
 
 
 @pytest.mark.heavy
 def test_noise_that_drowns_clear_groups_leaves_none_to_tell():
-    assert not evidence("groups", NDLaplace(0.3, domain=BOX)).told
+    assert not evidence("groups", NDLaplace(0.3, domain=BOX)).is_certain
 
 
 def test_too_few_reports_for_two_halves_tell_nothing():
     reports = LAPLACE.release(PLACES, Randomness(1).noise)
     model = LocalClusterer(3, mechanism=LAPLACE, random_state=1)
-    assert not model.evidence(reports).told
+    assert not model.evidence(reports).is_certain
 
 
 @pytest.mark.heavy

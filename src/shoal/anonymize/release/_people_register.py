@@ -160,7 +160,7 @@ class KnownPeople:
     basis: Basis
     register: Register | None = None
     path: Path | None = None
-    is_kept: bool = False
+    continues_register: bool = False
 
     def joined_by(self, table: AnyTable) -> "KnownPeople":
         """Return the state after the release of this table, whose people must all be new."""
@@ -217,7 +217,7 @@ def people_of_run(
         if not register.complete and not new_people:
             raise missing_statement_error(by_person=True)
         basis: Basis = "compared" if register.complete else "compared and stated"
-        yield KnownPeople(basis, register, path, is_kept=True)
+        yield KnownPeople(basis, register, path, continues_register=True)
 
 
 def missing_statement_error(by_person: bool) -> NewPeopleNotStated:
@@ -363,7 +363,7 @@ def stage_register(people: KnownPeople, files: FileSet, overwrite: bool = False)
     """
     if people.path is None or people.register is None:
         return
-    part = files.file(people.path, overwrite or people.is_kept)
+    part = files.file(people.path, overwrite or people.continues_register)
     with named_failure(people.path):
         write_register(people.register, part)
 

@@ -406,10 +406,10 @@ class TopDownRun(GreedySearch):
         length = np.bincount(classes.ids, minlength=classes.size)
         start = np.cumsum(length) - length
         node = labels[frontier.order[start]]
-        classes_kept = ClassSlices(start, length, people, node).take(hold)
+        passing = ClassSlices(start, length, people, node).take(hold)
         for q in range(problem.d):
-            frontier.descend(q, classes_kept)
-        frontier.add(classes_kept, self._references, np.empty(0, dtype=np.int64))
+            frontier.descend(q, passing)
+        frontier.add(passing, self._references, np.empty(0, dtype=np.int64))
 
     def split(self, q: int, place: int) -> None:
         """Divide every class at a node by its children, and suppress the children that fail."""

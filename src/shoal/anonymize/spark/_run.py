@@ -128,7 +128,7 @@ class SparkRun:
     def _keep_people(self, people: KnownPeople) -> None:
         """Write the register of people on this machine, before the table gets its name."""
         if people.path is not None:
-            with file_set(people.path, self._overwrite or people.is_kept) as files:
+            with file_set(people.path, self._overwrite or people.continues_register) as files:
                 stage_register(people, files, self._overwrite)
 
     def _write_checked(
@@ -253,7 +253,7 @@ class SparkRun:
             raise InvalidPolicy(
                 f"{table} is read by this run.", "Choose another name under `output`."
             )
-        new = [*wanted, *([] if people.is_kept else register)]
+        new = [*wanted, *([] if people.continues_register else register)]
         taken = [uri for uri in new if self._files.exists(uri)]
         if taken and not overwrite:
             raise AlreadyExists(

@@ -23,7 +23,7 @@ __all__ = ["twins"]
 
 def _all() -> dict[str, Twin]:
     """Return the twins of every file of this folder that has any."""
-    files = [import_module(f"{__name__}.{found.name}") for found in iter_modules(__path__)]
+    files = [import_module(f"{__name__}.{module.name}") for module in iter_modules(__path__)]
     return {name: twin for file in files for name, twin in getattr(file, "twins", {}).items()}
 
 

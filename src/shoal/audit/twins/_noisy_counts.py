@@ -47,7 +47,7 @@ def _draw_with_exact_size(size: int, n: int, rng: Stream) -> Any:
 
 
 @declare_broken("which rows of a person are kept hangs on where they lie in the table")
-def _draw_rows_kept_by_place(in_front: int, n: int, rng: Stream) -> Any:
+def _draw_rows_chosen_by_place(in_front: int, n: int, rng: Stream) -> Any:
     """Draw counts of two cells; twenty people have a row in each, of which the even one stays."""
     places = in_front + np.arange(40)
     counts = np.bincount(np.arange(40)[places % 2 == 0] % 2, minlength=2)
@@ -128,7 +128,7 @@ twins = {
         "hidden. At the ceiling.",
     ),
     "rows kept by their place": Twin(
-        _draw_rows_kept_by_place,
+        _draw_rows_chosen_by_place,
         (0, 1),
         CLAIM,
         at_least=9.7,

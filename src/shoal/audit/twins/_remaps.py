@@ -33,7 +33,7 @@ def _draw_first_reports(form: Any) -> BrokenMechanism:
     return BrokenMechanism(draw, form.reason)
 
 
-def _is_kept_off_the_grid(z: Floats) -> np.ndarray:
+def _stays_off_the_grid(z: Floats) -> np.ndarray:
     """Off the grid, though nearer to a node than to a row, were the person at the second place."""
     there = np.vstack([NEARBY, OTHERS])
     to_node = np.linalg.norm(z - _GRID.on_grid(there, z), axis=1)
@@ -41,10 +41,10 @@ def _is_kept_off_the_grid(z: Floats) -> np.ndarray:
     return np.asarray((to_node > 1e-9) & (to_node < to_row))
 
 
-def _is_kept_near_the_row(z: Floats) -> np.ndarray:
+def _stays_near_the_row(z: Floats) -> np.ndarray:
     """The same, near the person's row: means of others' rows, off the grid too, lie elsewhere."""
     near = np.linalg.norm(z - INNER, axis=1) < 0.5
-    return np.asarray(near & _is_kept_off_the_grid(z))
+    return np.asarray(near & _stays_off_the_grid(z))
 
 
 def _is_on_last_grid_line(z: Floats) -> np.ndarray:
@@ -94,7 +94,7 @@ twins = {
         _GRID,
         inner,
         1.33,
-        _is_kept_off_the_grid,
+        _stays_off_the_grid,
         "A thesis' algorithms 3 and 4: a noisy point is snapped to a grid unless a true row is "
         "nearer. A point that stayed off the grid where no other row is near gives the person's "
         "own row away.",
@@ -120,7 +120,7 @@ twins = {
         FlawedOptimalRemap(1),
         inner,
         3.76,
-        _is_kept_near_the_row,
+        _stays_near_the_row,
         "The thesis' algorithm 5: what fell outside becomes a weighted mean of true rows in a "
         "ball around the person's true row; the rest is snapped as in algorithms 3 and 4.",
     ),

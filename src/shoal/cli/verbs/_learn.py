@@ -192,14 +192,14 @@ def _learn_rounds(
         return shown, [output / name for name in made]
 
 
-def _check_same_number(groups: str | None, asked: int) -> None:
+def _check_same_number(groups: str | None, n_groups: int) -> None:
     wanted = parse_groups(groups)
-    if wanted is not None and (len(wanted) != 1 or wanted[0] != asked):
+    if wanted is not None and (len(wanted) != 1 or wanted[0] != n_groups):
         raise InvalidSetting(
-            f"These rounds asked about {asked} groups, and say nothing of another number.",
+            f"These rounds asked about {n_groups} groups, and say nothing of another number.",
             sentence(
-                f"Leave out {{n_clusters}}, or give {{n_clusters:{asked}}}. Another number takes "
-                "other reports."
+                f"Leave out {{n_clusters}}, or give {{n_clusters:{n_groups}}}. Another number "
+                "takes other reports."
             ),
             setting="n_clusters",
         )

@@ -133,10 +133,10 @@ def plan(
         progress.step("Fitting made-up tables")
         if model is not None:
             _refuse_facts({**facts, "--columns": columns})
-            found = _what_if(model, settings, progress)
+            result = _what_if(model, settings, progress)
         else:
-            found = _from_facts(groups, domain, columns, n_expected, shape, settings, progress)
-    show_verdicts(page(found), say, output, overwrite=overwrite, private=False)
+            result = _from_facts(groups, domain, columns, n_expected, shape, settings, progress)
+    show_verdicts(page(result), say, output, overwrite=overwrite, private=False)
 
 
 def _from_facts(

@@ -125,6 +125,6 @@ def _lines(outcome: "Outcome") -> list[Line | Table]:
         lines.append(Line("Nothing", "to do: every cell and the page are there."))
     else:
         counts = outcome.reproduction.counts()
-        said = ", ".join(f"{count} {verdict}" for verdict, count in counts.items())
-        lines += [Line("Claims", f"{said}."), Line("Found", outcome.reproduction.lead)]
+        tally = ", ".join(f"{count} {verdict}" for verdict, count in counts.items())
+        lines += [Line("Claims", f"{tally}."), Line("Found", outcome.reproduction.lead)]
     return [*lines, Line("Page", str(outcome.folder / PAGE), is_literal=True)]

@@ -38,8 +38,8 @@ _EFFORT = 30_000  # cells times runs of k-means: many runs where they cost littl
 class Clusters:
     """Centres in [-1, 1]^d, with their noisy numbers of rows and the noise to expect in each.
 
-    ``counted`` are unbiased counts of the same clusters, by which they are told from nobody; of
-    refined centres the sizes themselves.
+    ``counted`` are unbiased counts of the same clusters, by which they are distinguished from
+    noise; of refined centres the sizes themselves.
     """
 
     centers: Floats
@@ -248,8 +248,8 @@ def weighted_cells(synopsis: Synopsis, plan: Plan, k: int, by: Clusterer) -> Cel
 def even_points(synopsis: Synopsis, k: int, by: Clusterer) -> CellPoints:
     """Public points all over the box, each as heavy as its cell makes it.
 
-    Counts in which noise is large are shrunk towards their mean: what cannot be told from noise
-    leaves the points even, and centres of even points are the best guess without any rows.
+    Counts in which noise is large are shrunk towards their mean: what cannot be distinguished from
+    noise leaves the points even, and centres of even points are the best guess without any rows.
     """
     cells, estimates = cell_points(synopsis, by=by), synopsis._estimates
     assert estimates is not None

@@ -131,10 +131,10 @@ class PrivateKMeans(CentroidClusterer):
         The noisy or public number of rows, and what noise moves it by at most in 95 of 100
         releases, 0 if it is public; how many clusters.
     is_certain_, rows_detected_, noise_sizes_
-        Whether each cluster, and the table, can be told from nobody; what noise alone would count
-        in each cluster, in one of 1,000 releases of a table of nobody for all clusters together.
-        Where none can be told, ``fit`` warns with ``shoal.errors.NoGroupsDetected``: the release is
-        paid for, and stays.
+        Whether each cluster, and the table, can be distinguished from noise; what noise alone would
+        count in each cluster, in one of 1,000 releases of a table of nobody for all clusters
+        together. Where none can, ``fit`` warns with ``shoal.errors.NoGroupsDetected``: the release
+        is paid for, and stays.
     cost_curve_
         The cost of each number of clusters that was tried, with the noise in it: a
         ``choose.CostCurve``. None for a single number, and for rules other than "simulation".
@@ -276,7 +276,7 @@ class PrivateKMeans(CentroidClusterer):
             means = take_step(spending, plan, step, rings, radius_guess, errors)
             centers, errors, labelled_by = means.centers, means.errors, None
             if len(centers) > k:
-                clear = means.with_told(plan.micro_clusters)
+                clear = means.with_detected(plan.micro_clusters)
                 centers, errors = join_small_clusters(clear, k, rng), None
 
         # 6. Centres that the plan left without a step are cells.

@@ -116,7 +116,7 @@ class Means:
     errors: Floats
     noise: NoiseSum  # in each of the sizes
 
-    def with_told(self, n: int) -> "Means":
+    def with_detected(self, n: int) -> "Means":
         """The first ``n``, and of the others those with more rows than noise alone would count."""
         is_clear = self.sizes > self.noise.reach(CHANCE / len(self.sizes))
         chosen = is_clear | (np.arange(len(is_clear)) < n)

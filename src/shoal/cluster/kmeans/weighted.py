@@ -72,7 +72,7 @@ def best_of_runs(
     best, least = points[:k], np.inf
     for start in range(0, runs, at_once):
         centers = seed_runs(points, weights, k, min(at_once, runs - start), rng)
-        centers, inertia = move_until_settled(points, weights, centers)
+        centers, inertia = move_until_still(points, weights, centers)
         run = int(np.argmin(inertia))
         if inertia[run] < least:
             best, least = centers[run], inertia[run]
@@ -105,7 +105,7 @@ def seed_runs(
     return centers
 
 
-def move_until_settled(points: Floats, weights: Floats, centers: Floats) -> tuple[Floats, Floats]:
+def move_until_still(points: Floats, weights: Floats, centers: Floats) -> tuple[Floats, Floats]:
     """Move the centres of each run to the means of their points until they rest (Lloyd).
 
     Returns
@@ -251,8 +251,8 @@ def shrink_counts(noisy_counts: Floats, variance: float) -> Floats:
     mean = max(float(noisy_counts.mean()), FAINT)
     away = noisy_counts - mean
     spread = float((away**2).sum()) / max(1, away.size - 1)
-    told = max(0.0, 1 - variance / spread) if spread else 0.0
-    return np.maximum(mean + told * away, 0)
+    signal_share = max(0.0, 1 - variance / spread) if spread else 0.0
+    return np.maximum(mean + signal_share * away, 0)
 
 
 def part_beyond_noise(noisy_counts: Floats, scale: float) -> Floats:

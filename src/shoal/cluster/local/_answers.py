@@ -29,13 +29,15 @@ class _PairTable(NamedTuple):
 
 def tree_of_answers(mechanism: PrototypeReport, reports: Reports) -> TreeModel:
     """Return a model of records from answers about one or two columns each."""
-    people_asked = np.bincount(reports.values[:, 0], minlength=len(mechanism.questions))
+    people_per_question = np.bincount(reports.values[:, 0], minlength=len(mechanism.questions))
     answers = [mechanism.answers(reports, i) for i in range(len(mechanism.questions))]
     if len(mechanism.questions[0]) == 1:
         return TreeModel(tuple(_counts(each.value) for each in answers), (), ())
     tables = {
         (pair[0], pair[1]): _PairTable(each.value, _variance(each, n))
-        for pair, each, n in zip(mechanism.questions, answers, people_asked.tolist(), strict=True)
+        for pair, each, n in zip(
+            mechanism.questions, answers, people_per_question.tolist(), strict=True
+        )
     }
     columns = _columns_of(tables, len(mechanism.sizes))
     edges, joint = _dependent_pairs(tables, columns)

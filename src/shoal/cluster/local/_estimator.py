@@ -346,7 +346,7 @@ class LocalClusterer(GroupsMixin, ComputedOnce, NotebookDisplay, BaseEstimator):
         Returns
         -------
         Evidence or None
-            ``evidence.told`` is the verdict; None for reports of a ``LocalGrid`` that Spark
+            ``evidence.is_certain`` is the verdict; None for reports of a ``LocalGrid`` that Spark
             counted: none of them is on this machine.
         """
         if isinstance(reports, FrameReports):
@@ -354,10 +354,10 @@ class LocalClusterer(GroupsMixin, ComputedOnce, NotebookDisplay, BaseEstimator):
         own = check_reports(reports, self.mechanism, self.method == "plain")
         if isinstance(own, GatheredReports) and not len(own.values):
             return None
-        found = evidence_of(self, Reports(own.values, own.mechanism, own.remap), random_state)
+        evidence = evidence_of(self, Reports(own.values, own.mechanism, own.remap), random_state)
         if hasattr(self, "cluster_centers_"):
-            self.is_certain_ = np.full(self.n_clusters_, found.told)
-        return found
+            self.is_certain_ = np.full(self.n_clusters_, evidence.is_certain)
+        return evidence
 
     def label_mechanism(self, epsilon: Number) -> RandomizedResponse:
         """Return the k-ary randomised response by which clients may send their labels.

@@ -220,9 +220,9 @@ class LocalPrototypes(ScoredPrototypes):
         own, mechanism = reports_of_round(reports, self.mechanism, self.round)
         rng = Randomness(random_state).compute
         records = self._learn(mechanism, own, rng)  # [P3]
-        found = find_prototypes(records, self.n_clusters, rng, _STARTS)
-        lines = np.hstack([found.numbers, found.codes])
-        reach = _reach(records, found)
+        prototypes = find_prototypes(records, self.n_clusters, rng, _STARTS)
+        lines = np.hstack([prototypes.numbers, prototypes.codes])
+        reach = _reach(records, prototypes)
         return replace(
             self, round=self.round + 1, synthetic=records, prototype_lines=lines, reach=reach
         )

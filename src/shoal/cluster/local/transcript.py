@@ -77,7 +77,7 @@ class AllRounds:
     draft: Draft | None = None
 
     @property
-    def kept_by(self) -> str | None:
+    def draft_run(self) -> str | None:
         """The run whose draft stores the rounds; None if lost reports must be paid again."""
         return None if self.draft is None else self.draft.run
 
@@ -102,7 +102,7 @@ class AllRounds:
         (groups,) = self._stored(0, n, lambda: [self.first.groups(n, rng)])  # [P1]
         while state.mechanism is not None:
             number, own = state.round, records[groups == state.round]
-            state = self._asked(state)
+            state = self._with_stored_question(state)
             mechanism: Any = state.mechanism
             values = self._answers(mechanism, own, number, rng)
             lines.append(np.column_stack([np.full(len(values), number), values]))
@@ -110,13 +110,13 @@ class AllRounds:
             state = state.advance(_reports(mechanism, values), self.seed + number)  # [P4]
         return Transcript(self.first, np.concatenate(lines), tuple(questions), self.seed)
 
-    def _asked(self, state: State) -> State:
+    def _with_stored_question(self, state: State) -> State:
         """Return the state with the question that was asked before the run was killed, if any."""
         written = json.dumps(settings_of(state.mechanism)).encode()
         number = 2 * state.round + 1
         (text,) = self._stored(number, None, lambda: [np.frombuffer(written, np.uint8)])  # [P5]
-        asked = text.tobytes()
-        return state if asked == written else _as_published(state, parse_json(asked.decode()))
+        stored = text.tobytes()
+        return state if stored == written else _as_published(state, parse_json(stored.decode()))
 
     def _answers(
         self, mechanism: Any, own: Floats, number: int, rng: np.random.Generator

@@ -120,11 +120,11 @@ def _deviation(labels: Integers, k: int, variance: float, gain: float) -> Floats
 
 def _is_stable(model: Any, refits: list[_Refit]) -> NDArray[np.bool_]:
     """Whether most refits have a group with half of the cells of each group."""
-    found = np.array([_is_found(model.cell_labels_, refit.labels) for refit in refits])
-    return np.asarray(found.mean(axis=0) >= 1 - _MOST_LOST)
+    matched = np.array([_has_match(model.cell_labels_, refit.labels) for refit in refits])
+    return np.asarray(matched.mean(axis=0) >= 1 - _MOST_LOST)
 
 
-def _is_found(labels: Integers, others: Integers) -> NDArray[np.bool_]:
+def _has_match(labels: Integers, others: Integers) -> NDArray[np.bool_]:
     inside = labels.ravel() >= 0
     own, other = labels.ravel()[inside], others.ravel()[inside]
     k, most = int(own.max(initial=-1)) + 1, int(others.max(initial=-1)) + 2

@@ -151,9 +151,9 @@ def combine(
     is_clear = are_distinct(loaded, opened, centers)
     is_published = is_clear or publish_anyway
     if is_published:
-        told = with_caution(text, is_clear)
+        note = with_caution(text, is_clear)
         units = (box.high - box.low) / 2
-        document = model_document(loaded, centers, units, opened.people, told, errors)
+        document = model_document(loaded, centers, units, opened.people, note, errors)
         model = sign_document("model", document, private)
         _write(output, model)
         if db is not None:

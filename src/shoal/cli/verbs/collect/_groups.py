@@ -259,8 +259,8 @@ def _publish_robust(
     box, n = box_of(campaign.document), sum(store.sums(0).values())
     cut = f"{cells} cells were cut, by about {people:.0f} people in all."
     is_clear = learning.shows_groups(campaign, store, seed)
-    told = with_caution(cut, is_clear)
-    model = learning.model_document(campaign, centers, (box.high - box.low) / 2, n, told)
+    note = with_caution(cut, is_clear)
+    model = learning.model_document(campaign, centers, (box.high - box.low) / 2, n, note)
     is_published = is_clear or publish_anyway
     if is_published:
         store.publish("model", 0, sign_document("model", model, private))

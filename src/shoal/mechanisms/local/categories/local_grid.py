@@ -21,7 +21,7 @@ from shoal.mechanisms.local.reports import Reports
 from shoal.privacy import LocalDP
 from shoal.privacy.exact import Number
 
-AskedCells = int | Sequence[int] | Literal["auto"]
+CellsSetting = int | Sequence[int] | Literal["auto"]
 Oracle = RandomizedResponse | LocalHash
 _USUAL_CLUSTERS = 8  # what cells are chosen for where nobody says how many are looked for
 # Cells in all: more are slow to learn from, and were never better (docs/decisions/local-grid.md).
@@ -82,7 +82,7 @@ class LocalGrid:
     domain: Box
     _: KW_ONLY
     epsilon: Number
-    cells: AskedCells = "auto"
+    cells: CellsSetting = "auto"
     n_expected: int | None = None
     n_clusters: int | None = None
 
