@@ -1,9 +1,13 @@
 """Fixtures for all tests: draws that depend on no other test; a Spark cluster for each process."""
 
+import hashlib
 import os
+import random
 import subprocess
 import sys
 import unittest
+from contextlib import contextmanager
+from itertools import count
 from pathlib import Path
 
 import numpy as np
@@ -39,8 +43,75 @@ LONG_FOLDERS = (
 LONG_FIXTURES = {"browser", "cluster_url", "learnt", "spark", "standalone", "through_connect"}
 
 
+class _Entropy:
+    """Bytes that follow from a name, in place of the operating system's.
+
+    Noise, keys and names of runs are drawn from `os.urandom`, which `secrets` reads through
+    `random`: with both replaced, a test draws the same on every run, and still never draws the
+    same bytes twice. A forked process goes on with bytes of its own; one that is started afresh
+    has the operating system's.
+    """
+
+    def __init__(self, salt):
+        self._salt = salt
+        self._name, self._blocks = None, count()
+        # Bound now, since a test may replace it.
+        self._from_os = os.urandom
+        os.register_at_fork(before=self._number_fork, after_in_child=self._name_fork)
+
+    def draw(self, size):
+        if self._name is None:
+            return self._from_os(size)
+        text = f"{self._salt} {self._name} {next(self._blocks)}"
+        return hashlib.shake_256(text.encode()).digest(size)
+
+    @contextmanager
+    def named(self, name):
+        """Draw the bytes of this name; of None, the operating system's."""
+        before = self._name, self._blocks, os.urandom, random._urandom
+        self._name, self._blocks = name, count()
+        os.urandom = random._urandom = self.draw
+        try:
+            yield
+        finally:
+            self._name, self._blocks, os.urandom, random._urandom = before
+
+    def _number_fork(self):
+        self._fork = next(self._blocks)
+
+    def _name_fork(self):
+        if self._name is not None:
+            self._name, self._blocks = f"{self._name} fork {self._fork}", count()
+
+    @pytest.hookimpl(wrapper=True)
+    def pytest_runtest_protocol(self, item):
+        """Name the bytes by the test, unless it is marked `fresh_noise`."""
+        path, _, test = item.location
+        with self.named(None if item.get_closest_marker("fresh_noise") else f"{path} {test}"):
+            return (yield)
+
+    @pytest.hookimpl(wrapper=True)
+    def pytest_fixture_setup(self, fixturedef, request):
+        """Name those of a fixture that tests share by itself, whichever test comes first."""
+        if request.scope == "function":
+            return (yield)
+        with self.named(f"{request.node.nodeid} {fixturedef.argname} {request.param_index}"):
+            return (yield)
+
+
+def pytest_configure(config):
+    """Have tests and the examples of docstrings draw the same noise on every run."""
+    config.pluginmanager.register(_Entropy(config.getoption("--noise")))
+
+
 def pytest_addoption(parser):
-    """Add --quick, which `make quick` uses, and --heavy, which tools/heavy_tests.py does."""
+    """Add --quick, which `make quick` uses, --heavy, which tools/heavy_tests.py does, --noise."""
+    parser.addoption(
+        "--noise",
+        default="",
+        metavar="NAME",
+        help="other noise than usual, the same for the same name: shows what holds by chance",
+    )
     parser.addoption(
         "--quick",
         action="store_true",

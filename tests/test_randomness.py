@@ -1,6 +1,7 @@
 import copy
 import os
 import pickle
+import secrets
 import subprocess
 import sys
 from concurrent.futures import ProcessPoolExecutor
@@ -28,6 +29,28 @@ def test_without_a_seed_runs_differ_and_are_real():
     one, two = Randomness(), Randomness()
     assert first_words(one.noise) != first_words(two.noise)
     assert not one.noise.simulation
+
+
+def test_without_a_seed_noise_follows_from_what_the_operating_system_gives(monkeypatch):
+    def words_for(entropy):
+        monkeypatch.setattr("random._urandom", lambda size: entropy * size)
+        return first_words(Randomness().noise)
+
+    assert words_for(b"a") == words_for(b"a") != words_for(b"b")
+
+
+def test_processes_draw_noise_of_their_own():
+    script = "from shoal.randomness import Randomness; print(Randomness().noise.random())"
+    command = [sys.executable, "-c", script]
+    one, two = (subprocess.check_output(command, text=True) for _ in range(2))
+    assert one != two
+
+
+def test_a_test_draws_the_same_on_every_run_and_never_the_same_twice(pytestconfig):
+    if pytestconfig.getoption("--noise"):
+        pytest.skip("other noise than usual was asked for")
+    drawn = [secrets.token_hex(4), os.urandom(4).hex(), secrets.token_hex(4)]
+    assert drawn == ["0d05467d", "f012fe29", "de345a90"]
 
 
 def test_noise_and_compute_are_separate_streams():

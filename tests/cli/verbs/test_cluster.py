@@ -56,10 +56,11 @@ def folder(tmp_path, monkeypatch):
     }
     write_table(pa.table(people), tmp_path / "visits.csv")
     write_table(pa.table(people), tmp_path / "visits.parquet")
+    places = np.array([[40.5, -74.2], [40.7, -73.7], [40.9, -74.1]])
     trips = {
-        "rider": np.arange(900) % 90,
-        "lat": rng.uniform(40.5, 40.9, 900),
-        "lon": rng.uniform(-74.2, -73.7, 900),
+        "rider": np.arange(3_600) % 900,
+        "lat": places[np.arange(3_600) % 3, 0] + rng.normal(0, 0.01, 3_600),
+        "lon": places[np.arange(3_600) % 3, 1] + rng.normal(0, 0.01, 3_600),
     }
     write_table(pa.table(trips), tmp_path / "trips.csv")
     (tmp_path / "visits.yaml").write_text(VISITS)
