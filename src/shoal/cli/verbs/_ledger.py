@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from shoal.cli._flags import Flags
 from shoal.cli._options import Json, Quiet
 from shoal.cli._output import Output, console
 from shoal.figures.text import replace_controls
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
 
 HEADS = ("When", "Who", "What", "Promise")
 NARROW = 64  # columns; below, a table would break words apart
+_FLAGS = Flags({"rows": "--max-rows-per-person"})
 
 
 ledger_app = typer.Typer(
@@ -100,7 +102,8 @@ def limit(
 
     made = False
     if epsilon is not None:
-        new = limit_of(kind, epsilon, delta, max_rows_per_person, unit)
+        with _FLAGS.shown():
+            new = limit_of(kind, epsilon, delta, max_rows_per_person, unit)
         made = not path.exists()
         ledger = Ledger(path) if made else existing_ledger(path)
         ledger.set_limit([each for each in ledger.limits if each.kind != new.kind] + [new])
