@@ -7,7 +7,7 @@ from sklearn.cluster import KMeans
 from shoal import Box, LocalClusterer, NDLaplace, Randomness, Reports
 from shoal.cluster.local.methods._em import density_of
 from shoal.mechanisms import bayes_remap
-from shoal.mechanisms.local.laplace.prior import likeliest, likelihood_of
+from shoal.mechanisms.local.laplace._prior import likeliest, likelihood_of
 
 BOX = Box(x=(-1, 1), y=(-1, 1))
 NOISE = NDLaplace(12.25, domain=BOX)  # a lattice of step 1/(2 epsilon) has 50 x 50 nodes

@@ -7,7 +7,7 @@ from measure import cpu_seconds, write
 
 from shoal.domain import SparseCounts
 from shoal.mechanisms import Geometric
-from shoal.mechanisms.exact.discrete_laplace import geometric_law
+from shoal.mechanisms.exact._discrete_laplace import geometric_law
 from shoal.privacy import PureDP
 from shoal.randomness import Randomness
 

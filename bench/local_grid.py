@@ -28,10 +28,10 @@ from measure import RESULTS, show
 from sklearn.cluster import KMeans
 from sklearn.metrics import pairwise_distances_argmin_min
 
-from shoal.cluster.kmeans.weighted import weighted_centers
+from shoal.cluster.kmeans._weighted import weighted_centers
+from shoal.cluster.local._rounds import LocalRounds
 from shoal.cluster.local._synopsis import synopsis_of
-from shoal.cluster.local.methods import grid
-from shoal.cluster.local.rounds import LocalRounds
+from shoal.cluster.local.methods import _grid as grid
 from shoal.domain import Box
 from shoal.mechanisms import LocalGrid
 from shoal.randomness import Randomness

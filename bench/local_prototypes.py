@@ -23,8 +23,8 @@ from measure import RESULTS
 from mixed import SETS
 
 from shoal.cluster.local import _prototypes as rounds
+from shoal.cluster.prototypes._mixed_rows import MixedRows, hold_rows
 from shoal.cluster.prototypes._search import find_prototypes
-from shoal.cluster.prototypes.mixed_rows import MixedRows, hold_rows
 from shoal.randomness import Randomness
 
 # Set, people (0: those of the table), epsilon, groups, seeds.

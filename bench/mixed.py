@@ -28,10 +28,10 @@ from measure import RESULTS
 from pyarrow import csv
 
 from shoal.cluster import KPrototypes, PrivateKMeans, PrivateKPrototypes
-from shoal.cluster.prototypes.mixed_rows import hold_rows
+from shoal.cluster.prototypes._mixed_rows import hold_rows
 from shoal.data._generate import students, students_schema
 from shoal.domain import Box, Schema
-from shoal.synopsis.mixed.columns import mixed_columns
+from shoal.synopsis.mixed._columns import mixed_columns
 
 SEEDS = range(3001, 3021)
 FEWER_SEEDS = range(3001, 3009)
@@ -133,7 +133,7 @@ def one_hot_cost(table: pa.Table, schema: Schema, k: int, epsilon: float, seed: 
     p = len(columns.numbers)
     flat = np.hstack([made.cluster_centers_[:, :p], made.cluster_centers_[:, p:]])
     numbers, codes = held.split(flat)
-    from shoal.cluster.prototypes.mixed_rows import Prototypes
+    from shoal.cluster.prototypes._mixed_rows import Prototypes
 
     return float(held.costs(Prototypes(numbers, codes)).min(axis=1).sum())
 

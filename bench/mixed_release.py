@@ -20,11 +20,11 @@ import pyarrow as pa
 from mixed import ADULT, ADULT_CATEGORIES, SETS, described, read
 
 from shoal.cluster import PrivateKPrototypes
-from shoal.cluster.prototypes.measure import GroupSums, Measured
+from shoal.cluster.prototypes._measure import GroupSums, Measured
 from shoal.engine import rows_of
 from shoal.synopsis import MixedSynopsis
-from shoal.synopsis.mixed.block_release import Blocks
-from shoal.synopsis.mixed.pair_counts import PairCounts
+from shoal.synopsis.mixed._block_release import Blocks
+from shoal.synopsis.mixed._pair_counts import PairCounts
 
 COVERED = (
     ("adult", 4, 1.0), ("adult", 8, 0.1), ("dropout", 4, 1.0), ("oulad", 8, 0.5),

@@ -22,7 +22,7 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")  # before NumPy: CPU time, not wai
 
 from measure import RESULTS
 
-from shoal.audit.loss.families import families, replay_family
+from shoal.audit.loss._families import families, replay_family
 from shoal.estimator import person_and_limit
 
 LINES_FILE = Path(__file__).parent / "data" / "replay.jsonl"
@@ -34,7 +34,7 @@ def models(kind: str) -> dict[str, Any]:
     """The estimators of a kind."""
     if kind == "families":
         return dict(families)
-    from shoal.audit.loss.twins import twins  # broken on purpose: loaded where they are wanted
+    from shoal.audit.loss._twins import twins  # broken on purpose: loaded where they are wanted
 
     return dict(twins)
 

@@ -33,10 +33,9 @@ from release import _attributes
 
 from anonymize import _of_adult
 from shoal.anonymize import Policy, run_policy
-from shoal.anonymize.frequency_table import FrequencyTable
+from shoal.anonymize._frequency_table import FrequencyTable
 from shoal.anonymize.problem import Cut, Outcome
-from shoal.anonymize.search._portfolio import search_portfolio
-from shoal.anonymize.search.greedy import (
+from shoal.anonymize.search._greedy import (
     Candidates,
     NodeGains,
     Nodes,
@@ -44,8 +43,9 @@ from shoal.anonymize.search.greedy import (
     cut_after,
     score_candidates,
 )
+from shoal.anonymize.search._portfolio import search_portfolio
 from shoal.anonymize.spark._search import find_outcome_on_spark
-from shoal.engine.spark.table import SparkTable
+from shoal.engine.spark._table import SparkTable
 
 HERE = Path(__file__).parent / "data"
 ROWS = {"1M": 1_000_000, "10M": 10_000_000}

@@ -14,7 +14,7 @@ from typing import Any
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 from shoal.collector import client
-from shoal.mechanisms.local.categories.local_hash import LocalHash
+from shoal.mechanisms.local.categories._local_hash import LocalHash
 
 EPSILONS = ("0.000000001", "0.1", "0.5", "1", "2", "3.7", "8", "20")
 SIZES = (2, 3, 9, 144, 4096)

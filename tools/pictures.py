@@ -8,7 +8,7 @@ import numpy as np
 import shoal
 from shoal.engine import Rows
 from shoal.figures import cell_map
-from shoal.mechanisms.local.laplace.prior import em_prior
+from shoal.mechanisms.local.laplace._prior import em_prior
 from shoal.perturb import Streamed
 
 PICTURES = Path(__file__).parents[1] / "docs" / "pictures"

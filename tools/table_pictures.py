@@ -11,7 +11,7 @@ from typing import Any
 import shoal
 import shoal.figures
 from shoal.anonymize import problem_of, read_policy, run_policy
-from shoal.anonymize.risk.reidentification import leaf_class_sizes
+from shoal.anonymize.risk._reidentification import leaf_class_sizes
 from shoal.pages.table import page
 
 DOCS = Path(__file__).parents[1] / "docs"

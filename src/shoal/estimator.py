@@ -19,8 +19,7 @@ from sklearn.utils import estimator_html_repr
 from shoal.arrays import Integers
 from shoal.documents import rename_old_keys
 from shoal.domain import Box, Partition, Schema, SparseCounts, View, ViewedCells
-from shoal.engine import Rows, is_rows, rows_of
-from shoal.engine.rows import Kernel, Terms
+from shoal.engine import Kernel, Rows, Terms, is_rows, rows_of
 from shoal.errors import (
     ConflictingSettings,
     InvalidBudget,
@@ -33,8 +32,15 @@ from shoal.errors import (
     value_text,
 )
 from shoal.mechanisms import Geometric
-from shoal.privacy import ApproxDP, Guarantee, Ledger, LedgerOrPath, PureDP
-from shoal.privacy.exact import exact_text, whole_number
+from shoal.privacy import (
+    ApproxDP,
+    Guarantee,
+    Ledger,
+    LedgerOrPath,
+    PureDP,
+    exact_text,
+    whole_number,
+)
 from shoal.privacy.ledger_page import Mechanism, Page
 from shoal.privacy.unkept_ledger import ProcessSumLink, note_clone, unnoted_clones
 from shoal.randomness import Randomness, Seed

@@ -13,7 +13,7 @@ from shoal.audit.cases._estimator_cases import ArrayRows
 from shoal.domain import Box, Grid, SparseCounts
 from shoal.estimator import Spending
 from shoal.mechanisms import Geometric
-from shoal.mechanisms.central.tree_splits import TreeSplits
+from shoal.mechanisms.central._tree_splits import TreeSplits
 from shoal.privacy import Ledger, PureDP
 from shoal.randomness import Randomness
 

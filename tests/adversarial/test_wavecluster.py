@@ -15,8 +15,8 @@ from shoal.audit.twins._thresholds import (
     draw_empty_coefficients,
     mirrored_sensitivity,
 )
-from shoal.cluster.wave.release_methods import release_sparse, threshold_scores
-from shoal.cluster.wave.transform import Transform
+from shoal.cluster.wave._release_methods import release_sparse, threshold_scores
+from shoal.cluster.wave._transform import Transform
 from shoal.domain import Box, SparseCounts
 from shoal.engine import rows_of
 from shoal.estimator import Spending

@@ -3,9 +3,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from shoal.anonymize._frequency_table import count_combinations
+from shoal.anonymize._policy import Policy
 from shoal.anonymize.advice import advise
-from shoal.anonymize.frequency_table import count_combinations
-from shoal.anonymize.policy import Policy
 from shoal.anonymize.problem import KEPT_CUT
 from shoal.anonymize.search._portfolio import run_search
 

@@ -5,9 +5,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from shoal.anonymize._frequency_table import count_combinations
+from shoal.anonymize._policy import Policy
 from shoal.anonymize.explore import TrialFile, explore, policy_with, settings_of
-from shoal.anonymize.frequency_table import count_combinations
-from shoal.anonymize.policy import Policy
 from shoal.anonymize.search._portfolio import run_search
 from shoal.errors import AlreadyExists, InvalidSetting
 

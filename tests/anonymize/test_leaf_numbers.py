@@ -2,10 +2,10 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
+from shoal.anonymize._frequency_table import count_combinations
 from shoal.anonymize._leaf_numbers import interval_replacements, replace_by_lower_bounds
-from shoal.anonymize.frequency_table import count_combinations
+from shoal.anonymize._policy import Policy
 from shoal.anonymize.hierarchies import build_intervals
-from shoal.anonymize.policy import Policy
 from shoal.anonymize.table import Table
 from shoal.errors import UnknownCategory
 

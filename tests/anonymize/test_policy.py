@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from shoal.anonymize import Policy, read_policy
-from shoal.anonymize.policy import guarantee_of
+from shoal.anonymize._policy import guarantee_of
 from shoal.errors import InvalidPolicy, InvalidSetting, ShoalError
 from shoal.privacy import KAnonymity
 

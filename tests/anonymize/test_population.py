@@ -3,7 +3,9 @@
 import numpy as np
 import pytest
 
+from shoal.anonymize._frequency_table import count_combinations
 from shoal.anonymize._models import KMap
+from shoal.anonymize._policy import Policy
 from shoal.anonymize._population import (
     Models,
     code_population,
@@ -12,9 +14,7 @@ from shoal.anonymize._population import (
     with_population,
     without_population,
 )
-from shoal.anonymize.frequency_table import count_combinations
-from shoal.anonymize.policy import Policy
-from shoal.anonymize.search.greedy import SharedCounts
+from shoal.anonymize.search._greedy import SharedCounts
 from shoal.anonymize.table import table_of
 from shoal.errors import InvalidPolicy
 

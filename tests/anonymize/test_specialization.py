@@ -13,7 +13,7 @@ from sklearn.model_selection import ParameterGrid
 import shoal
 from shoal import KAnonymity, TopDownSpecialization
 from shoal.anonymize import OutputSettings, Policy, SearchSettings, recount, run_policy
-from shoal.anonymize.policy import Output, Privacy, Search
+from shoal.anonymize._policy import Output, Privacy, Search
 from shoal.domain import Taxonomy
 from shoal.errors import InvalidPolicy, InvalidSetting, StartFails
 

@@ -8,7 +8,7 @@ import pytest
 from shoal.anonymize import Policy, count_combinations
 from shoal.anonymize.table import Table, table_of
 from shoal.anonymize.table_check import check_names, find_identifying_columns
-from shoal.engine.spark.table import SparkTable
+from shoal.engine.spark._table import SparkTable
 from shoal.errors import InvalidPolicy, KeyMissing, LooksIdentifying, UnknownColumn, UnreadableTable
 
 QUASI = {"role": "quasi", "hierarchy": {"tree": {"*": ["a", "b"]}}}

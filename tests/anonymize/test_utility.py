@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from shoal.anonymize.policy import Policy
+from shoal.anonymize._policy import Policy
 from shoal.anonymize.problem import problem_of
 from shoal.anonymize.utility import associations, classification_report, column_changes
 from shoal.domain import Taxonomy

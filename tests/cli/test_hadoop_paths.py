@@ -14,8 +14,8 @@ from shoal.cli._main import app
 from shoal.data import write_table
 from shoal.domain import Box, Grid
 from shoal.engine import rows_of
+from shoal.engine.spark._files import digest_of, files_of
 from shoal.engine.spark._session import read_table
-from shoal.engine.spark.files import digest_of, files_of
 
 BOX = Box(age=(0, 110), visits=(0, 20))
 DOMAIN = "version: 1\ncolumns: {age: {low: 0, high: 110}, visits: {low: 0, high: 20}}\n"

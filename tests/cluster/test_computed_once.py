@@ -1,7 +1,7 @@
 import pytest
 
 from shoal.cluster._computed_once import ComputedOnce
-from shoal.cluster.intervals.result import Intervals
+from shoal.cluster.intervals._result import Intervals
 
 
 class Fitted(ComputedOnce):

@@ -85,7 +85,7 @@ def serving(app, port=None):
     """Serve an application from a thread, as it is served to people; yields its address."""
     import uvicorn
 
-    from shoal.collector.server import configure
+    from shoal.collector._server import configure
 
     port = port or free_port()
     server = uvicorn.Server(configure(app, "127.0.0.1", port))

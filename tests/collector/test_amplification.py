@@ -11,8 +11,8 @@ from shoal.collector._amplification import shuffled, shuffled_delta, shuffled_ep
 from shoal.domain import Box
 from shoal.errors import InvalidSetting
 from shoal.mechanisms import LocalGrid, RandomizedResponse
-from shoal.mechanisms.local.categories.local_hash import LocalHash
-from shoal.mechanisms.local.categories.residual_sign import ResidualSign
+from shoal.mechanisms.local.categories._local_hash import LocalHash
+from shoal.mechanisms.local.categories._residual_sign import ResidualSign
 
 
 class Hash:

@@ -16,7 +16,7 @@ pytest.importorskip("cryptography", reason=f"cryptography is {MISSING}")
 
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
-from shoal.collector.campaign import Campaign, make_key, read_key, sign_document
+from shoal.collector._campaign import Campaign, make_key, read_key, sign_document
 
 
 def document():

@@ -8,8 +8,8 @@ from .conftest import MISSING
 
 pytest.importorskip("cryptography", reason=f"cryptography is {MISSING}")
 
-from shoal.collector.campaign import mechanism_of
-from shoal.collector.campaign_draft import draft_campaign
+from shoal.collector._campaign import mechanism_of
+from shoal.collector._campaign_draft import draft_campaign
 
 YAML = """
 name: a walk

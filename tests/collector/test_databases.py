@@ -2,7 +2,7 @@
 
 import pytest
 
-from shoal.collector.databases import PostgresStore, SqliteStore, open_store
+from shoal.collector._databases import PostgresStore, SqliteStore, open_store
 from shoal.errors import CannotWrite, InvalidSetting
 
 CAMPAIGN = b"c" * 16

@@ -17,11 +17,11 @@ pytest.importorskip("cryptography", reason=f"cryptography is {MISSING}")
 
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
-from shoal.collector.campaign import Campaign, sign_document
-from shoal.collector.campaign_draft import first_question
-from shoal.collector.databases import open_store
-from shoal.collector.server import create_app
-from shoal.collector.storage import Arrival
+from shoal.collector._campaign import Campaign, sign_document
+from shoal.collector._campaign_draft import first_question
+from shoal.collector._databases import open_store
+from shoal.collector._server import create_app
+from shoal.collector._storage import Arrival
 
 PRIVATE = Ed25519PrivateKey.from_private_bytes(SECRET)
 MIDDLES = np.array([[0.2, 0.3], [0.7, 0.8], [0.75, 0.2]])
@@ -145,7 +145,7 @@ def test_shares_of_categories_come_with_their_errors(tmp_path):
 
 
 def test_exported_reports_are_what_shoal_learn_reads(tmp_path):
-    from shoal.jobs.reports.loaded import load_reports
+    from shoal.jobs.reports._loaded import load_reports
 
     campaign = campaign_of(2_000)
     store = open_store(f"sqlite:///{tmp_path / 'a.sqlite'}", campaign.id, campaign.envelope)

@@ -9,7 +9,8 @@ from contextlib import ExitStack
 import numpy as np
 import pytest
 
-from shoal.collector import client, openings
+from shoal.collector import _openings as openings
+from shoal.collector import client
 from shoal.errors import InvalidSetting, TooFewRows
 from shoal.privacy import Ledger
 from shoal.randomness import Randomness
@@ -22,11 +23,11 @@ pytest.importorskip("cryptography", reason=f"cryptography is {MISSING}")
 
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
-from shoal.collector.campaign import Campaign, sign_document
-from shoal.collector.databases import open_store
-from shoal.collector.server import create_app
-from shoal.collector.storage import Arrival
-from shoal.collector.wire import BINARY, SHARES, who_of
+from shoal.collector._campaign import Campaign, sign_document
+from shoal.collector._databases import open_store
+from shoal.collector._server import create_app
+from shoal.collector._storage import Arrival
+from shoal.collector._wire import BINARY, SHARES, who_of
 
 OPERATOR = Ed25519PrivateKey.from_private_bytes(SECRET)
 KEYS = [Ed25519PrivateKey.from_private_bytes(bytes([i]) * 32) for i in (1, 2)]

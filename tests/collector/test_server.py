@@ -22,13 +22,13 @@ from .conftest import MISSING, serving
 pytest.importorskip("fastapi", reason=f"fastapi is {MISSING}")
 pytest.importorskip("uvicorn", reason=f"uvicorn is {MISSING}")
 
+from shoal.collector import _server as module
 from shoal.collector import _service as service
-from shoal.collector import server as module
-from shoal.collector.campaign import Campaign
-from shoal.collector.databases import open_store
-from shoal.collector.server import create_app
-from shoal.collector.storage import Unavailable
-from shoal.collector.wire import BINARY, who_of
+from shoal.collector._campaign import Campaign
+from shoal.collector._databases import open_store
+from shoal.collector._server import create_app
+from shoal.collector._storage import Unavailable
+from shoal.collector._wire import BINARY, who_of
 
 ADMIN = "the admin's own token"
 

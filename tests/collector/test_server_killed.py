@@ -22,14 +22,14 @@ from .conftest import MISSING, free_port
 
 pytest.importorskip("fastapi", reason=f"fastapi is {MISSING}")
 
-from shoal.collector.campaign import Campaign
-from shoal.collector.databases import open_store
+from shoal.collector._campaign import Campaign
+from shoal.collector._databases import open_store
 
 SERVE = """
 import json, sys
-from shoal.collector.campaign import Campaign
-from shoal.collector.server import create_app, serve
-from shoal.collector.databases import open_store
+from shoal.collector._campaign import Campaign
+from shoal.collector._server import create_app, serve
+from shoal.collector._databases import open_store
 campaign = Campaign.load(sys.argv[1])
 store = open_store(sys.argv[2], campaign.id, campaign.envelope)
 serve(create_app(campaign, store, rate=1e6), "127.0.0.1", int(sys.argv[3]))
@@ -175,7 +175,7 @@ class RawInserts:
 
 @pytest.mark.slow
 def test_accepting_is_at_least_three_fifths_as_fast_as_raw_inserts(database):
-    from shoal.collector.storage import Arrival
+    from shoal.collector._storage import Arrival
 
     n, clock = 200_000, time.perf_counter
     store, raw = open_store(database, b"c" * 16, {}), RawInserts(database)

@@ -6,8 +6,8 @@ import pytest
 
 from shoal.collector import _service as service
 from shoal.collector._service import Limiter, Writer
-from shoal.collector.storage import Accepted, Arrival, Unavailable
-from shoal.collector.wire import WireError
+from shoal.collector._storage import Accepted, Arrival, Unavailable
+from shoal.collector._wire import WireError
 
 
 def test_an_address_may_ask_in_bursts_and_then_at_its_rate(monkeypatch):

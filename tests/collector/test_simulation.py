@@ -5,7 +5,7 @@ import pytest
 
 from shoal.collector._simulation import simulate_sums
 from shoal.mechanisms import RandomizedResponse
-from shoal.mechanisms.local.categories.local_hash import LocalHash
+from shoal.mechanisms.local.categories._local_hash import LocalHash
 
 
 @pytest.mark.heavy

@@ -8,9 +8,9 @@ from collections import Counter
 
 import pytest
 
-from shoal.collector import storage
-from shoal.collector.databases import open_store
-from shoal.collector.storage import Arrival, Unavailable
+from shoal.collector import _storage as storage
+from shoal.collector._databases import open_store
+from shoal.collector._storage import Arrival, Unavailable
 from shoal.errors import InvalidSetting
 
 CAMPAIGN = b"c" * 16

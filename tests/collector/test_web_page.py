@@ -16,10 +16,10 @@ from .conftest import MISSING, serving
 
 pytest.importorskip("fastapi", reason=f"fastapi is {MISSING}")
 
+from shoal.collector._campaign import Campaign
+from shoal.collector._databases import open_store
+from shoal.collector._server import create_app
 from shoal.collector._web_page import render
-from shoal.collector.campaign import Campaign
-from shoal.collector.databases import open_store
-from shoal.collector.server import create_app
 
 HERE = Path(__file__).parent
 SOURCE = Path(client.__file__)

@@ -5,8 +5,8 @@ import json
 
 import pytest
 
+from shoal.collector._wire import BINARY, JSON, Batch, WireError, parse_batch, who_of
 from shoal.collector.client import batch_of
-from shoal.collector.wire import BINARY, JSON, Batch, WireError, parse_batch, who_of
 
 CAMPAIGN = bytes(range(16))
 KEYS = [bytes([i]) * 16 for i in range(3)]

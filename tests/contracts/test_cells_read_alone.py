@@ -23,8 +23,8 @@ import pytest
 from shoal.data import source_of
 from shoal.domain import Categories, Schema
 from shoal.engine import rows_of
+from shoal.engine._rows import Terms
 from shoal.engine.local import LocalRows
-from shoal.engine.rows import Terms
 from shoal.engine.spark._session import read_table
 from shoal.errors import NotNumeric, ShoalError, UnknownCategory
 

@@ -14,8 +14,8 @@ from hypothesis.extra import numpy as hnp
 from shoal.data import source_of
 from shoal.domain import Box, Grid
 from shoal.engine import rows_of
+from shoal.engine._rows import Terms
 from shoal.engine.local import LocalRows
-from shoal.engine.rows import Terms
 
 BOX = Box(age=(0, 110), visits=(-5, 20))
 values = st.floats(-1e6, 1e6) | st.sampled_from([0.0, -0.0, 110.0, 20.0, 55.0])

@@ -20,7 +20,7 @@ import pyarrow as pa
 import pyarrow.csv as pa_csv
 import pytest
 
-from shoal.jobs.reports.mechanism import Name
+from shoal.jobs.reports._mechanism import Name
 from shoal.privacy import Ledger
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="signals are POSIX's")
@@ -31,7 +31,7 @@ STARTER = """
 import json, os, signal, sys, threading, time
 import duckdb, numpy, pyarrow.csv, pyarrow.ipc, pyarrow.parquet, rich.text, sklearn.cluster, yaml
 import shoal.cli._main, shoal.pages._kmeans, shoal.cluster, shoal.perturb.draft, shoal.report
-import shoal.anonymize.release.run, shoal.pages.table, shoal.perturb.stream
+import shoal.anonymize.release._run, shoal.pages.table, shoal.perturb.stream
 import shoal.cluster.local.transcript
 from shoal.cli.start import main
 from shoal.privacy._store import FileStore

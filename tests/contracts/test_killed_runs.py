@@ -19,7 +19,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from shoal.privacy import Ledger
-from shoal.privacy.journal import unpack_arrays
+from shoal.privacy._journal import unpack_arrays
 
 # One process imports everything and forks for each run: a start takes milliseconds, not a second.
 STARTER = """

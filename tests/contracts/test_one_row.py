@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 
 from shoal.data import source_of
 from shoal.domain import Grid, Schema
+from shoal.engine._rows import Terms
 from shoal.engine.local import LocalRows
-from shoal.engine.rows import Terms
 from shoal.errors import PersonMissing
 
 FIRST_LABEL = 123456789012345678

@@ -11,7 +11,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from shoal.anonymize import TopDownSpecialization, run_policy
-from shoal.anonymize.policy import Policy
+from shoal.anonymize._policy import Policy
 from shoal.errors import InvalidPolicy, UnreadableTable
 
 SUPPRESSED = ["7", "7.5", "-0.0", "1e17", "0.1", "", "inf", "nobody knows"]

@@ -19,7 +19,7 @@ import pytest
 import shoal.pages
 from shoal.anonymize import recount, run_policy
 from shoal.anonymize.explore import Trial
-from shoal.anonymize.risk.reidentification import Risk
+from shoal.anonymize.risk._reidentification import Risk
 from shoal.anonymize.utility import ClassificationReport, ModelScore
 from shoal.audit import AttributeInference, Linkage, Links, LowerBound, ceiling_of
 from shoal.audit.membership._result import Setting, combine_games

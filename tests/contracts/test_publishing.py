@@ -127,10 +127,10 @@ def campaign():
     from tests.collector.conftest import serving
 
     from shoal.collector import client
-    from shoal.collector.campaign import Campaign
-    from shoal.collector.databases import open_store
-    from shoal.collector.server import create_app
-    from shoal.collector.storage import Arrival
+    from shoal.collector._campaign import Campaign
+    from shoal.collector._databases import open_store
+    from shoal.collector._server import create_app
+    from shoal.collector._storage import Arrival
 
     def make(extra=""):
         Path("campaign.yaml").write_text(CAMPAIGN + extra)
@@ -156,7 +156,7 @@ def campaign():
 
 def control_of(body):
     from shoal.collector import client
-    from shoal.collector.campaign import Campaign
+    from shoal.collector._campaign import Campaign
 
     key = Campaign.load("campaign.json").key
     return client.open_envelope(json.loads(body), "model", key)[0]["control"]
@@ -193,7 +193,7 @@ def test_counts_of_two_aggregators_are_held_against_their_noise():
     from tests.collector.campaigns import campaign_document
 
     from shoal.collector._aggregators import count_deviation
-    from shoal.collector.openings import OpenedCounts, are_distinct
+    from shoal.collector._openings import OpenedCounts, are_distinct
 
     signed = SimpleNamespace(document=campaign_document())
     deviation, cells = count_deviation("2"), 15 * 15

@@ -25,9 +25,9 @@ from shoal.cluster import (
 )
 from shoal.cluster.local._synopsis import synopsis_of
 from shoal.cluster.local.transcript import AllRounds
-from shoal.collector.campaign_draft import draft_campaign
+from shoal.collector._campaign_draft import draft_campaign
 from shoal.errors import InvalidSetting, ShoalError
-from shoal.mechanisms.local.categories.residual_sign import ResidualSign
+from shoal.mechanisms.local.categories._residual_sign import ResidualSign
 from shoal.planning import what_if
 from shoal.privacy import LocalDP
 from shoal.randomness import Randomness

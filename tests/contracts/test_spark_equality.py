@@ -11,8 +11,8 @@ from shoal.data import source_of
 from shoal.data._generate import students, students_schema
 from shoal.domain import Box, Grid, Schema
 from shoal.engine import rows_of
+from shoal.engine._rows import Terms
 from shoal.engine.local import LocalRows
-from shoal.engine.rows import Terms
 from shoal.engine.spark._rows import SparkRows
 from shoal.privacy import Ledger, Unprotected
 from shoal.synopsis import AdaptiveGrid, MixedSynopsis, PrivTree, UniformGrid

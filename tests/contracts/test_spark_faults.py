@@ -13,7 +13,7 @@ import pytest
 from shoal.cluster import PrivateKMeans
 from shoal.domain import Box
 from shoal.engine import rows_of
-from shoal.engine.rows import Terms
+from shoal.engine._rows import Terms
 from shoal.engine.spark._rows import SparkRows
 from shoal.mechanisms import NDLaplace
 from shoal.perturb import Streamed

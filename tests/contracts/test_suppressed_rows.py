@@ -15,7 +15,7 @@ import pytest
 
 from shoal.anonymize import run_policy, table
 from shoal.anonymize.release import _people_register as people_register
-from shoal.anonymize.release import run
+from shoal.anonymize.release import _run as run
 from shoal.engine import duckdb
 from shoal.errors import ShoalError
 from shoal.pages import table as table_pages

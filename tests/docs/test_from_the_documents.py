@@ -32,7 +32,7 @@ def test_every_loss_is_one_that_the_audit_certified():
 
 
 def test_the_choices_that_are_named_exist():
-    from shoal.anonymize.policy import Search
+    from shoal.anonymize._policy import Search
 
     scores = Search.model_json_schema()["properties"]["score"]["enum"]
     assert {*re.findall(r"score: (\w+)", PAGE)} <= {*scores}

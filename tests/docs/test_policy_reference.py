@@ -8,8 +8,8 @@ import pytest
 import yaml
 
 from shoal.anonymize import Policy
+from shoal.anonymize._policy import Attribute
 from shoal.anonymize._policy_schema import policy_json_schema
-from shoal.anonymize.policy import Attribute
 
 ROOT = Path(__file__).parents[2]
 _spec = importlib.util.spec_from_file_location(

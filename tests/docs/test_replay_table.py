@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from shoal.audit.loss.families import families
-from shoal.audit.loss.twins import twins
+from shoal.audit.loss._families import families
+from shoal.audit.loss._twins import twins
 
 TOOL = Path(__file__).parents[2] / "tools" / "replay_table.py"
 _spec = importlib.util.spec_from_file_location("replay_table", TOOL)

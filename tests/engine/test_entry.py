@@ -4,7 +4,7 @@ import pytest
 
 from shoal.domain import Box, Grid, Schema
 from shoal.engine import Rows, rows_of
-from shoal.engine.entry import by_engine, frame_table, is_rows, unbounded_box
+from shoal.engine._entry import by_engine, frame_table, is_rows, unbounded_box
 from shoal.errors import (
     DimensionMismatch,
     InvalidDomain,
@@ -27,7 +27,7 @@ class Unread:
 
 
 def test_no_row_is_read_until_a_verb_asks(monkeypatch):
-    monkeypatch.setattr("shoal.engine.entry.source_of", lambda X, names: Unread())
+    monkeypatch.setattr("shoal.engine._entry.source_of", lambda X, names: Unread())
     rows = rows_of("file", BOX)
     with pytest.raises(AssertionError, match="a row was read"):
         rows.size()

@@ -4,8 +4,8 @@ import pytest
 from shoal.data import source_of
 from shoal.domain import Box, Grid, SparseCounts
 from shoal.engine import Block, rows_of
+from shoal.engine._rows import Terms
 from shoal.engine.local import LocalRows
-from shoal.engine.rows import Terms
 from shoal.errors import InvalidSetting, NotFinite, OutsideDomain, TooLarge
 
 BOX = Box.unit(2)

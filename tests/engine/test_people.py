@@ -11,8 +11,8 @@ from shoal.data import source_of
 from shoal.domain import Box, Grid, Schema
 from shoal.engine import rows_of
 from shoal.engine._people import place_in_run
+from shoal.engine._rows import Terms
 from shoal.engine.local import LocalRows
-from shoal.engine.rows import Terms
 from shoal.errors import NotFinite, PersonMissing
 
 BOX = Box(score=(0, 100))

@@ -5,7 +5,7 @@ import pytest
 
 from shoal.domain import Box
 from shoal.engine import Block, Rows, rows_of
-from shoal.engine.rows import Terms, add_checked, integers_of, thread_count
+from shoal.engine._rows import Terms, add_checked, integers_of, thread_count
 from shoal.errors import InvalidSetting
 
 

@@ -6,7 +6,7 @@ import pytest
 
 from shoal.data import source_of
 from shoal.domain import Box, Schema
-from shoal.engine.rows import Tally, Terms
+from shoal.engine._rows import Tally, Terms
 from shoal.engine.screen import Screen
 from shoal.errors import NotFinite, NotNumeric, OutsideDomain, PersonMissing
 

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from shoal.domain import Box, Grid
-from shoal.engine.rows import Terms
+from shoal.engine._rows import Terms
 from shoal.engine.screen import Screen
 from shoal.errors import (
     DimensionMismatch,

@@ -10,7 +10,7 @@ from sklearn import metrics
 from shoal import evaluate
 from shoal.errors import DimensionMismatch, InvalidSetting, NotNumeric
 from shoal.evaluate import cell_dissimilarity, cluster_dissimilarity
-from shoal.evaluate.agreement import agreement_of_counts
+from shoal.evaluate._agreement import agreement_of_counts
 
 SCORES = {
     evaluate.ami: metrics.adjusted_mutual_info_score,

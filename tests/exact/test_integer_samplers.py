@@ -19,11 +19,11 @@ import pytest
 from randomgen import UserBitGenerator
 
 from shoal.mechanisms import Choices, Exponential, Splits, TreeSplits
-from shoal.mechanisms.central import tree_splits
-from shoal.mechanisms.central.exponential import _decided, _masses
+from shoal.mechanisms.central import _tree_splits as tree_splits
+from shoal.mechanisms.central._exponential import _decided, _masses
 from shoal.mechanisms.exact._coins import Coin, fair_bits, random_subsets
+from shoal.mechanisms.exact._discrete_laplace import GeometricLaw, geometric_law, skip_law
 from shoal.mechanisms.exact._inversion import exp_minus
-from shoal.mechanisms.exact.discrete_laplace import GeometricLaw, geometric_law, skip_law
 from shoal.privacy import PureDP
 
 WORD, HALF = 2**64, 2**48

@@ -3,7 +3,7 @@ import sys
 
 import pytest
 
-from shoal.files.locks import file_lock, is_still, take_lock, wait_for_lock
+from shoal.files._locks import file_lock, is_still, take_lock, wait_for_lock
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="needs the locks of POSIX")
 

@@ -9,14 +9,14 @@ from pathlib import Path
 import pytest
 
 from shoal.files import scratch as scratch_module
-from shoal.files.scratch import nameless_file, private_file, scratch
+from shoal.files._scratch import nameless_file, private_file, scratch
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="needs the locks of POSIX")
 
 KILLED = """
 import sys, tempfile, time
 tempfile.tempdir = sys.argv[1]
-from shoal.files.scratch import scratch
+from shoal.files._scratch import scratch
 with scratch() as folder:
     (folder / "rows").write_text("secret")
     print("ready", flush=True)
@@ -121,7 +121,7 @@ def test_a_forked_child_leaves_the_folder_to_its_parent(temporary):
 def test_many_processes_share_the_place_and_leave_nothing(temporary):
     script = (
         "import sys, tempfile; tempfile.tempdir = sys.argv[1]\n"
-        "from shoal.files.scratch import scratch\n"
+        "from shoal.files._scratch import scratch\n"
         "for _ in range(100):\n"
         "    with scratch() as folder:\n"
         "        (folder / 'a').write_text('a'); assert (folder / 'a').read_text() == 'a'\n"

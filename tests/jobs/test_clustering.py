@@ -3,7 +3,7 @@ import pytest
 from shoal.cluster import WaveCluster
 from shoal.domain import Box, Schema
 from shoal.errors import InvalidSetting
-from shoal.jobs.clustering import (
+from shoal.jobs._clustering import (
     METHODS,
     Options,
     WaveOptions,

@@ -13,10 +13,10 @@ from typer.testing import CliRunner
 from shoal.cli._main import app
 from shoal.data import write_table
 from shoal.data._generate import students, students_schema
-from shoal.engine.spark.files import digest_of
+from shoal.engine.spark._files import digest_of
 from shoal.errors import ConflictingSettings
-from shoal.jobs.engine import Engines
-from shoal.jobs.progress import Progress
+from shoal.jobs._engine import Engines
+from shoal.jobs._progress import Progress
 from shoal.privacy import Ledger
 
 VISITS = """
@@ -177,7 +177,7 @@ def test_the_table_is_a_path_unless_spark_reads_it():
 def test_processes_that_are_started_for_a_table_print_nothing_unless_asked(verbose, capfd):
     code = (
         "import subprocess, sys\n"
-        "from shoal.jobs.engine import _silent_children\n"
+        "from shoal.jobs._engine import _silent_children\n"
         "with _silent_children():\n"
         "    child = [sys.executable, '-c', 'import sys; print(\"chatter\", file=sys.stderr)']\n"
         "    subprocess.run(child)\n"

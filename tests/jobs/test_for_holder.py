@@ -7,7 +7,7 @@ from shoal.cli._output import print_for_holder
 from shoal.domain import Box
 from shoal.engine import rows_of
 from shoal.errors import InvalidSetting
-from shoal.jobs.for_holder import changed_row_texts, check_curator_page
+from shoal.jobs._for_holder import changed_row_texts, check_curator_page
 
 BOX = Box(age=(0, 110))
 AGES = {"age": [31.0, np.nan, 200.0, -5.0, 40.0], "who": ["a", "a", "b", "b", "b"]}

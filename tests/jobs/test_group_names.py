@@ -1,7 +1,7 @@
 import pytest
 
 from shoal.errors import InvalidSetting
-from shoal.jobs.group_names import check_names, is_model_folder, parse_names
+from shoal.jobs._group_names import check_names, is_model_folder, parse_names
 
 
 def test_a_list_has_commas_and_a_file_has_lines(tmp_path):

@@ -3,7 +3,7 @@
 import json
 import stat
 
-from shoal.jobs.progress import Progress, ProgressFile
+from shoal.jobs._progress import Progress, ProgressFile
 from shoal.privacy import Ledger, PureDP
 from shoal.randomness import Randomness
 

@@ -1,7 +1,7 @@
 import pytest
 
 from shoal.errors import BudgetExceeded, RunChanged, setting
-from shoal.jobs.resume import note_spending
+from shoal.jobs._resume import note_spending
 
 
 @pytest.mark.parametrize("spent", [True, False])

@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from shoal.anonymize.policy import read_policy
+from shoal.anonymize._policy import read_policy
 from shoal.errors import InvalidPolicy
-from shoal.jobs.table import check_table, preview, release_table, source_of_policy
+from shoal.jobs._table import check_table, preview, release_table, source_of_policy
 
 POLICY = """\
 version: 1

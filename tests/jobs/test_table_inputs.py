@@ -12,7 +12,7 @@ import pytest
 
 from shoal.domain import Box, Schema
 from shoal.errors import InvalidBudget, InvalidSetting, UnknownBounds
-from shoal.jobs.table_inputs import (
+from shoal.jobs._table_inputs import (
     box_of,
     budget_of,
     chosen_columns,

@@ -3,7 +3,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from shoal.anonymize.risk.reidentification import Risk
+from shoal.anonymize.risk._reidentification import Risk
 from shoal.audit import AttributeInference, Linkage, Links, MembershipInference, ceiling_of
 from shoal.audit.membership._result import Setting, combine_games
 from shoal.audit.membership._roc import GameScores

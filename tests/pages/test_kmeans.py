@@ -9,7 +9,7 @@ from shoal.cli._output import render_text
 from shoal.cluster.totals import NO_ROWS_DETECTED
 from shoal.data import write_table
 from shoal.domain import Box
-from shoal.jobs.clustering import METHODS, Options
+from shoal.jobs._clustering import METHODS, Options
 from shoal.pages._kmeans import WEAK, code, page
 from shoal.privacy import Ledger
 from shoal.report import findings, render

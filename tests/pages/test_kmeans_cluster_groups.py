@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from shoal.cluster import PrivateKMeans
-from shoal.cluster.intervals.result import Intervals
+from shoal.cluster.intervals._result import Intervals
 from shoal.domain import Box, Schema
 from shoal.pages._kmeans import KMeansGroups, _with_interval
 from shoal.privacy import PureDP

@@ -3,7 +3,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shoal.anonymize.risk.reidentification import Population, Risk
+from shoal.anonymize.risk._reidentification import Population, Risk
 from shoal.pages._table_risk import chance_text, risk_lines
 
 

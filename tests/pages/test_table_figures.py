@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from shoal.anonymize import run_policy
-from shoal.anonymize.risk.reidentification import leaf_class_sizes
+from shoal.anonymize.risk._reidentification import leaf_class_sizes
 from shoal.pages._table_figures import hierarchy_figures, risk_histogram
 
 TREE = {"*": {"low": ["1", "2"], "high": ["3", "4"]}}

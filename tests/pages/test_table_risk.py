@@ -2,9 +2,9 @@
 
 import pytest
 
-from shoal.anonymize.policy import Policy
-from shoal.anonymize.risk.recount import AchievedPrivacy
-from shoal.anonymize.risk.special_uniques import SpecialCombination, SpecialUniques
+from shoal.anonymize._policy import Policy
+from shoal.anonymize.risk._recount import AchievedPrivacy
+from shoal.anonymize.risk._special_uniques import SpecialCombination, SpecialUniques
 from shoal.pages._table_risk import model_texts, special_text, unique_lines, wp216_lines
 
 SEX = {"role": "quasi", "hierarchy": {"tree": {"*": ["F", "M"]}}}

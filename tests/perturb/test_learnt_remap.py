@@ -10,8 +10,8 @@ import pytest
 from shoal.data import source_of
 from shoal.domain import Box
 from shoal.engine import rows_of
+from shoal.engine._rows import Terms
 from shoal.engine.local import LocalRows
-from shoal.engine.rows import Terms
 from shoal.errors import RepeatedStream, TooLarge
 from shoal.mechanisms import NDLaplace, bayes_remap, clamp
 from shoal.mechanisms.local.laplace.remaps import Then

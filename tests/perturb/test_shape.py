@@ -12,7 +12,7 @@ from shoal.mechanisms import (
     Restrict,
     UnaryEncoding,
 )
-from shoal.perturb.shape import shape_of
+from shoal.perturb._shape import shape_of
 from shoal.randomness import Randomness
 
 BOX = Box(age=(0, 110))

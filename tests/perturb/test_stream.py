@@ -5,8 +5,8 @@ import pytest
 from shoal.data import source_of
 from shoal.domain import Box, Categories, Schema
 from shoal.engine import rows_of
+from shoal.engine._rows import Terms
 from shoal.engine.local import LocalRows
-from shoal.engine.rows import Terms
 from shoal.errors import (
     DimensionMismatch,
     NotFinite,

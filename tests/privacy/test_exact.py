@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shoal.privacy.exact import exact, exact_text, whole_number
+from shoal.privacy._exact import exact, exact_text, whole_number
 
 
 @pytest.mark.heavy

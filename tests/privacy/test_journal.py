@@ -15,7 +15,7 @@ from shoal.errors import BudgetExceeded, InvalidSetting, PromiseExceeded, RunCha
 from shoal.mechanisms import Choices, Exponential, Geometric, NDLaplace, TreeCounts, TreeSplits
 from shoal.perturb import Streamed
 from shoal.privacy import Ledger, PureDP, Unprotected
-from shoal.privacy.journal import pack_arrays, unpack_arrays
+from shoal.privacy._journal import pack_arrays, unpack_arrays
 from shoal.randomness import Randomness
 
 PLAIN = Unprotected("Exact counts, to compare with.")

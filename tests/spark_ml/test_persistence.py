@@ -6,7 +6,7 @@ import pytest
 
 import shoal
 from shoal.anonymize import TopDownSpecialization
-from shoal.anonymize.policy import policy_of
+from shoal.anonymize._policy import policy_of
 from shoal.cluster.wave import Persistence, PrivTHR
 from shoal.domain import Box
 from shoal.errors import InvalidSetting, NewPeopleNotStated, UnreadableModel

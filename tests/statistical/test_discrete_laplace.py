@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from shoal.mechanisms.exact.discrete_laplace import geometric_law, skip_law
-from shoal.mechanisms.exact.whole_numbers import FARTHEST
+from shoal.mechanisms.exact._discrete_laplace import geometric_law, skip_law
+from shoal.mechanisms.exact._whole_numbers import FARTHEST
 from shoal.randomness import Randomness
 
 ALARM = 1e-6

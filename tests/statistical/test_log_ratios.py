@@ -13,8 +13,8 @@ import pytest
 
 from shoal.domain import SparseCounts
 from shoal.mechanisms import Exponential, Gaussian, Geometric, KNorm, TreeSplits
-from shoal.mechanisms.central.exponential import Choices, Intervals
-from shoal.mechanisms.central.tree_splits import TreeCounts
+from shoal.mechanisms.central._exponential import Choices, Intervals
+from shoal.mechanisms.central._tree_splits import TreeCounts
 from shoal.privacy import ApproxDP, PureDP
 
 ERRORS = 5.5

@@ -15,7 +15,7 @@ from scipy import stats
 
 from shoal.mechanisms import Gaussian, Geometric, KNorm
 from shoal.mechanisms.exact._coins import Coin
-from shoal.mechanisms.exact.discrete_laplace import geometric_law
+from shoal.mechanisms.exact._discrete_laplace import geometric_law
 from shoal.privacy import ApproxDP, PureDP
 from shoal.randomness import Randomness
 

@@ -7,7 +7,7 @@ from shoal.domain import Box, View
 from shoal.engine import rows_of
 from shoal.errors import NotFinite
 from shoal.estimator import Spending
-from shoal.mechanisms.central.tree_splits import Splits
+from shoal.mechanisms.central._tree_splits import Splits
 from shoal.privacy import Ledger, PureDP
 from shoal.randomness import Randomness
 from shoal.synopsis import PrivTree

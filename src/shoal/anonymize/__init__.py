@@ -28,38 +28,43 @@ modules share:
 - **manifest**: what may be published about a release.
 """
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from shoal._lazy import names_when_used
 
 if TYPE_CHECKING:
+    from shoal.anonymize._frequency_table import FrequencyTable, count_combinations
     from shoal.anonymize._label_finder import LabelFinder
+    from shoal.anonymize._policy import Policy, guarantee_of, policy_of, read_policy
     from shoal.anonymize._specialization import (
         OutputSettings,
         SearchSettings,
         TopDownSpecialization,
     )
-    from shoal.anonymize.frequency_table import FrequencyTable, count_combinations
     from shoal.anonymize.hierarchies import Hierarchy, read_hierarchy, write_arx
-    from shoal.anonymize.policy import Policy, read_policy
-    from shoal.anonymize.release.result import RunResult
-    from shoal.anonymize.release.run import run_policy
-    from shoal.anonymize.risk.recount import AchievedPrivacy, recount
+    from shoal.anonymize.problem import Metrics
+    from shoal.anonymize.release._result import RunResult
+    from shoal.anonymize.release._run import run_policy
+    from shoal.anonymize.risk._recount import AchievedPrivacy, recount
 
 _MODULE_OF = {
-    "AchievedPrivacy": "risk.recount",
-    "RunResult": "release.run",
-    "FrequencyTable": "frequency_table",
+    "AchievedPrivacy": "risk._recount",
+    "FrequencyTable": "_frequency_table",
     "Hierarchy": "hierarchies",
     "LabelFinder": "_label_finder",
+    "Metrics": "problem",
     "OutputSettings": "_specialization",
-    "Policy": "policy",
+    "Policy": "_policy",
+    "RunResult": "release._run",
     "SearchSettings": "_specialization",
     "TopDownSpecialization": "_specialization",
-    "count_combinations": "frequency_table",
+    "count_combinations": "_frequency_table",
+    "guarantee_of": "_policy",
+    "policy_of": "_policy",
     "read_hierarchy": "hierarchies",
-    "read_policy": "policy",
-    "recount": "risk.recount",
-    "run_policy": "release.run",
+    "read_policy": "_policy",
+    "recount": "risk._recount",
+    "run_policy": "release._run",
     "write_arx": "hierarchies",
 }
 
@@ -68,12 +73,15 @@ __all__ = [
     "FrequencyTable",
     "Hierarchy",
     "LabelFinder",
+    "Metrics",
     "OutputSettings",
     "Policy",
     "RunResult",
     "SearchSettings",
     "TopDownSpecialization",
     "count_combinations",
+    "guarantee_of",
+    "policy_of",
     "read_hierarchy",
     "read_policy",
     "recount",
@@ -81,13 +89,4 @@ __all__ = [
     "write_arx",
 ]
 
-
-def __getattr__(name: str) -> Any:
-    """Import a name when it is first used, since running a policy needs no scikit-learn."""
-    if name in _MODULE_OF:
-        return getattr(import_module(f"shoal.anonymize.{_MODULE_OF[name]}"), name)
-    raise AttributeError(f"module 'shoal.anonymize' has no attribute '{name}'")
-
-
-def __dir__() -> list[str]:
-    return __all__
+__getattr__, __dir__ = names_when_used(__name__, _MODULE_OF, __all__)

@@ -3,11 +3,11 @@
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from shoal.anonymize.frequency_table import FrequencyTable
-    from shoal.anonymize.policy import Policy
+    from shoal.anonymize._frequency_table import FrequencyTable
+    from shoal.anonymize._policy import Policy
     from shoal.anonymize.problem import Outcome
     from shoal.anonymize.release._people_register import KnownPeople
-    from shoal.anonymize.release.result import Pages, RunResult
+    from shoal.anonymize.release._result import Pages, RunResult
     from shoal.anonymize.search._portfolio import Progress
 
 

@@ -11,9 +11,9 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from shoal.anonymize._policy import AnyPolicy, policy_of
 from shoal.anonymize.codec import Codec, published_cells
 from shoal.anonymize.hierarchies._build import build_hierarchy, needs_rows
-from shoal.anonymize.policy import AnyPolicy, policy_of
 from shoal.anonymize.risk._model_recount import find_places
 from shoal.anonymize.table import Table
 from shoal.anonymize.tree import Tree

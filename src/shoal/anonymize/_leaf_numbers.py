@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from shoal.anonymize._policy import Policy
 from shoal.anonymize.codec import find_nulls
 from shoal.anonymize.hierarchies import NO_LEAF, Hierarchy
 from shoal.anonymize.hierarchies._build import build_hierarchy, needs_rows
-from shoal.anonymize.policy import Policy
 
 CellReplacement = Callable[[Any], Any]
 

@@ -16,7 +16,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from shoal.anonymize.risk.uniqueness import estimate_uniques, unique_share
+from shoal.anonymize.risk._uniqueness import estimate_uniques, unique_share
 
 Mask = NDArray[np.bool_]
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from shoal.domain.value_text import normalise_text, value_to_text
 
 if TYPE_CHECKING:
-    from shoal.anonymize.policy import Attribute, Policy
+    from shoal.anonymize._policy import Attribute, Policy
 
 
 _KEYS: dict[str, tuple[str, ...]] = {

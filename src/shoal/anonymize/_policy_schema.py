@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from shoal.anonymize.policy import Policy
+from shoal.anonymize._policy import Policy
 
 _DIALECT = "https://json-schema.org/draft/2020-12/schema"
 _HEADING = re.compile(r"\n\s*\w[\w ]*\n\s*-{3,}\n")

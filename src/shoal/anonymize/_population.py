@@ -12,9 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shoal.anonymize._models import AverageRisk, DeltaPresence, KMap, Uniqueness, least_sample_size
+from shoal.anonymize._policy import Policy
 from shoal.anonymize.classes import Classes, count_people, number_classes
 from shoal.anonymize.codec import Codec
-from shoal.anonymize.policy import Policy
 from shoal.anonymize.problem import Outcome, Problem
 from shoal.anonymize.table import AnyTable, table_of
 from shoal.anonymize.tree import Tree

@@ -26,19 +26,19 @@ import pyarrow.parquet as pq
 from sklearn.base import BaseEstimator, TransformerMixin
 
 from shoal.anonymize._distributed_frames import find_outcome_on_frame, release_frame
-from shoal.anonymize.frequency_table import FrequencyTable, count_combinations
-from shoal.anonymize.policy import AnyPolicy, Policy, guarantee_of, policy_of
+from shoal.anonymize._frequency_table import FrequencyTable, count_combinations
+from shoal.anonymize._policy import AnyPolicy, Policy, guarantee_of, policy_of
 from shoal.anonymize.problem import Outcome
 from shoal.anonymize.release._manifest import find_label_places, public_cut
 from shoal.anonymize.release._people_register import Register, find_people, missing_statement_error
-from shoal.anonymize.release.run import write_and_recount
+from shoal.anonymize.release._run import write_and_recount
 from shoal.anonymize.search._portfolio import find_outcome
 from shoal.anonymize.table import AnyTable, Table, table_of
 from shoal.domain import Taxonomy
-from shoal.engine.entry import by_engine
+from shoal.engine import by_engine
 from shoal.errors import InvalidPolicy, InvalidSetting
 from shoal.estimator import NotebookDisplay
-from shoal.files.scratch import scratch
+from shoal.files import scratch
 
 Columns = Mapping[str, Any] | Iterable[str]
 

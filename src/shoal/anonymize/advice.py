@@ -7,9 +7,9 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import NamedTuple
 
+from shoal.anonymize._policy import Policy
 from shoal.anonymize.classes import count_rows, number_classes
 from shoal.anonymize.local_recoding._recoding import estimate_loss
-from shoal.anonymize.policy import Policy
 from shoal.anonymize.problem import KEPT_CUT, Outcome, Problem
 from shoal.anonymize.search._top_down import specialise
 from shoal.errors import ShoalError, quantity
@@ -48,7 +48,7 @@ def advise(policy: Policy, problem: Problem, outcome: Outcome) -> list[Advice]:
 
     Examples
     --------
-    >>> from shoal.anonymize.frequency_table import count_combinations
+    >>> from shoal.anonymize import count_combinations
     >>> from shoal.anonymize.search._portfolio import run_search
     >>> tree = {"*": {"low": ["1", "2"], "high": ["3", "4"]}}
     >>> policy = Policy.of({"version": 1, "privacy": {"k": 3, "suppression": 0}, "attributes":

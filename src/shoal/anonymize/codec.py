@@ -13,10 +13,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
+from shoal.anonymize._policy import Policy
 from shoal.anonymize.hierarchies import Hierarchy
 from shoal.anonymize.hierarchies._build import build_hierarchy
-from shoal.anonymize.hierarchies.hierarchy import TextLeaves, as_text, parse_days, parse_numbers
-from shoal.anonymize.policy import Policy
+from shoal.anonymize.hierarchies._hierarchy import TextLeaves, as_text, parse_days, parse_numbers
 from shoal.anonymize.problem import Closeness, Diversity
 from shoal.arrays import Floats
 from shoal.domain import Taxonomy

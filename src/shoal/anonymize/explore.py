@@ -13,16 +13,15 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
+from shoal.anonymize._frequency_table import FrequencyTable, count_cells, frequency_of
+from shoal.anonymize._policy import Policy
 from shoal.anonymize.classes import count_people, number_classes
-from shoal.anonymize.frequency_table import FrequencyTable, count_cells, frequency_of
-from shoal.anonymize.policy import Policy
 from shoal.anonymize.problem import Outcome, Problem
 from shoal.anonymize.release._manifest import policy_hash
-from shoal.anonymize.risk.reidentification import Risk
+from shoal.anonymize.risk._reidentification import Risk
 from shoal.anonymize.search._portfolio import find_outcome
 from shoal.errors import AlreadyExists, InvalidSetting, StartFails, TooFewRows
-from shoal.files import atomic_file
-from shoal.files.scratch import private_file
+from shoal.files import atomic_file, private_file
 
 FORMAT = "shoal.explore/1"
 Recoding = Literal["global", "local"]

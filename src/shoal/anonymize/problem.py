@@ -232,12 +232,20 @@ class Metrics:
     ncp
         Normalised certainty penalty in [0, 1]: the mean over rows of the cost of their labels, a
         suppressed row costing 1; over QIDs the mean weighted by ``weights``.
+    ncp_by_qid
+        The same for each QID alone.
+    dm
+        Discernibility: the sum of squared class sizes, plus N for each suppressed row.
     aecs
         Published rows over (classes times k); 1 is the least possible without a person column.
     entropy
         Bits by which a published row tells its class: sum of (n_c / N) log2(N / n_c).
+    classes
+        How many classes there are.
     smallest
         The size of the smallest class, in people if there is a person column.
+    suppressed
+        Rows that are not published.
     """
 
     ncp: float

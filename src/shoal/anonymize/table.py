@@ -22,8 +22,8 @@ from shoal.data import Source, source_of
 from shoal.data.files import ParquetSource
 from shoal.data.memory import ReaderSource
 from shoal.data.source import BATCH_ROWS, hide_row_text
+from shoal.engine import by_engine
 from shoal.engine.duckdb import COUNTED, OWNER, plain_names, query_columns, query_stream
-from shoal.engine.entry import by_engine
 from shoal.engine.table import FrameTable
 
 _MOST_TEXTS = 4096  # distinct texts of a column that is packed

@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
+from shoal.anonymize._policy import Policy
 from shoal.anonymize.classes import number_classes
-from shoal.anonymize.policy import Policy
 from shoal.anonymize.problem import Problem
 from shoal.anonymize.release._pseudonyms import keys_of
 from shoal.anonymize.table import AnyTable

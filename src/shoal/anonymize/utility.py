@@ -12,9 +12,9 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from shoal.anonymize._policy import Policy
 from shoal.anonymize.classes import count_rows, number_classes
-from shoal.anonymize.hierarchies.hierarchy import as_text
-from shoal.anonymize.policy import Policy
+from shoal.anonymize.hierarchies._hierarchy import as_text
 from shoal.anonymize.problem import Problem
 from shoal.anonymize.table import Table
 from shoal.arrays import Floats, Integers

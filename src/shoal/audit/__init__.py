@@ -39,12 +39,12 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from shoal.audit._draws import Batched
+from shoal.audit._finding import Finding, LowerBound, Measured, finding_of
 from shoal.audit.bound._lower_bound import lower_bound, lower_bound_of
 from shoal.audit.bound._scores import exact_score
 from shoal.audit.case import Case, Twin
 from shoal.audit.cases._estimators import estimators
 from shoal.audit.cases._mechanisms import mechanisms
-from shoal.audit.finding import Finding, LowerBound, Measured, finding_of
 from shoal.audit.membership._ceiling import Ceiling, ceiling_of
 from shoal.audit.membership._inference import membership_inference
 from shoal.audit.membership._lira import lira
@@ -53,7 +53,7 @@ from shoal.audit.membership._result import MembershipInference
 
 if TYPE_CHECKING:
     from shoal.audit.loss._neighbours import neighbour_pairs, search_worst_row
-    from shoal.audit.loss.replay import Replayed, replay
+    from shoal.audit.loss._replay import Replayed, replay
     from shoal.audit.tables._attributes import AttributeInference, attribute_inference
     from shoal.audit.tables._linkage import Linkage, Links, linkage
     from shoal.audit.tables._reconstruction import Reconstruction, reconstruction
@@ -96,12 +96,12 @@ _MODULE_OF = {  # attacks on tables and replays of fits need Arrow, which audits
     "Linkage": "tables._linkage",
     "Links": "tables._linkage",
     "Reconstruction": "tables._reconstruction",
-    "Replayed": "loss.replay",
+    "Replayed": "loss._replay",
     "attribute_inference": "tables._attributes",
     "linkage": "tables._linkage",
     "neighbour_pairs": "loss._neighbours",
     "reconstruction": "tables._reconstruction",
-    "replay": "loss.replay",
+    "replay": "loss._replay",
     "search_worst_row": "loss._neighbours",
 }
 

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from shoal.errors import InvalidSetting
-from shoal.mechanisms.local.bounded.base import Bounded
-from shoal.mechanisms.local.categories.base import Categorical
+from shoal.mechanisms.local.bounded import Bounded
+from shoal.mechanisms.local.categories import Categorical
 from shoal.mechanisms.registry import REGISTRY
 
 Call = Callable[[Any, Any], Any]

@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
+from shoal.audit._finding import Finding, Measured, seed_of
 from shoal.audit.bound._pairs import epsilon_of
-from shoal.audit.finding import Finding, Measured, seed_of
 from shoal.errors import InvalidSetting
 from shoal.privacy import Guarantee
 from shoal.randomness import Randomness, Seed

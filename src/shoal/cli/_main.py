@@ -38,7 +38,7 @@ from shoal.cli.verbs._report import report
 from shoal.cli.verbs._reproduce import reproduce
 from shoal.cli.verbs._version import version
 from shoal.cli.verbs.collect import collect_app
-from shoal.jobs.engine import VERBOSE
+from shoal.jobs import VERBOSE
 
 _YES = ("1", "true", "t", "yes", "y", "on")  # what typer reads as true
 

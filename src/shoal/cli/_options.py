@@ -9,8 +9,8 @@ from typing import Annotated, Any, Literal
 
 import typer
 
-from shoal.jobs.clustering import METHODS
-from shoal.jobs.reports.mechanism import Name
+from shoal.jobs import METHODS
+from shoal.jobs.reports import Name
 
 _SPARK_PANEL = "Where rows are read"
 _WAVE_PANEL = "For --method wave"

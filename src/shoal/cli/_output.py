@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, TextIO
 from shoal.documents import json_text
 from shoal.errors import AlreadyExists, CannotWrite, InvalidSetting
 from shoal.figures.text import replace_controls
-from shoal.jobs.progress import FIRST_STEP, PROGRESS_FILE, Progress, ProgressFile, State
+from shoal.jobs import FIRST_STEP, PROGRESS_FILE, Progress, ProgressFile, State
 from shoal.pages.page import Line, Table
 
 if TYPE_CHECKING:
@@ -279,8 +279,7 @@ def write_page(
     output
         The file; its ending says whether page or values are wanted.
     """
-    from shoal.files import atomic_file
-    from shoal.files.scratch import private_file
+    from shoal.files import atomic_file, private_file
     from shoal.report import verdict_page
 
     as_json = output.suffix == ".json"

@@ -30,36 +30,40 @@ control
     The same method on data without information; a score counts only as far as it is above.
 """
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from shoal._lazy import names_when_used
 
 if TYPE_CHECKING:
     from shoal.cluster import choose
+    from shoal.cluster._control import without_data
     from shoal.cluster._simulate import Refit, StandInRows, refit, unfitted
     from shoal.cluster._synopsis_clusters import cluster_synopsis
-    from shoal.cluster.control import without_data
     from shoal.cluster.figures import plot
     from shoal.cluster.kmeans._estimator import PrivateKMeans
     from shoal.cluster.local import LocalClusterer
+    from shoal.cluster.local._distributed_frames import FrameReports
     from shoal.cluster.local._prototypes import LocalPrototypes
-    from shoal.cluster.local.distributed_frames import FrameReports
-    from shoal.cluster.local.rounds import LocalRounds
-    from shoal.cluster.local.rounds_model import RoundsModel
-    from shoal.cluster.model_folder import listed_files, load_model
+    from shoal.cluster.local._rounds import LocalRounds
+    from shoal.cluster.local._rounds_model import RoundsModel
+    from shoal.cluster.model_folder import listed_files, load_model, write_model
     from shoal.cluster.prototypes._estimator import PrivateKPrototypes
     from shoal.cluster.prototypes._plain_comparison import KPrototypes
+    from shoal.cluster.totals import CHANCE, NoiseSum
     from shoal.cluster.wave import WaveCluster
 
 _MODULE_OF = {
-    "FrameReports": "local.distributed_frames",
+    "CHANCE": "totals",
+    "FrameReports": "local._distributed_frames",
     "KPrototypes": "prototypes._plain_comparison",
     "LocalClusterer": "local",
     "LocalPrototypes": "local._prototypes",
-    "LocalRounds": "local.rounds",
+    "LocalRounds": "local._rounds",
+    "NoiseSum": "totals",
     "PrivateKMeans": "kmeans._estimator",
     "PrivateKPrototypes": "prototypes._estimator",
     "Refit": "_simulate",
-    "RoundsModel": "local.rounds_model",
+    "RoundsModel": "local._rounds_model",
     "StandInRows": "_simulate",
     "WaveCluster": "wave",
     "cluster_synopsis": "_synopsis_clusters",
@@ -68,15 +72,18 @@ _MODULE_OF = {
     "plot": "figures",
     "refit": "_simulate",
     "unfitted": "_simulate",
-    "without_data": "control",
+    "without_data": "_control",
+    "write_model": "model_folder",
 }
 
 __all__ = [
+    "CHANCE",
     "FrameReports",
     "KPrototypes",
     "LocalClusterer",
     "LocalPrototypes",
     "LocalRounds",
+    "NoiseSum",
     "PrivateKMeans",
     "PrivateKPrototypes",
     "Refit",
@@ -91,17 +98,7 @@ __all__ = [
     "refit",
     "unfitted",
     "without_data",
+    "write_model",
 ]
 
-
-def __getattr__(name: str) -> Any:
-    """Import a name when it is first used, since workers of a cluster need only few of them."""
-    if name == "choose":
-        return import_module("shoal.cluster.choose")
-    if name in _MODULE_OF:
-        return getattr(import_module(f"shoal.cluster.{_MODULE_OF[name]}"), name)
-    raise AttributeError(f"module 'shoal.cluster' has no attribute '{name}'")
-
-
-def __dir__() -> list[str]:
-    return __all__
+__getattr__, __dir__ = names_when_used(__name__, _MODULE_OF, __all__)

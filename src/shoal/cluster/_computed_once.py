@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping
 from typing import Any, TypeVar
 
-from shoal.cluster.intervals.result import Intervals
+from shoal.cluster.intervals._result import Intervals
 
 DESCRIPTION = "description.json"
 _Part = TypeVar("_Part")

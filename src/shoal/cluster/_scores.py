@@ -13,9 +13,8 @@ from shoal.arrays import Integers
 from shoal.cluster.kmeans._kernels import LeastSquares
 from shoal.domain import Box
 from shoal.domain.box import as_matrix
-from shoal.engine import rows_of
-from shoal.engine.entry import frame_table
-from shoal.evaluate.agreement import agreement_of_counts
+from shoal.engine import frame_table, rows_of
+from shoal.evaluate import agreement_of_counts
 
 # Squared distances are summed in whole steps, this many in the square of the box's diagonal: a few
 # billion rows then fit in 63 bits, and the sum does not depend on the order of rows.

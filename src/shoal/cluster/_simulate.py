@@ -13,7 +13,7 @@ import pyarrow as pa
 from shoal.arrays import Floats, Integers
 from shoal.cluster.totals import ignore_no_groups_warning
 from shoal.domain import Box, Partition, Schema, SparseCounts
-from shoal.engine.rows import Block, Kernel, Mapped, Mapper, Tally, Terms
+from shoal.engine import Block, Kernel, Mapped, Mapper, Tally, Terms
 from shoal.errors import InvalidSetting
 from shoal.estimator import Spending, unfitted_copy
 from shoal.privacy import Page

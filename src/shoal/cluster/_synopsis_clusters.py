@@ -14,13 +14,12 @@ from sklearn.neighbors import NearestNeighbors
 from sklearn.utils.validation import check_is_fitted
 
 from shoal.arrays import Floats, Integers
-from shoal.cluster.prototypes.mixed_rows import MixedRows, every_row, hold_rows
+from shoal.cluster.prototypes._mixed_rows import MixedRows, every_row, hold_rows
 from shoal.domain import Box, Schema
 from shoal.errors import InvalidSetting, quantity, value_text
 from shoal.evaluate.checks import check_points
-from shoal.privacy import Guarantee
-from shoal.privacy.exact import whole_number
-from shoal.synopsis.base import Synopsis
+from shoal.privacy import Guarantee, whole_number
+from shoal.synopsis import Synopsis
 from shoal.synopsis.mixed import MixedSynopsis
 
 # Affinity propagation compares all pairs some two hundred times: 1,000 cells take a few seconds.

@@ -25,7 +25,8 @@ from shoal.documents import parse_json
 from shoal.domain import Box, Schema
 from shoal.errors import AlreadyExists, UnreadableModel, quantity
 from shoal.privacy import guarantee_of
-from shoal.synopsis.folder import digest_of, read_part, write_part
+from shoal.synopsis import read_part, write_part
+from shoal.synopsis.folder import digest_of
 
 SCHEMA = "shoal.model/1"
 MODEL = "model.json"
@@ -94,9 +95,8 @@ def write_model(model: Savable, folder: Path) -> list[dict[str, str]]:
     ----------
     model
         A fitted estimator of ``MODELS``.
-    Returns
-    -------
-    The name and checksum of each file.
+    folder
+        The folder, which exists.
     """
     tables, description = model._tables(), model._saved_description()
     if description is not None:

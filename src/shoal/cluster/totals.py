@@ -20,7 +20,7 @@ from numpy.typing import ArrayLike, NDArray
 from shoal.arrays import Floats
 from shoal.errors import NoGroupsDetected
 from shoal.estimator import RowCount
-from shoal.synopsis.weights import weights_of
+from shoal.synopsis import weights_of
 
 NO_GROUP = "No group can be distinguished from noise"
 NO_ROWS_DETECTED = (

@@ -19,8 +19,7 @@ from shoal.arrays import Integers
 from shoal.collector.client import MOST_SHARED_CELLS, pad_of
 from shoal.errors import InvalidSetting, TooFewRows
 from shoal.mechanisms import Geometric
-from shoal.privacy import Ledger, PureDP
-from shoal.privacy.exact import Number, exact_budget
+from shoal.privacy import Ledger, Number, PureDP, exact_budget
 from shoal.randomness import Randomness, Seed
 
 WordVector = NDArray[np.uint64]

@@ -15,8 +15,7 @@ from scipy.special import betainc, gammaln
 from shoal.arrays import Floats
 from shoal.errors import InvalidSetting
 from shoal.mechanisms import LocalGrid
-from shoal.mechanisms.local.categories.local_hash import LocalHash
-from shoal.mechanisms.local.categories.residual_sign import ResidualSign
+from shoal.mechanisms.local.categories import LocalHash, ResidualSign
 from shoal.privacy import ApproxDP
 
 # Paid for float arithmetic: chances of millions of people are right to about 1e-8 of themselves.

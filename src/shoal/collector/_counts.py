@@ -7,10 +7,8 @@ from typing import NamedTuple
 import numpy as np
 
 from shoal.arrays import Floats
-from shoal.cluster.kmeans.weighted import weighted_centers
-from shoal.cluster.local.methods.gaussian_groups import Cells
-from shoal.cluster.local.methods.grid import density_of
-from shoal.cluster.local.methods.group_posterior import likely_groups
+from shoal.cluster.kmeans import weighted_centers
+from shoal.cluster.local.methods import Cells, density_of, likely_groups
 from shoal.domain import Box
 from shoal.randomness import Randomness
 

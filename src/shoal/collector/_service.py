@@ -18,9 +18,9 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from shoal.collector import client
-from shoal.collector.campaign import Campaign, number_of_reports
-from shoal.collector.storage import Accepted, Arrival, Store, Unavailable
-from shoal.collector.wire import Batch, ShareBatch, WireError, who_of
+from shoal.collector._campaign import Campaign, number_of_reports
+from shoal.collector._storage import Accepted, Arrival, Store, Unavailable
+from shoal.collector._wire import Batch, ShareBatch, WireError, who_of
 
 if TYPE_CHECKING:
     from fastapi import Request

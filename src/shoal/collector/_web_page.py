@@ -5,7 +5,7 @@ from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
 from shoal.collector import client
-from shoal.collector.campaign import Campaign
+from shoal.collector._campaign import Campaign
 
 if TYPE_CHECKING:
     from fastapi import FastAPI

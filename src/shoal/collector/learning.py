@@ -13,9 +13,9 @@ import numpy as np
 
 from shoal.arrays import Floats, Integers
 from shoal.collector import client
+from shoal.collector._campaign import Campaign, box_of, mechanism_of, question_of, sign_document
 from shoal.collector._counts import cap_counts, centers_of_counts, scatter_of_centers
-from shoal.collector.campaign import Campaign, box_of, mechanism_of, question_of, sign_document
-from shoal.collector.storage import Store
+from shoal.collector._storage import Store
 from shoal.errors import InvalidSetting, TooFewRows
 from shoal.mechanisms import Reports
 from shoal.randomness import Randomness
@@ -180,7 +180,7 @@ def capped_centers(campaign: Campaign, store: Store, rng: Randomness) -> tuple[F
 
 def rounds_of(campaign: Campaign, store: Store, number: int) -> Any:
     """Return the state of a collection in three rounds, before the reports of a round."""
-    from shoal.cluster.local.rounds import LocalRounds
+    from shoal.cluster import LocalRounds
 
     document, question = campaign.document, question_in(campaign, store, number)
     centers = question.get("centers")

@@ -17,7 +17,7 @@ import pyarrow as pa
 from shoal.data.files import ParquetSource
 from shoal.data.source import BATCH_ROWS, Source, check_names, find_columns
 from shoal.errors import ShoalError, UnreadableTable
-from shoal.files.scratch import private_file, scratch
+from shoal.files import private_file, scratch
 
 # How DuckDB writes a relation that reads files and does nothing else; arguments without brackets of
 # their own, so that no function is called among them.

@@ -13,7 +13,20 @@ The words of this package:
   the two kinds apart.
 """
 
-from shoal.engine.entry import is_rows, rows_of
-from shoal.engine.rows import Block, Rows
+from shoal.engine._entry import by_engine, frame_table, is_rows, rows_of, unbounded_box
+from shoal.engine._rows import Block, Kernel, Mapped, Mapper, Rows, Tally, Terms
 
-__all__ = ["Block", "Rows", "is_rows", "rows_of"]
+__all__ = [
+    "Block",
+    "Kernel",
+    "Mapped",
+    "Mapper",
+    "Rows",
+    "Tally",
+    "Terms",
+    "by_engine",
+    "frame_table",
+    "is_rows",
+    "rows_of",
+    "unbounded_box",
+]

@@ -13,10 +13,10 @@ import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
 from shoal.data import write_table
+from shoal.engine._rows import Block, Columns, Mapper, kernel_at
 from shoal.engine.duckdb import query_to_file
-from shoal.engine.rows import Block, Columns, Mapper, kernel_at
 from shoal.errors import DuplicateColumn, InvalidSetting
-from shoal.files.scratch import scratch
+from shoal.files import scratch
 from shoal.randomness import NoiseStream
 
 

@@ -6,7 +6,7 @@ import numpy as np
 
 from shoal.arrays import Integers
 from shoal.domain import Partition, SparseCounts
-from shoal.engine.rows import Block
+from shoal.engine._rows import Block
 
 _MOST_WAITING_KEYS = 2**21  # keys gathered before they are sorted together: 16 MiB
 

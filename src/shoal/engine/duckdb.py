@@ -17,10 +17,10 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from shoal.data.encode import encode_owners
-from shoal.engine.rows import Block, thread_count
+from shoal.engine._rows import Block, thread_count
 from shoal.engine.screen import Screen
 from shoal.errors import CannotWrite
-from shoal.files.scratch import private_file, scratch
+from shoal.files import private_file, scratch
 
 OWNER = "owner"
 COUNTED = "count(*) AS n FROM rows"  # where rows come with their number, this is a sum of it

@@ -19,8 +19,7 @@ from shoal.domain import Box, Partition, Schema, SparseCounts
 from shoal.engine import _people as people
 from shoal.engine._computed_table import LocalMapped
 from shoal.engine._counting import CellKeys, SparseTotal
-from shoal.engine.duckdb import group_sizes
-from shoal.engine.rows import (
+from shoal.engine._rows import (
     Block,
     Kernel,
     Mapper,
@@ -30,10 +29,11 @@ from shoal.engine.rows import (
     integers_of,
     thread_count,
 )
+from shoal.engine.duckdb import group_sizes
 from shoal.engine.sample import Sample
 from shoal.engine.screen import Screen, ScreenedBatch
 from shoal.errors import UnreadableTable
-from shoal.files.scratch import scratch
+from shoal.files import scratch
 
 BLOCK_ROWS = 65_536  # four columns of so many rows, 2 MiB, fit in a core's cache
 _MOST_ENCODED = 2**27  # bytes of a table in memory that are kept once more, encoded

@@ -13,7 +13,7 @@ def check_session() -> None:
     SessionStopped
         If no session runs.
     """
-    from shoal.engine.spark.availability import session_module
+    from shoal.engine.spark._availability import session_module
 
     session_module().active_session()
 
@@ -29,7 +29,7 @@ def mllib_centers(points: Floats, weights: Floats, k: int, seed: int) -> Floats:
     -------
         The centres, one a line.
     """
-    from shoal.engine.spark.availability import session_module
+    from shoal.engine.spark._availability import session_module
 
     centers: Floats = session_module().mllib_centers(points, weights, k, seed)
     return centers

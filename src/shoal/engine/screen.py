@@ -13,7 +13,7 @@ from shoal.arrays import Floats
 from shoal.data import encode
 from shoal.data.column_names import join_names
 from shoal.domain import Box, Categories, Partition, Schema
-from shoal.engine.rows import Block, Tally, Terms
+from shoal.engine._rows import Block, Tally, Terms
 from shoal.errors import (
     DimensionMismatch,
     DuplicateColumn,

@@ -11,18 +11,7 @@ noise; a *control* is the same method without data, *shuffled* are the labels de
 partner, a *spurious* one is estimated without a partner.
 """
 
-from shoal.evaluate._centers import (
-    CenterErrors,
-    center_errors,
-    centroid_index,
-    inertia,
-    mean_displacement,
-    normalised_inertia,
-    plain_centers,
-)
-from shoal.evaluate._score_figure import score_picture
-from shoal.evaluate._separation import calinski_harabasz, davies_bouldin, silhouette
-from shoal.evaluate.agreement import (
+from shoal.evaluate._agreement import (
     agreement_of_counts,
     ami,
     ari,
@@ -34,7 +23,18 @@ from shoal.evaluate.agreement import (
     nmi,
     rand_index,
 )
-from shoal.evaluate.mixed import gower_distances, gower_silhouette, mixed_cost
+from shoal.evaluate._centers import (
+    CenterErrors,
+    center_errors,
+    centroid_index,
+    inertia,
+    mean_displacement,
+    normalised_inertia,
+    plain_centers,
+)
+from shoal.evaluate._mixed import gower_distances, gower_silhouette, mixed_cost
+from shoal.evaluate._score_figure import score_picture
+from shoal.evaluate._separation import calinski_harabasz, davies_bouldin, silhouette
 from shoal.evaluate.score_table import score
 
 __all__ = [

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from shoal.errors import AlreadyExists, InvalidSetting
-from shoal.files.locks import file_lock
+from shoal.files import file_lock
 
 Row = dict[str, Any]
 NAME = "cells.jsonl"

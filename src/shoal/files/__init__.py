@@ -21,13 +21,21 @@ from shoal.files._atomic import (
     undo_killed_run,
     write_error,
 )
+from shoal.files._locks import file_lock, take_lock
+from shoal.files._scratch import nameless_file, private_file, scratch, sweep_scratch
 
 __all__ = [
     "FileSet",
     "atomic_file",
     "atomic_folder",
+    "file_lock",
     "file_set",
     "named_failure",
+    "nameless_file",
+    "private_file",
+    "scratch",
+    "sweep_scratch",
+    "take_lock",
     "undo_killed_run",
     "write_error",
 ]

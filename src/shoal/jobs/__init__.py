@@ -9,39 +9,95 @@ them as flags, a form as fields.
 - *draft*: a file for people to complete, in which every guess is marked.
 """
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from shoal._lazy import names_when_used
 
 if TYPE_CHECKING:
-    from shoal.jobs.drafts.policy_draft import draft_policy
-    from shoal.jobs.drafts.schema_draft import SchemaDraft, draft_of, draft_schema
-    from shoal.jobs.progress import Progress, ProgressFile
-    from shoal.jobs.release import GroupsRequest, Released, name_released, release_groups
-    from shoal.jobs.reports.release import ReportsRequest, prepare_reports
-    from shoal.jobs.table import Preview, ReleasedTable, check_table, preview, release_table
+    from shoal.jobs._clustering import METHODS, Options, WaveOptions, method_named, parse_groups
+    from shoal.jobs._engine import VERBOSE, Engines
+    from shoal.jobs._group_names import is_model_folder
+    from shoal.jobs._progress import (
+        FIRST_STEP,
+        PROGRESS_FILE,
+        Progress,
+        ProgressFile,
+        State,
+        tell_spending,
+    )
+    from shoal.jobs._release import GroupsRequest, Released, name_released, release_groups
+    from shoal.jobs._resume import note_spending, resumed_lines
+    from shoal.jobs._table import (
+        Preview,
+        ReleasedTable,
+        check_table,
+        preview,
+        release_table,
+        search_progress,
+        source_of_policy,
+    )
+    from shoal.jobs._table_inputs import (
+        box_of,
+        budget_of,
+        is_uri,
+        schema_of,
+        split_commas,
+        table_file,
+    )
+    from shoal.jobs.drafts._policy_draft import draft_policy
+    from shoal.jobs.drafts._schema_draft import SchemaDraft, draft_of, draft_schema
+    from shoal.jobs.reports._release import ReportsRequest, prepare_reports
 
 _MODULE_OF = {
-    "GroupsRequest": "release",
-    "Preview": "table",
-    "Progress": "progress",
-    "ProgressFile": "progress",
-    "Released": "release",
-    "ReleasedTable": "table",
-    "ReportsRequest": "reports.release",
-    "SchemaDraft": "drafts.schema_draft",
-    "check_table": "table",
-    "draft_of": "drafts.schema_draft",
-    "draft_policy": "drafts.policy_draft",
-    "draft_schema": "drafts.schema_draft",
-    "name_released": "release",
-    "prepare_reports": "reports.release",
-    "preview": "table",
-    "release_groups": "release",
-    "release_table": "table",
+    "Engines": "_engine",
+    "FIRST_STEP": "_progress",
+    "GroupsRequest": "_release",
+    "METHODS": "_clustering",
+    "Options": "_clustering",
+    "PROGRESS_FILE": "_progress",
+    "Preview": "_table",
+    "Progress": "_progress",
+    "ProgressFile": "_progress",
+    "Released": "_release",
+    "ReleasedTable": "_table",
+    "ReportsRequest": "reports._release",
+    "SchemaDraft": "drafts._schema_draft",
+    "State": "_progress",
+    "VERBOSE": "_engine",
+    "WaveOptions": "_clustering",
+    "box_of": "_table_inputs",
+    "budget_of": "_table_inputs",
+    "check_table": "_table",
+    "draft_of": "drafts._schema_draft",
+    "draft_policy": "drafts._policy_draft",
+    "draft_schema": "drafts._schema_draft",
+    "is_model_folder": "_group_names",
+    "is_uri": "_table_inputs",
+    "method_named": "_clustering",
+    "name_released": "_release",
+    "note_spending": "_resume",
+    "parse_groups": "_clustering",
+    "prepare_reports": "reports._release",
+    "preview": "_table",
+    "release_groups": "_release",
+    "release_table": "_table",
+    "resumed_lines": "_resume",
+    "schema_of": "_table_inputs",
+    "search_progress": "_table",
+    "source_of_policy": "_table",
+    "split_commas": "_table_inputs",
+    "table_file": "_table_inputs",
+    "tell_spending": "_progress",
 }
 
 __all__ = [
+    "FIRST_STEP",
+    "METHODS",
+    "PROGRESS_FILE",
+    "VERBOSE",
+    "Engines",
     "GroupsRequest",
+    "Options",
     "Preview",
     "Progress",
     "ProgressFile",
@@ -49,24 +105,31 @@ __all__ = [
     "ReleasedTable",
     "ReportsRequest",
     "SchemaDraft",
+    "State",
+    "WaveOptions",
+    "box_of",
+    "budget_of",
     "check_table",
     "draft_of",
     "draft_policy",
     "draft_schema",
+    "is_model_folder",
+    "is_uri",
+    "method_named",
     "name_released",
+    "note_spending",
+    "parse_groups",
     "prepare_reports",
     "preview",
     "release_groups",
     "release_table",
+    "resumed_lines",
+    "schema_of",
+    "search_progress",
+    "source_of_policy",
+    "split_commas",
+    "table_file",
+    "tell_spending",
 ]
 
-
-def __getattr__(name: str) -> Any:
-    """Import a name when it is first used, so that the command line answers at once."""
-    if name in _MODULE_OF:
-        return getattr(import_module(f"shoal.jobs.{_MODULE_OF[name]}"), name)
-    raise AttributeError(f"module 'shoal.jobs' has no attribute '{name}'")
-
-
-def __dir__() -> list[str]:
-    return __all__
+__getattr__, __dir__ = names_when_used(__name__, _MODULE_OF, __all__)

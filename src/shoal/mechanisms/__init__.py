@@ -16,26 +16,26 @@ The words of this package:
 - *raw* units are those of the columns, *scaled* ones those in which distances are measured.
 """
 
+from shoal.mechanisms.central._exponential import Choices, Exponential, Intervals
 from shoal.mechanisms.central._gaussian import Gaussian
 from shoal.mechanisms.central._geometric import Geometric
 from shoal.mechanisms.central._k_norm import KNorm
 from shoal.mechanisms.central._product_norm import ProductNorm
-from shoal.mechanisms.central.exponential import Choices, Exponential, Intervals
-from shoal.mechanisms.central.tree_splits import Splits, TreeCounts, TreeSplits
+from shoal.mechanisms.central._tree_splits import Splits, TreeCounts, TreeSplits
 from shoal.mechanisms.local._mixed import Mixed
 from shoal.mechanisms.local.bounded._duchi import Duchi
 from shoal.mechanisms.local.bounded._harmony import Harmony
+from shoal.mechanisms.local.bounded._hybrid import Hybrid
+from shoal.mechanisms.local.bounded._piecewise import Piecewise
 from shoal.mechanisms.local.bounded._priv_unit import PrivUnit
 from shoal.mechanisms.local.bounded._square_wave import SquareWave
 from shoal.mechanisms.local.bounded._staircase import Staircase
-from shoal.mechanisms.local.bounded.hybrid import Hybrid
-from shoal.mechanisms.local.bounded.piecewise import Piecewise
+from shoal.mechanisms.local.categories._local_grid import LocalGrid
 from shoal.mechanisms.local.categories._randomized_response import RandomizedResponse
 from shoal.mechanisms.local.categories._unary_encoding import UnaryEncoding, frequency_oracle
-from shoal.mechanisms.local.categories.local_grid import LocalGrid
+from shoal.mechanisms.local.laplace._nd_laplace import NDLaplace, PlanarLaplace, SphericalLaplace
+from shoal.mechanisms.local.laplace._prior import Prior
 from shoal.mechanisms.local.laplace._restrict import Restrict
-from shoal.mechanisms.local.laplace.nd_laplace import NDLaplace, PlanarLaplace, SphericalLaplace
-from shoal.mechanisms.local.laplace.prior import Prior
 from shoal.mechanisms.local.laplace.remaps import bayes_remap, clamp, snap
 from shoal.mechanisms.local.reports import Reports
 

@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from shoal.errors import quantity
 from shoal.estimator import person_and_limit
 from shoal.pages.page import Line, bounds_origin, bounds_text, promise_lines
-from shoal.privacy import ApproxDP, Unprotected
-from shoal.privacy.exact import exact_text
+from shoal.privacy import ApproxDP, Unprotected, exact_text
 
 if TYPE_CHECKING:
     from shoal.domain import Box
@@ -214,7 +213,7 @@ def learner_code(
     seeded = "" if seed is None else f", random_state={seed}"
     settings = _mechanism_settings(mechanism)
     return (
-        f"{imports}import shoal\nfrom shoal.cluster.local.saving import mechanism_of\n\n"
+        f"{imports}import shoal\nfrom shoal.cluster.local._saving import mechanism_of\n\n"
         f"mechanism = mechanism_of(\n{settings}\n)\n{read}"
         f"model = shoal.LocalClusterer(\n"
         f"    {len(model.cluster_centers_)}, mechanism=mechanism, method={model.method_!r}{seeded}"
@@ -225,7 +224,7 @@ def learner_code(
 
 def _mechanism_settings(mechanism: Any) -> str:
     """Return the settings of the mechanism, with all digits."""
-    from shoal.perturb.settings import settings_of
+    from shoal.perturb import settings_of
 
     return indent(pformat(settings_of(mechanism), width=76, sort_dicts=False), "    ")
 
@@ -248,7 +247,7 @@ def _read_here(table: str, mechanism: Any, names: Sequence[str]) -> tuple[str, s
 
 def _read_on_spark(table: str, mechanism: Any, names: Sequence[str]) -> tuple[str, str]:
     """Return imports and lines that read a table with Spark; text of CSV becomes numbers."""
-    from shoal.engine.spark.schema import quote_name
+    from shoal.engine.spark import quote_name
 
     where, imports = repr(table), ""
     if not _is_uri(table):
@@ -272,7 +271,7 @@ def _is_uri(path: str) -> bool:
 
 
 def _columns(mechanism: Any, names: Sequence[str]) -> list[str]:
-    from shoal.perturb.shape import shape_of
+    from shoal.perturb import shape_of
 
     return list(shape_of(mechanism).names_out(tuple(names)))
 

@@ -8,7 +8,7 @@ from shoal.figures import count_curve
 from shoal.pages.page import CountReason
 
 if TYPE_CHECKING:
-    from shoal.cluster.choose.cost_curve import CostCurve
+    from shoal.cluster.choose import CostCurve
 
 
 ACROSS = "Number of groups"

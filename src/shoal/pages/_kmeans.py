@@ -8,7 +8,7 @@ import numpy as np
 
 from shoal.arrays import Floats
 from shoal.cluster.figures import cells_of_synopsis, column_pairs
-from shoal.cluster.kmeans.plan import strength
+from shoal.cluster.kmeans import strength
 from shoal.cluster.totals import whole_shares
 from shoal.errors import quantity
 from shoal.figures import cell_map
@@ -44,7 +44,7 @@ from shoal.pages._what_if import budgets_table, what_if_values
 from shoal.pages.page import Fact, Line, Page, Table, name_list
 
 if TYPE_CHECKING:
-    from shoal.cluster.intervals.result import Intervals
+    from shoal.cluster.intervals import Intervals
     from shoal.domain import Box
     from shoal.figures import CellMap
     from shoal.privacy import Guarantee

@@ -35,10 +35,10 @@ from shoal.pages._groups import (
     title_columns,
 )
 from shoal.pages.page import Fact, Line, Page, Table, bounds_origin
-from shoal.privacy.exact import exact_text
+from shoal.privacy import exact_text
 
 if TYPE_CHECKING:
-    from shoal.cluster.prototypes.profiles import Difference, Profiles
+    from shoal.cluster.prototypes import Difference, Profiles
 
 
 EVIDENCE = "proofs beside the code: shoal/cluster/prototypes/estimator.proof.md and those it names"

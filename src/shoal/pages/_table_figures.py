@@ -10,7 +10,7 @@ from shoal.anonymize.hierarchies import NULL, Hierarchy
 from shoal.figures import before_after, icicle
 
 if TYPE_CHECKING:
-    from shoal.anonymize.release.result import RunResult
+    from shoal.anonymize import RunResult
     from shoal.figures import Figure
 
 

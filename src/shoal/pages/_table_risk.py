@@ -7,18 +7,20 @@ every technique whether people can still be singled out, linked or inferred abou
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from shoal.anonymize.risk.special_uniques import SpecialUniques, find_special_uniques
-from shoal.anonymize.risk.uniqueness import PopulationUniques, estimate_uniques
+from shoal.anonymize.risk import (
+    PopulationUniques,
+    SpecialUniques,
+    estimate_uniques,
+    find_special_uniques,
+)
 from shoal.errors import quantity
 from shoal.pages.page import Table
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
-    from shoal.anonymize.policy import Policy
-    from shoal.anonymize.release.result import RunResult
-    from shoal.anonymize.risk.recount import AchievedPrivacy
-    from shoal.anonymize.risk.reidentification import Population, Risk
+    from shoal.anonymize import AchievedPrivacy, Policy, RunResult
+    from shoal.anonymize.risk import Population, Risk
 
 
 _MOST_COMBINATIONS = 10

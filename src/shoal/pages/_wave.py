@@ -10,7 +10,7 @@ import numpy as np
 
 from shoal.arrays import Floats, Integers
 from shoal.cluster.totals import whole_shares
-from shoal.cluster.wave.figure import branches, densest_cells
+from shoal.cluster.wave import branches, densest_cells
 from shoal.errors import quantity
 from shoal.figures import cell_map, cluster_map
 from shoal.figures.text import count_decimals, format_number
@@ -42,7 +42,7 @@ from shoal.pages._numeric_profiles import NumericProfiles
 from shoal.pages.page import Fact, Line, Page, Table
 
 if TYPE_CHECKING:
-    from shoal.cluster.intervals.result import Intervals
+    from shoal.cluster.intervals import Intervals
     from shoal.domain import Box
     from shoal.figures import CellMap, ClusterMap
     from shoal.privacy import Guarantee

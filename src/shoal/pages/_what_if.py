@@ -49,7 +49,7 @@ def budgets_table(plan: "Plan") -> Table:
     plan
         That of a model's ``describe``.
     """
-    from shoal.privacy.exact import exact_budget
+    from shoal.privacy import exact_budget
 
     by_epsilon = what_if_table(plan)
     (curve,) = plan.curves.values()

@@ -10,8 +10,8 @@ import numpy as np
 
 from shoal.arrays import Floats, Integers
 from shoal.cluster.figures import MAP_PARTS, column_pairs
-from shoal.cluster.intervals.result import Intervals
-from shoal.cluster.local.rounds import ROUNDS_FROM
+from shoal.cluster.intervals import Intervals
+from shoal.cluster.local import ROUNDS_FROM
 from shoal.cluster.totals import NO_GROUP, whole_shares
 from shoal.errors import InvalidSetting, quantity, setting
 from shoal.evaluate import ami, normalised_inertia
@@ -42,7 +42,7 @@ from shoal.pages._numeric_profiles import NumericProfiles
 from shoal.pages.page import Fact, Line, Page, Table, bounds_origin, bounds_text
 
 if TYPE_CHECKING:
-    from shoal.cluster.local.evidence import Evidence
+    from shoal.cluster.local import Evidence
     from shoal.domain import Box
     from shoal.figures import CellMap
     from shoal.privacy import Guarantee

@@ -14,8 +14,7 @@ from typing import Any
 from shoal.cluster.registry import REGISTRY
 from shoal.documents import parse_json
 from shoal.errors import InvalidSetting, UnreadableModel, setting
-from shoal.files import file_set, named_failure
-from shoal.files.scratch import private_file
+from shoal.files import file_set, named_failure, private_file
 from shoal.pages.page import Page, VerdictPage, is_withheld
 from shoal.privacy import Ledger, Result, existing_ledger
 from shoal.report.findings import findings
@@ -219,7 +218,8 @@ def load_subject(folder: str | os.PathLike[str]) -> tuple[Any, list[dict[str, st
     -------
     The model or synopsis; of a table, what its page says.
     """
-    from shoal.cluster.model_folder import MODEL, listed_files, load_model
+    from shoal.cluster import listed_files, load_model
+    from shoal.cluster.model_folder import MODEL
     from shoal.synopsis.folder import DOCUMENT, load_synopsis
 
     place = Path(folder)

@@ -82,7 +82,7 @@ def coarse_note(columns: int, in_rounds: bool = False) -> str | None:
     in_rounds
         Whether reports are made in rounds, and not all of one grid.
     """
-    from shoal.cluster.local.rounds import ROUNDS_FROM
+    from shoal.cluster.local import ROUNDS_FROM
 
     if in_rounds:
         return None if columns < MANY_FOR_ROUNDS else COARSE_ROUNDS.format(columns)

@@ -20,7 +20,7 @@ from shoal.pages.reports import coarse_note
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from shoal.cluster.local.rounds_model import RoundsModel
+    from shoal.cluster import RoundsModel
 
 
 EVIDENCE = "proofs beside the code: shoal/cluster/local/transcript.proof.md and those it names"

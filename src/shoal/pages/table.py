@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from shoal.anonymize.policy import guarantee_of
-from shoal.anonymize.risk.reidentification import (
+from shoal.anonymize import guarantee_of
+from shoal.anonymize.risk import (
     Risk,
     leaf_class_sizes,
     leaf_entropy,
@@ -32,11 +32,9 @@ from shoal.privacy import Protected, Released, Result
 from shoal.report import findings, promise, texts
 
 if TYPE_CHECKING:
+    from shoal.anonymize import AchievedPrivacy, Policy, RunResult
     from shoal.anonymize.advice import Advice
-    from shoal.anonymize.policy import Policy
-    from shoal.anonymize.release.result import RunResult
-    from shoal.anonymize.risk.recount import AchievedPrivacy
-    from shoal.anonymize.risk.reidentification import Population
+    from shoal.anonymize.risk import Population
     from shoal.figures import Figure
 
 

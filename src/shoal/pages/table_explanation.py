@@ -9,8 +9,7 @@ from shoal.errors import quantity
 from shoal.pages.page import Line, labelled_lines
 
 if TYPE_CHECKING:
-    from shoal.anonymize.policy import Policy
-    from shoal.anonymize.release.result import RunResult
+    from shoal.anonymize import Policy, RunResult
 
 
 IS_NOT = (
@@ -116,7 +115,7 @@ def _largest(finished: "RunResult", q: int) -> tuple[int | None, int]:
 def _lost_by_opening(finished: "RunResult", q: int, at: int) -> int:
     """Count rows in groups that would break a rule if this label were split."""
     from shoal.anonymize.classes import number_classes
-    from shoal.anonymize.search.greedy import find_violations
+    from shoal.anonymize.search import find_violations
 
     problem, release = finished.frequency.problem, finished.produced.release
     gone = release.suppressed | release.starred

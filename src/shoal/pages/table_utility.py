@@ -10,7 +10,7 @@ from shoal.figures import before_after
 from shoal.pages.page import Line, Summary, Table, labelled_lines
 
 if TYPE_CHECKING:
-    from shoal.anonymize.release.result import RunResult
+    from shoal.anonymize import RunResult
     from shoal.anonymize.utility import ClassificationReport, ColumnChange
     from shoal.figures import Figure
 

@@ -13,26 +13,31 @@ The words of this package:
 - *remap*: a public function of reports, so it costs nothing.
 """
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+from shoal._lazy import names_when_used
 from shoal.perturb._memo import Memo
-from shoal.perturb.settings import settings_of
+from shoal.perturb._settings import settings_of
 from shoal.perturb.stream import Streamed
 
 if TYPE_CHECKING:
+    from shoal.perturb._settings import parameters_of
+    from shoal.perturb._shape import shape_of
     from shoal.perturb._transformer import Perturb
 
-__all__ = ["Memo", "Perturb", "Streamed", "settings_of"]
+_MODULE_OF = {
+    "Perturb": "_transformer",
+    "parameters_of": "_settings",
+    "shape_of": "_shape",
+}
 
+__all__ = [
+    "Memo",
+    "Perturb",
+    "Streamed",
+    "parameters_of",
+    "settings_of",
+    "shape_of",
+]
 
-def __getattr__(name: str) -> Any:
-    """Import the transformer when it is first asked for: streams need no scikit-learn."""
-    if name != "Perturb":
-        raise AttributeError(f"module 'shoal.perturb' has no attribute '{name}'")
-    from shoal.perturb._transformer import Perturb
-
-    return Perturb
-
-
-def __dir__() -> list[str]:
-    return __all__
+__getattr__, __dir__ = names_when_used(__name__, _MODULE_OF, __all__)

@@ -15,7 +15,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from shoal.arrays import Floats
 from shoal.domain import Box
-from shoal.engine.entry import by_engine
+from shoal.engine import by_engine
 from shoal.engine.table import FrameTable
 from shoal.errors import DimensionMismatch, InvalidSetting, UnknownColumn, setting
 from shoal.estimator import ReleasesWithLedger
@@ -24,8 +24,8 @@ from shoal.mechanisms.local.reports import Remap, Reports
 from shoal.mechanisms.local.scaling import refuse_degrees
 from shoal.perturb._distributed_frames import check_for_frame, rows_of_frame
 from shoal.perturb._memo import Memo
-from shoal.perturb.settings import settings_of
-from shoal.perturb.shape import Names, Shape, shape_of
+from shoal.perturb._settings import settings_of
+from shoal.perturb._shape import Names, Shape, shape_of
 from shoal.perturb.stream import Streamed, check_remap, reports_name
 from shoal.perturb.tables import check_token, frame_like, frame_of, names_of, tokens_of
 from shoal.privacy import Budget, Guarantee, Ledger, LedgerOrPath, Unprotected

@@ -26,8 +26,7 @@ from shoal.documents import parse_json
 from shoal.engine import Block, Rows
 from shoal.engine.local import LocalRows
 from shoal.errors import CannotWrite, RunChanged
-from shoal.files import write_error
-from shoal.files.locks import file_lock
+from shoal.files import file_lock, write_error
 
 Columns = Sequence[NDArray[Any]]
 _RUN_FILE = "run.json"

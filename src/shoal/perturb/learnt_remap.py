@@ -8,9 +8,7 @@ from typing import Any
 import numpy as np
 
 from shoal.arrays import Floats
-from shoal.engine import Block, rows_of
-from shoal.engine.entry import unbounded_box
-from shoal.engine.rows import Mapped
+from shoal.engine import Block, Mapped, rows_of, unbounded_box
 from shoal.mechanisms.local.laplace.remaps import with_learnt_prior
 from shoal.mechanisms.local.reports import Remap, Reports
 

@@ -12,14 +12,13 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from shoal.domain import Box
-from shoal.engine import Block, Rows
-from shoal.engine.rows import Mapped
+from shoal.engine import Block, Mapped, Rows
 from shoal.errors import InvalidSetting, RepeatedStream
 from shoal.mechanisms.local.laplace.remaps import needs_all_reports
 from shoal.mechanisms.local.reports import Remap, Reports, as_reports
+from shoal.perturb._shape import Mixture, Names, Numbers, Shape, shape_of
 from shoal.perturb.draft import Draft
 from shoal.perturb.learnt_remap import LearntRemap
-from shoal.perturb.shape import Mixture, Names, Numbers, Shape, shape_of
 from shoal.privacy import Guarantee
 from shoal.randomness import NoiseStream, Randomness, TaskNoise
 

@@ -12,7 +12,7 @@ from shoal.errors import InvalidDomain, InvalidSetting, setting, value_text
 from shoal.planning._curve import Curve, curve_of
 from shoal.planning._made_up import SHAPES, draw_table
 from shoal.planning._trial import Trial, central_errors, local_errors, rows_to_make
-from shoal.privacy.exact import whole_number
+from shoal.privacy import whole_number
 from shoal.randomness import Randomness
 
 Progress = Callable[[str, float], None]

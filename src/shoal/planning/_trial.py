@@ -83,7 +83,7 @@ def central_errors(trial: Trial, epsilon: float, seed: int) -> Floats:
 
 def local_errors(trial: Trial, epsilon: float, seed: int) -> Floats:
     """Report once for everybody, learn from it, and return the error of each coordinate."""
-    from shoal.cluster.local.rounds import ROUNDS_FROM
+    from shoal.cluster.local import ROUNDS_FROM
 
     promise = equivalent_epsilon(epsilon, trial.people / len(trial.rows))
     learn = _centers_of_cells if trial.rows.shape[1] < ROUNDS_FROM else _centers_of_rounds

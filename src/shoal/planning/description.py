@@ -4,8 +4,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from shoal.cluster.choose.cost_curve import CostCurve
-from shoal.cluster.intervals.result import Intervals
+from shoal.cluster.choose import CostCurve
+from shoal.cluster.intervals import Intervals
 from shoal.errors import InvalidBudget, InvalidSetting, NotPublishable, ShoalError
 from shoal.planning._public_facts import Plan
 from shoal.planning.what_if import what_if

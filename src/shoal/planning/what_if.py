@@ -93,7 +93,7 @@ def _box_of(model: Any) -> Box:
 
 def _tables(model: Any, n: int, seed: int) -> list[Floats]:
     """Tables of so many rows drawn about the released centres, in the unit box."""
-    from shoal.cluster.kmeans.intervals import released_rows
+    from shoal.cluster.kmeans import released_rows
 
     rng = Randomness(seed)
     rows = released_rows(model, rng)

@@ -16,6 +16,8 @@ The words of this package:
 - *leaf*: a value of a result: public, released, or protected (for the holder of the rows).
 """
 
+from shoal.privacy._exact import Number, exact, exact_budget, exact_text, whole_number
+from shoal.privacy._journal import work_digest
 from shoal.privacy._ledger import Ledger, LedgerOrPath
 from shoal.privacy.account import Account, account_of, existing_ledger
 from shoal.privacy.guarantees import (
@@ -45,6 +47,7 @@ __all__ = [
     "LocalDP",
     "Mechanism",
     "MetricDP",
+    "Number",
     "Page",
     "Protected",
     "Public",
@@ -53,6 +56,11 @@ __all__ = [
     "Result",
     "Unprotected",
     "account_of",
+    "exact",
+    "exact_budget",
+    "exact_text",
     "existing_ledger",
     "guarantee_of",
+    "whole_number",
+    "work_digest",
 ]

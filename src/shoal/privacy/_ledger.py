@@ -18,11 +18,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 from shoal.errors import BudgetExceeded, InvalidSetting, LimitMismatch, setting, value_text
-from shoal.files.scratch import scratch
+from shoal.files import scratch
+from shoal.privacy._exact import exact_text
+from shoal.privacy._journal import Record, Run, work_digest
 from shoal.privacy._store import Entry, FileStore, Limits, MemoryStore, Store
-from shoal.privacy.exact import exact_text
 from shoal.privacy.guarantees import Budget, Guarantee
-from shoal.privacy.journal import Record, Run, work_digest
 from shoal.privacy.ledger_page import Page, ledger_text, process_lock
 from shoal.privacy.notebook import table_html
 

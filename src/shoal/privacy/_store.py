@@ -22,10 +22,10 @@ from shoal.errors import (
     NotALedger,
     UnsafeLedgerPlace,
 )
-from shoal.files.locks import file_lock, take_lock
+from shoal.files import file_lock, take_lock
 from shoal.privacy import sqlite_file
+from shoal.privacy._journal import Record, Run, StoredRun
 from shoal.privacy.guarantees import Budget, Guarantee, guarantee_of
-from shoal.privacy.journal import Record, Run, StoredRun
 from shoal.privacy.sqlite_file import SqliteFile
 
 Limits = tuple[Budget, ...]

@@ -29,7 +29,7 @@ from shoal.errors import (
     quantity,
     setting,
 )
-from shoal.privacy.exact import Number, exact, exact_budget, exact_text, whole_number
+from shoal.privacy._exact import Number, exact, exact_budget, exact_text, whole_number
 from shoal.privacy.notebook import promise_sentences, summary_html
 
 Scale = str | tuple[float, ...] | None

@@ -22,8 +22,8 @@ from shoal.errors import (
     PromiseExceeded,
     RunChanged,
 )
+from shoal.privacy._journal import Record, Run, arrays_of, output_of, pack_arrays, unpack_arrays
 from shoal.privacy.guarantees import ApproxDP, Budget, Guarantee, PureDP, Unprotected
-from shoal.privacy.journal import Record, Run, arrays_of, output_of, pack_arrays, unpack_arrays
 
 Cost = Callable[[], Guarantee | None]
 Value = TypeVar("Value", contravariant=True)

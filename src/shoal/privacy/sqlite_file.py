@@ -14,7 +14,7 @@ from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 
 from shoal.errors import CannotWrite
-from shoal.files.locks import take_lock
+from shoal.files import take_lock
 from shoal.privacy._file_place import (
     TEMPORARY_SUFFIX,
     Refusal,

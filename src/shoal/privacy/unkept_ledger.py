@@ -16,9 +16,9 @@ from typing import Any
 from weakref import WeakKeyDictionary
 
 from shoal.errors import ChoiceNotCovered, InvalidBudget, LedgerError, PromisesAddUp
+from shoal.privacy._journal import Record
 from shoal.privacy._ledger import Ledger, LedgerOrPath
 from shoal.privacy.guarantees import Budget, Guarantee
-from shoal.privacy.journal import Record
 from shoal.privacy.ledger_page import process_lock
 
 _CALLED_FOR_THE_USER = ("shoal", "sklearn", "joblib")

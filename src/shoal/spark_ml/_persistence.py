@@ -8,23 +8,17 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from shoal.anonymize import TopDownSpecialization
-from shoal.anonymize.policy import Policy, guarantee_of, policy_of
-from shoal.anonymize.problem import Metrics
-from shoal.cluster.local.saving import mechanism_of
-from shoal.cluster.wave.saving import options_from_json, options_to_json
+from shoal.anonymize import Metrics, Policy, TopDownSpecialization, guarantee_of, policy_of
+from shoal.cluster.local import mechanism_of
+from shoal.cluster.wave import options_from_json, options_to_json
 from shoal.documents import parse_json
 from shoal.domain import Box, Schema
 from shoal.errors import InvalidSetting, UnreadableModel, setting
-from shoal.mechanisms import bayes_remap, clamp, snap
-from shoal.mechanisms.local.laplace.prior import Prior
-from shoal.perturb import settings_of
-from shoal.perturb.settings import parameters_of
-from shoal.privacy import Ledger
+from shoal.mechanisms import Prior, bayes_remap, clamp, snap
+from shoal.perturb import parameters_of, settings_of
+from shoal.privacy import Ledger, exact_budget, exact_text
 from shoal.privacy import guarantee_of as privacy_of
-from shoal.privacy.exact import exact_budget, exact_text
-from shoal.synopsis import Synopsis
-from shoal.synopsis.folder import read_box, read_part, synopsis_kinds, write_part
+from shoal.synopsis import Synopsis, read_box, read_part, synopsis_kinds, write_part
 
 _CUT, _SCHEMA = "cut.json", "shoal.cut/1"
 _REMAPS: dict[str, Callable[..., Any]] = {"BayesRemap": bayes_remap, "Clamp": clamp, "Snap": snap}

@@ -29,14 +29,13 @@ from pyspark.ml.util import (
 )
 
 from shoal import anonymize, cluster, perturb
-from shoal.anonymize.policy import policy_of
-from shoal.cluster.model_folder import load_model, write_model
-from shoal.cluster.wave.saving import grouped_settings
+from shoal.anonymize import policy_of
+from shoal.cluster import load_model, write_model
+from shoal.cluster.wave import grouped_settings
 from shoal.engine import rows_of
-from shoal.engine.spark.failures import translate_errors
-from shoal.engine.spark.files import files_of, hidden_name_beside
+from shoal.engine.spark import files_of, hidden_name_beside, translate_errors
 from shoal.errors import AlreadyExists, InvalidSetting, UnreadableModel
-from shoal.files.scratch import scratch
+from shoal.files import scratch
 from shoal.spark_ml._persistence import from_json, load_cut, save_cut, to_json
 
 HOLDER = {"shoal": {"for": "the holder of the rows alone", "publishable": False}}

@@ -17,13 +17,14 @@ The words of this package:
 
 from shoal.estimator import PrivateEstimator
 from shoal.synopsis._adaptive_grid import AdaptiveGrid
+from shoal.synopsis._base import Synopsis
 from shoal.synopsis._priv_tree import PrivTree
 from shoal.synopsis._private_bounds import PrivateBounds, widest_box
-from shoal.synopsis.base import Synopsis
+from shoal.synopsis._weights import weights_of
 from shoal.synopsis.cells import Cells
+from shoal.synopsis.folder import read_box, read_part, synopsis_kinds, write_part
 from shoal.synopsis.mixed import MixedSynopsis
 from shoal.synopsis.uniform_grid import UniformGrid
-from shoal.synopsis.weights import weights_of
 
 __all__ = [
     "AdaptiveGrid",
@@ -34,6 +35,10 @@ __all__ = [
     "PrivateEstimator",
     "Synopsis",
     "UniformGrid",
+    "read_box",
+    "read_part",
+    "synopsis_kinds",
     "weights_of",
     "widest_box",
+    "write_part",
 ]

@@ -18,8 +18,8 @@ from shoal.estimator import Spending
 from shoal.mechanisms import Geometric
 from shoal.privacy import LedgerOrPath, PureDP
 from shoal.randomness import Seed
+from shoal.synopsis._weights import Negative
 from shoal.synopsis.uniform_grid import MAX_CELLS_DENSE, CellsSetting, GridSynopsis
-from shoal.synopsis.weights import Negative
 
 
 @dataclass(frozen=True, init=False, eq=False)

@@ -19,12 +19,11 @@ from shoal.domain.box import as_matrix
 from shoal.domain.grid import cell_coordinates, cell_indices
 from shoal.engine import Rows
 from shoal.estimator import Spending
-from shoal.mechanisms import Geometric
-from shoal.mechanisms.central.tree_splits import Splits, TreeCounts, TreeSplits
+from shoal.mechanisms import Geometric, Splits, TreeCounts, TreeSplits
 from shoal.privacy import LedgerOrPath, PureDP
 from shoal.randomness import Seed
-from shoal.synopsis.base import Synopsis, check_max_cells
-from shoal.synopsis.weights import Negative, check_negative
+from shoal.synopsis._base import Synopsis, check_max_cells
+from shoal.synopsis._weights import Negative, check_negative
 
 TREE_SHARE = Fraction(3, 5)  # of the budget: docs/decisions/synopses.md
 _DEPTHS_A_PASS = 8  # depths counted in one pass, while the tree is not too wide

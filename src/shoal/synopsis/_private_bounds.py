@@ -8,8 +8,7 @@ import numpy as np
 
 from shoal.arrays import Floats, Integers
 from shoal.domain import Box, Schema
-from shoal.engine import Rows
-from shoal.engine.rows import Block
+from shoal.engine import Block, Rows
 from shoal.estimator import PrivateEstimator, Spending
 from shoal.mechanisms import Geometric
 from shoal.privacy import LedgerOrPath, PureDP

@@ -100,7 +100,15 @@ def read_box(values: Mapping[str, Any]) -> Box:
 
 
 def write_part(part: Any, path: Path) -> dict[str, str]:
-    """Write a table, or plain values as JSON, and return the file's name and checksum."""
+    """Write a table, or plain values as JSON, and return the file's name and checksum.
+
+    Parameters
+    ----------
+    part
+        The table or values.
+    path
+        The file.
+    """
     if isinstance(part, pa.Table):
         write_table(part, path)
     else:
@@ -109,7 +117,15 @@ def write_part(part: Any, path: Path) -> dict[str, str]:
 
 
 def read_part(folder: Path, file: Mapping[str, str]) -> Any:
-    """Read what ``write_part`` wrote, refused if its checksum differs."""
+    """Read what ``write_part`` wrote, refused if its checksum differs.
+
+    Parameters
+    ----------
+    folder
+        Where the file is.
+    file
+        Its name and checksum.
+    """
     path = folder / file["name"]
     if not path.is_file() or digest_of(path) != file.get("sha256"):
         raise UnreadableModel(

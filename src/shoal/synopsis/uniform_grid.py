@@ -14,8 +14,8 @@ from shoal.estimator import Spending, box_of
 from shoal.mechanisms import Geometric
 from shoal.privacy import LedgerOrPath, PureDP
 from shoal.randomness import Seed
-from shoal.synopsis.base import Synopsis, check_max_cells
-from shoal.synopsis.weights import Negative, check_negative
+from shoal.synopsis._base import Synopsis, check_max_cells
+from shoal.synopsis._weights import Negative, check_negative
 
 CellsSetting = int | Sequence[int] | NDArray[np.integer] | Literal["auto"]
 MAX_CELLS_DENSE = 2_000_000  # docs/decisions/synopses.md

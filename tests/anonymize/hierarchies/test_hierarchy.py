@@ -11,7 +11,7 @@ from shoal.anonymize.hierarchies import (
     hierarchy_from_paths,
     hierarchy_from_tree,
 )
-from shoal.anonymize.hierarchies.hierarchy import grow_taxonomy
+from shoal.anonymize.hierarchies._hierarchy import grow_taxonomy
 from shoal.domain import Taxonomy
 
 PLACES = hierarchy_from_tree(

@@ -4,7 +4,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from shoal.anonymize.hierarchies.hierarchy import (
+from shoal.anonymize.hierarchies._hierarchy import (
     DateLeaves,
     NumberLeaves,
     TextLeaves,

@@ -4,9 +4,9 @@ import pyarrow as pa
 import pytest
 
 from shoal.anonymize import run_policy
+from shoal.anonymize._policy import Policy
 from shoal.anonymize.hierarchies import NO_LEAF, build_by_frequency, build_ordered, build_periods
 from shoal.anonymize.hierarchies._build import build_hierarchy, needs_rows
-from shoal.anonymize.policy import Policy
 from shoal.errors import HierarchyInvalid, InvalidPolicy
 
 

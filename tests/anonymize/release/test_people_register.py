@@ -11,7 +11,7 @@ import pytest
 
 from shoal.anonymize import Policy, TopDownSpecialization, run_policy
 from shoal.anonymize.release import _people_register as people_register
-from shoal.anonymize.release import run
+from shoal.anonymize.release import _run as run
 from shoal.anonymize.release._people_register import (
     Register,
     find_people,

@@ -3,7 +3,7 @@ import os
 import pytest
 
 from shoal.anonymize import Policy, run_policy
-from shoal.anonymize.release.result import check_paths, paths_of
+from shoal.anonymize.release._result import check_paths, paths_of
 from shoal.errors import AlreadyExists, CannotWrite, InvalidPolicy
 
 ROWS = "sex\n" + "F\nM\n" * 4

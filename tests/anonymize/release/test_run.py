@@ -17,11 +17,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from shoal.anonymize import Policy, count_combinations, run_policy
+from shoal.anonymize.release import _run as run
 from shoal.anonymize.release import _writer as writer
-from shoal.anonymize.release import run
 from shoal.anonymize.release._manifest import read_manifest
 from shoal.anonymize.release._writer import Release
-from shoal.anonymize.risk import recount
+from shoal.anonymize.risk import _recount as recount
 from shoal.data import adults, adults_hierarchies
 from shoal.errors import (
     AlreadyExists,

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from shoal.anonymize import read_policy, recount, run_policy
+from shoal.anonymize._policy import Policy
 from shoal.anonymize._policy_rules import TransformSpec
-from shoal.anonymize.policy import Policy
 from shoal.anonymize.release._manifest import policy_hash
 from shoal.anonymize.release._transforms import change_numbers
 from shoal.errors import InvalidPolicy, LooksIdentifying

@@ -5,7 +5,7 @@ import numpy as np
 from shoal.anonymize.classes import measure_release, number_classes
 from shoal.anonymize.problem import Cut, Outcome, problem_of
 from shoal.anonymize.release._writer import release_of
-from shoal.anonymize.search.greedy import find_violations
+from shoal.anonymize.search._greedy import find_violations
 from shoal.domain import Taxonomy
 
 TREE = Taxonomy.nested("*", ["a", "b", "c"])

@@ -3,8 +3,8 @@
 import pytest
 
 from shoal.anonymize import recount
+from shoal.anonymize._policy import Policy
 from shoal.anonymize.hierarchies._build import build_hierarchy
-from shoal.anonymize.policy import Policy
 from shoal.errors import InvalidPolicy
 
 

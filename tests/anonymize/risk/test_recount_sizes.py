@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from shoal.anonymize.risk.recount import count_class_sizes, largest_value_share
+from shoal.anonymize.risk._recount import count_class_sizes, largest_value_share
 from shoal.anonymize.table import Table
 
 ROWS = st.lists(

@@ -3,7 +3,7 @@ import pyarrow as pa
 import pytest
 
 from shoal.anonymize import Policy, recount
-from shoal.anonymize.risk.recount import CombinationCounts, _measure, cache_columns
+from shoal.anonymize.risk._recount import CombinationCounts, _measure, cache_columns
 from shoal.anonymize.table import Table
 
 LETTER = {"role": "quasi", "hierarchy": {"tree": {"*": ["a", "b"]}}}

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from shoal.anonymize import Policy, count_combinations
 from shoal.anonymize.problem import Outcome
 from shoal.anonymize.release._writer import Release
-from shoal.anonymize.risk.reidentification import (
+from shoal.anonymize.risk._reidentification import (
     Population,
     Risk,
     leaf_class_sizes,

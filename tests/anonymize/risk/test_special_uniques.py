@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from shoal.anonymize.problem import problem_of
-from shoal.anonymize.risk.special_uniques import find_special_uniques
+from shoal.anonymize.risk._special_uniques import find_special_uniques
 from shoal.domain import Taxonomy
 
 

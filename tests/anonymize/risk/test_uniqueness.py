@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from shoal.anonymize.risk.uniqueness import (
+from shoal.anonymize.risk._uniqueness import (
     estimate_uniques,
     pitman_share,
     snb_share,

@@ -2,7 +2,7 @@ import numpy as np
 
 from shoal.anonymize.classes import number_classes
 from shoal.anonymize.problem import Closeness, Cut, Diversity, SensitiveColumn, problem_of
-from shoal.anonymize.search.greedy import SharedCounts
+from shoal.anonymize.search._greedy import SharedCounts
 from shoal.domain import Taxonomy
 
 TREE = Taxonomy.nested("*", {"a": ["0", "1"], "b": ["2", "3"]})

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from shoal.anonymize.problem import problem_of
-from shoal.anonymize.search.greedy import (
+from shoal.anonymize.search._greedy import (
     SCORES,
     Candidates,
     NodeGains,

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from shoal.anonymize import run_policy
-from shoal.anonymize.policy import Policy, guarantee_of
+from shoal.anonymize._policy import Policy, guarantee_of
 from shoal.errors import InvalidPolicy, ShoalError, StartFails
 from shoal.privacy import KAnonymity, KMap
 

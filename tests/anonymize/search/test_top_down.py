@@ -11,8 +11,9 @@ from hypothesis import strategies as st
 
 from shoal.anonymize.classes import measure_release
 from shoal.anonymize.problem import Closeness, Cut, Diversity, Problem, SensitiveColumn, problem_of
+from shoal.anonymize.search import _greedy as greedy
 from shoal.anonymize.search import _top_down as top_down
-from shoal.anonymize.search import greedy
+from shoal.anonymize.search._greedy import SharedCounts
 from shoal.anonymize.search._top_down import (
     MAY_MISS,
     invalid_start_error,
@@ -21,7 +22,6 @@ from shoal.anonymize.search._top_down import (
     specialise,
     suppress_until_valid,
 )
-from shoal.anonymize.search.greedy import SharedCounts
 from shoal.domain import Taxonomy
 from shoal.errors import InvalidSetting, StartFails, TooFewRows
 

@@ -12,10 +12,10 @@ from pathlib import Path
 from pyspark.sql import SparkSession
 
 from shoal.anonymize import Policy, TopDownSpecialization, run_policy
-from shoal.anonymize.frequency_table import count_combinations
+from shoal.anonymize._frequency_table import count_combinations
 from shoal.anonymize.search._portfolio import find_outcome
 from shoal.anonymize.spark._search import find_outcome_on_spark
-from shoal.engine.spark.table import SparkTable
+from shoal.engine.spark._table import SparkTable
 
 builder = SparkSession.builder.remote("local[2]").config("spark.driver.memory", "700m")
 session = builder.config("spark.sql.shuffle.partitions", "2").getOrCreate()

@@ -13,7 +13,7 @@ from shoal.anonymize import Policy, TopDownSpecialization, recount, run_policy
 from shoal.anonymize.release._people_register import read_register
 from shoal.anonymize.spark import _frame as spark_release
 from shoal.anonymize.spark import _run as run
-from shoal.engine.spark.table import SparkTable
+from shoal.engine.spark._table import SparkTable
 from shoal.errors import (
     AlreadyExists,
     CannotWrite,

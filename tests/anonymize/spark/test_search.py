@@ -7,7 +7,7 @@ from shoal.anonymize.search._portfolio import find_outcome
 from shoal.anonymize.spark._search import MERGED, find_outcome_on_spark, refuse_here_only
 from shoal.data import adults as made_adults
 from shoal.data import adults_hierarchies
-from shoal.engine.spark.table import SparkTable
+from shoal.engine.spark._table import SparkTable
 from shoal.errors import InvalidPolicy, TooLarge, UnknownCategory
 
 QIDS = [

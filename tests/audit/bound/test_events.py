@@ -3,15 +3,15 @@ import math
 import numpy as np
 import pytest
 
-from shoal.audit.bound._sample import samples_of
-from shoal.audit.bound._statistics import has_low_bits
-from shoal.audit.bound.events import (
+from shoal.audit.bound._events import (
     best_events,
     ceiling_of,
     certified_epsilon,
     check_levels,
     outcome_of,
 )
+from shoal.audit.bound._sample import samples_of
+from shoal.audit.bound._statistics import has_low_bits
 from shoal.errors import InvalidSetting
 
 

@@ -18,7 +18,7 @@ from shoal.cluster import PrivateKMeans, WaveCluster
 from shoal.cluster.kmeans._settings import Method as KMeansMethod
 from shoal.cluster.registry import REGISTRY
 from shoal.cluster.wave._grouping import SELECTORS
-from shoal.cluster.wave.release_methods import METHODS
+from shoal.cluster.wave._release_methods import METHODS
 from shoal.domain import Box
 from shoal.engine import rows_of
 from shoal.errors import InvalidSetting

@@ -11,7 +11,7 @@ from shoal.mechanisms import Geometric
 from shoal.mechanisms.registry import Pair
 from shoal.privacy import PureDP
 
-FLAWED = "shoal.audit.twins.flawed_mechanisms"  # twins have cases of their own
+FLAWED = "shoal.audit.twins._flawed_mechanisms"  # twins have cases of their own
 NAMES = {"LocalGrid": "localgridof", "NDLaplace": "ndlaplaced="}
 
 

@@ -4,8 +4,8 @@ import pytest
 
 import shoal.cluster
 import shoal.synopsis
-from shoal.audit.loss.families import families, replay_family
-from shoal.audit.loss.twins import twins
+from shoal.audit.loss._families import families, replay_family
+from shoal.audit.loss._twins import twins
 from shoal.estimator import PrivateEstimator
 
 

@@ -61,7 +61,7 @@ def test_pairs_are_the_same_for_a_seed():
 
 def test_the_search_climbs_to_the_row_that_loses_most():
     """A release whose loss grows with the row's first column: the largest is at the box's end."""
-    from shoal.audit.loss.twins import SwappedSplit
+    from shoal.audit.loss._twins import SwappedSplit
 
     class Honest(SwappedSplit):
         def spend(self, spending):
@@ -80,7 +80,7 @@ def test_the_search_climbs_to_the_row_that_loses_most():
 
 
 def test_the_search_stops_at_a_fault():
-    from shoal.audit.loss.twins import twins
+    from shoal.audit.loss._twins import twins
 
     pair, seen = search_worst_row(twins["exact number of rows kept"], np.zeros((3, 2)))
     assert seen.verdict == "broken"

@@ -6,7 +6,7 @@ import pytest
 
 from shoal.audit import Replayed, replay
 from shoal.audit.loss._releases import StepLoss
-from shoal.audit.loss.replay import Pass, gaussian_delta
+from shoal.audit.loss._replay import Pass, gaussian_delta
 from shoal.domain import Box, Schema
 from shoal.errors import InvalidSetting, NotNumeric, ShoalError
 from shoal.mechanisms import Gaussian, Geometric

@@ -1,8 +1,8 @@
 import pytest
 from sklearn.base import clone
 
-from shoal.audit.loss.families import replay_family
-from shoal.audit.loss.twins import twins
+from shoal.audit.loss._families import replay_family
+from shoal.audit.loss._twins import twins
 
 VERDICTS = {
     "swapped split": ("violated", "sums can lose"),
@@ -42,7 +42,7 @@ def test_every_twin_is_caught_by_the_fault_it_has(name):
 def test_the_gate_alone_sees_none_of_them():
     """Each fits without an error: what mechanisms received adds up to the promise."""
     from shoal.audit.loss._neighbours import neighbour_pairs
-    from shoal.audit.loss.replay import _with_known_key
+    from shoal.audit.loss._replay import _with_known_key
 
     for model in twins.values():
         pair = list(neighbour_pairs(model, 3))[2]

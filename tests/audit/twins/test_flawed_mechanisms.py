@@ -6,9 +6,9 @@ import pytest
 import shoal
 import shoal.mechanisms
 from shoal import Ledger, LocalDP, MetricDP, Unprotected
-from shoal.audit.twins import flawed_mechanisms
+from shoal.audit.twins import _flawed_mechanisms as flawed_mechanisms
 from shoal.errors import DimensionMismatch, IncomparableGuarantees, InvalidSetting
-from shoal.mechanisms.local.laplace.nd_laplace import NDLaplace
+from shoal.mechanisms.local.laplace._nd_laplace import NDLaplace
 from shoal.randomness import Randomness
 
 ALL = [kind for name, kind in vars(flawed_mechanisms).items() if name.startswith("Flawed")]

@@ -8,7 +8,8 @@ import pytest
 
 from shoal import Ledger, LocalDP, PureDP
 from shoal.audit import Twin
-from shoal.audit.twins import flawed_mechanisms, twins
+from shoal.audit.twins import _flawed_mechanisms as flawed_mechanisms
+from shoal.audit.twins import twins
 from shoal.audit.twins._base import BrokenMechanism
 from shoal.errors import IncomparableGuarantees
 from shoal.randomness import Randomness

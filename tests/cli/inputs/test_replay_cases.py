@@ -1,8 +1,8 @@
 import numpy as np
 import pytest
 
-from shoal.audit.loss.families import families
-from shoal.audit.loss.twins import twins
+from shoal.audit.loss._families import families
+from shoal.audit.loss._twins import twins
 from shoal.cli.inputs._replay_cases import ReplayCase, named_replays, python_replay
 from shoal.domain import Box
 from shoal.errors import InvalidSetting

@@ -164,7 +164,7 @@ def test_a_failure_says_whether_the_budget_is_spent(monkeypatch):
     def fail(*_, **__):
         raise CannotWrite("The disk is full.", "Free space.")
 
-    monkeypatch.setattr("shoal.jobs.drafts.schema_draft.SchemaDraft.text", property(fail))
+    monkeypatch.setattr("shoal.jobs.drafts._schema_draft.SchemaDraft.text", property(fail))
     done = run("init", "visits.csv", "-o", "again.yaml", *spend)
     assert done.exit_code == 2
     assert "as spent" in " ".join(done.output.split())

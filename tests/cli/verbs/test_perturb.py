@@ -18,7 +18,7 @@ from shoal.cli._main import app
 from shoal.data import write_table
 from shoal.files import write_error
 from shoal.mechanisms import NDLaplace
-from shoal.mechanisms.local.categories.local_grid import auto_cells
+from shoal.mechanisms.local.categories._local_grid import auto_cells
 from shoal.privacy import Ledger, LocalDP, MetricDP
 
 CITY = """
@@ -294,13 +294,13 @@ def test_guesses_are_nearer_than_reports_and_the_sidecar_names_them(folder):
 def test_guesses_that_failed_to_be_written_go_on_from_the_same_reports(folder, monkeypatch):
     asked = ("-o", "noisy.csv", "--ledger", "l.ledger", "--remap", "bayes", "--keep-order")
     with monkeypatch.context() as failing:
-        failing.setattr("shoal.jobs.reports.release.sidecar", lambda *_: 1 / 0)
+        failing.setattr("shoal.jobs.reports._release.sidecar", lambda *_: 1 / 0)
         assert trips(*asked, epsilon="0.1").exit_code == 70
     assert not Path("noisy.csv").exists()
     (block,) = Path(".noisy.csv.draft").glob("block-*.arrow")
     drawn, before = block.read_bytes(), files(folder)
     with monkeypatch.context() as failing:
-        failing.setattr("shoal.jobs.reports.release.sidecar", lambda *_: 1 / 0)
+        failing.setattr("shoal.jobs.reports._release.sidecar", lambda *_: 1 / 0)
         trips(*asked, epsilon="0.1")
     assert (block.read_bytes(), files(folder)) == (drawn, before)
     monkeypatch.setattr(NDLaplace, "release", lambda *_: 1 / 0)  # nothing is drawn again
@@ -402,7 +402,7 @@ def test_a_sidecar_in_the_way_stops_the_reports_too(folder):
 
 @pytest.mark.heavy
 def test_a_failed_write_leaves_neither_reports_nor_sidecar(folder, monkeypatch):
-    monkeypatch.setattr("shoal.jobs.reports.release.sidecar", lambda *_: 1 / 0)
+    monkeypatch.setattr("shoal.jobs.reports._release.sidecar", lambda *_: 1 / 0)
     before = files(folder)
     assert trips("-o", "noisy.csv").exit_code == 70
     kept = {".noisy.csv.draft", ".noisy.csv.shoal"}  # what was drawn, for the next run
@@ -413,7 +413,7 @@ def test_a_failed_write_leaves_neither_reports_nor_sidecar(folder, monkeypatch):
 def test_a_run_that_failed_goes_on_with_the_reports_it_had_drawn(folder, monkeypatch):
     asked = ("-o", "noisy.csv", "--ledger", "l.ledger")
     with monkeypatch.context() as failing:
-        failing.setattr("shoal.jobs.reports.release.sidecar", lambda *_: 1 / 0)
+        failing.setattr("shoal.jobs.reports._release.sidecar", lambda *_: 1 / 0)
         shown = trips(*asked)
     assert shown.exit_code == 70
     assert "continues without spending more" in shown.output

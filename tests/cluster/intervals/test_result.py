@@ -3,7 +3,7 @@ import json
 import numpy as np
 import pytest
 
-from shoal.cluster.intervals.result import RATE, Intervals
+from shoal.cluster.intervals._result import RATE, Intervals
 
 
 def found(sizes_high=(60.0, np.nan)):

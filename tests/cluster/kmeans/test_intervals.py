@@ -4,7 +4,7 @@ import pytest
 from sklearn.cluster import KMeans
 
 from shoal.cluster import PrivateKMeans, load_model
-from shoal.cluster.kmeans.intervals import row_model_of
+from shoal.cluster.kmeans._intervals import row_model_of
 from shoal.cluster.local._synopsis import synopsis_of
 from shoal.domain import Box, Schema
 from shoal.errors import NoGroupsDetected

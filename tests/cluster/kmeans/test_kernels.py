@@ -6,7 +6,7 @@ from sklearn.metrics import pairwise_distances_argmin
 
 from shoal.cluster.kmeans._kernels import Cube, Distances, Labels, LeastSquares, Nearest, ViewedCube
 from shoal.domain import Box, View
-from shoal.engine.rows import Block
+from shoal.engine._rows import Block
 
 rng = np.random.default_rng(3)
 

@@ -19,7 +19,7 @@ from shoal.cluster.kmeans._kernels import (
 )
 from shoal.domain import Box
 from shoal.engine import rows_of
-from shoal.engine.rows import Block
+from shoal.engine._rows import Block
 
 rng = np.random.default_rng(4)
 

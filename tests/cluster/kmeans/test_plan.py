@@ -3,7 +3,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from shoal.cluster.kmeans.plan import (
+from shoal.cluster.kmeans._plan import (
     cells_alone,
     cells_then_step,
     direction_share,

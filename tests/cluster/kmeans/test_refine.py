@@ -5,6 +5,7 @@ import numpy as np
 import pytest
 
 from shoal.cluster.kmeans._kernels import CANDIDATES, LATTICE
+from shoal.cluster.kmeans._plan import Step
 from shoal.cluster.kmeans._refine import (
     candidate_radii,
     draw_radii,
@@ -14,7 +15,6 @@ from shoal.cluster.kmeans._refine import (
     pick_reach,
     read_rings,
 )
-from shoal.cluster.kmeans.plan import Step
 from shoal.domain import Box
 from shoal.engine import rows_of
 from shoal.estimator import Spending

@@ -3,7 +3,7 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from shoal.cluster.kmeans.weighted import (
+from shoal.cluster.kmeans._weighted import (
     FAINT,
     add_farthest_points,
     gaussian_cell_means,

@@ -4,11 +4,11 @@ import numpy as np
 import pytest
 
 from shoal.cluster.local._answers import GroupAnswers, bend_records, tree_of_answers
-from shoal.cluster.prototypes.mixed_rows import MixedRows, Prototypes
+from shoal.cluster.prototypes._mixed_rows import MixedRows, Prototypes
 from shoal.domain import Schema
-from shoal.mechanisms.local.categories.prototype_report import PrototypeReport
+from shoal.mechanisms.local.categories._prototype_report import PrototypeReport
 from shoal.randomness import Randomness
-from shoal.synopsis.mixed.columns import mixed_columns
+from shoal.synopsis.mixed._columns import mixed_columns
 
 COLUMNS = mixed_columns(
     Schema.of(

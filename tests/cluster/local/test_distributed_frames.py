@@ -5,7 +5,7 @@ import pyarrow as pa
 import pytest
 
 from shoal.cluster.local import LocalClusterer
-from shoal.cluster.local.distributed_frames import FrameReports, sum_over_reports
+from shoal.cluster.local._distributed_frames import FrameReports, sum_over_reports
 from shoal.domain import Box
 from shoal.errors import DimensionMismatch, NotAReport, OutsideDomain, UnknownColumn
 from shoal.mechanisms import LocalGrid, NDLaplace
@@ -59,7 +59,7 @@ def test_counts_on_the_lattice_of_em_give_the_same_density(frame_of):
 
 @pytest.mark.heavy
 def test_other_methods_learn_from_a_sample_and_sums_are_of_all(frame_of, monkeypatch):
-    monkeypatch.setattr("shoal.cluster.local.distributed_frames.SAMPLE", 900)
+    monkeypatch.setattr("shoal.cluster.local._distributed_frames.SAMPLE", 900)
     reports = LAPLACE.release(ROWS, Randomness(7).noise)
     far = FrameReports(frame_of(x=reports.values[:, 0], y=reports.values[:, 1]), LAPLACE)
     gathered = far.gather(random_state=7)

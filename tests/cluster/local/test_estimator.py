@@ -28,7 +28,7 @@ from shoal.mechanisms import (
     SquareWave,
     clamp,
 )
-from shoal.mechanisms.local.categories.local_grid import LocalGrid
+from shoal.mechanisms.local.categories._local_grid import LocalGrid
 from shoal.privacy import Ledger, LocalDP
 from shoal.randomness import Randomness
 

@@ -7,9 +7,9 @@ import pyarrow as pa
 import pytest
 
 from shoal.cluster.local import LocalClusterer
-from shoal.cluster.local.distributed_frames import CenterDistances, NearestCenter
+from shoal.cluster.local._distributed_frames import CenterDistances, NearestCenter
 from shoal.domain import Box
-from shoal.engine.rows import Block
+from shoal.engine._rows import Block
 from shoal.errors import (
     ConflictingSettings,
     DimensionMismatch,

@@ -7,7 +7,7 @@ from shoal.cluster.local._inputs import check_reports, records
 from shoal.domain import Box
 from shoal.errors import DimensionMismatch, NotAReport, NotFinite, UnknownColumn
 from shoal.mechanisms import NDLaplace, RandomizedResponse, Reports, clamp
-from shoal.mechanisms.local.categories.local_grid import LocalGrid
+from shoal.mechanisms.local.categories._local_grid import LocalGrid
 from shoal.randomness import Randomness
 
 BOX = Box(x=(0, 10), y=(0, 10))

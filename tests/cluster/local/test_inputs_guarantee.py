@@ -6,7 +6,7 @@ from shoal.cluster.local._inputs import box_of, local_guarantee
 from shoal.domain import Box
 from shoal.errors import UnknownBounds
 from shoal.mechanisms import NDLaplace, Piecewise, Restrict
-from shoal.mechanisms.local.categories.local_grid import LocalGrid
+from shoal.mechanisms.local.categories._local_grid import LocalGrid
 from shoal.privacy import LocalDP
 
 BOX = Box(x=(0, 3), y=(0, 4))

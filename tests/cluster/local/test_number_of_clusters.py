@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from shoal.cluster.local.number_of_clusters import choose_number
+from shoal.cluster.local._number_of_clusters import choose_number
 from shoal.domain import Box
 from shoal.errors import InvalidSetting
 from shoal.mechanisms import LocalGrid, NDLaplace

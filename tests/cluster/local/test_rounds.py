@@ -5,11 +5,11 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from shoal.cluster.local.rounds import LocalRounds
+from shoal.cluster.local._rounds import LocalRounds
 from shoal.domain import Box
 from shoal.errors import InvalidBudget, InvalidSetting, NotAReport
 from shoal.mechanisms import LocalGrid, Reports
-from shoal.mechanisms.local.categories.residual_sign import ResidualSign
+from shoal.mechanisms.local.categories._residual_sign import ResidualSign
 from shoal.privacy import LocalDP
 from shoal.randomness import Randomness
 

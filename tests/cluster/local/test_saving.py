@@ -4,11 +4,11 @@ import json
 
 import pytest
 
-from shoal.cluster.local.saving import mechanism_of
+from shoal.cluster.local._saving import mechanism_of
 from shoal.domain import Box
 from shoal.errors import UnreadableModel
 from shoal.mechanisms import NDLaplace, Piecewise, PlanarLaplace, Restrict
-from shoal.perturb.settings import settings_of
+from shoal.perturb._settings import settings_of
 
 BOX = Box(x=(0, 3), y=(0, 4))
 

@@ -5,7 +5,7 @@ import pytest
 from shoal.cluster.prototypes._estimator import make_plan
 from shoal.domain import Schema
 from shoal.estimator import MIXED_ROW_COUNT_SHARE
-from shoal.synopsis.mixed.columns import mixed_columns
+from shoal.synopsis.mixed._columns import mixed_columns
 
 COLUMNS = mixed_columns(
     Schema.of(

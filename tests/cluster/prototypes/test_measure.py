@@ -1,14 +1,14 @@
 import numpy as np
 import pytest
 
-from shoal.cluster.prototypes.measure import Assignment, GroupSums, Measured, group_blocks, measure
-from shoal.cluster.prototypes.mixed_rows import MixedRows, Prototypes
+from shoal.cluster.prototypes._measure import Assignment, GroupSums, Measured, group_blocks, measure
+from shoal.cluster.prototypes._mixed_rows import MixedRows, Prototypes
 from shoal.domain import Schema
 from shoal.engine import Block, rows_of
 from shoal.estimator import Spending
 from shoal.privacy import Ledger, PureDP
 from shoal.randomness import Randomness
-from shoal.synopsis.mixed.columns import LATTICE, mixed_columns
+from shoal.synopsis.mixed._columns import LATTICE, mixed_columns
 
 SCHEMA = Schema.of(
     {

@@ -2,8 +2,8 @@ import pickle
 
 import numpy as np
 
-from shoal.cluster.prototypes.measure import Assignment, Costs, CostSum, GroupCounts, Labels
-from shoal.cluster.prototypes.mixed_rows import Prototypes
+from shoal.cluster.prototypes._measure import Assignment, Costs, CostSum, GroupCounts, Labels
+from shoal.cluster.prototypes._mixed_rows import Prototypes
 from shoal.domain import Schema
 from shoal.engine import Block
 

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from shoal.cluster.prototypes.mixed_rows import (
+from shoal.cluster.prototypes._mixed_rows import (
     MixedRows,
     Prototypes,
     even_rows,
@@ -9,7 +9,7 @@ from shoal.cluster.prototypes.mixed_rows import (
     hold_rows,
 )
 from shoal.domain import Schema
-from shoal.synopsis.mixed.columns import mixed_columns
+from shoal.synopsis.mixed._columns import mixed_columns
 
 COLUMNS = mixed_columns(
     Schema.of(

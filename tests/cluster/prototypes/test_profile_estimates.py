@@ -1,6 +1,7 @@
 import numpy as np
 import pytest
 
+from shoal.cluster.prototypes._measure import Measured
 from shoal.cluster.prototypes._profile_estimates import (
     NoiseLaw,
     count_noise,
@@ -8,12 +9,11 @@ from shoal.cluster.prototypes._profile_estimates import (
     geometric_variance,
     weigh_sizes,
 )
-from shoal.cluster.prototypes.measure import Measured
 from shoal.domain import Schema
 from shoal.estimator import RowCount
 from shoal.mechanisms import Geometric
 from shoal.privacy import PureDP
-from shoal.synopsis.mixed.columns import mixed_columns
+from shoal.synopsis.mixed._columns import mixed_columns
 
 EPSILON = 0.1
 

@@ -2,13 +2,13 @@ import numpy as np
 import pytest
 
 from shoal.cluster import PrivateKPrototypes
+from shoal.cluster.prototypes._measure import Assignment, GroupSums, Measured, group_blocks
+from shoal.cluster.prototypes._mixed_rows import MixedRows
 from shoal.cluster.prototypes._profile_estimates import (
     _shares_within,
     geometric_noise,
     measured_profiles,
 )
-from shoal.cluster.prototypes.measure import Assignment, GroupSums, Measured, group_blocks
-from shoal.cluster.prototypes.mixed_rows import MixedRows
 from shoal.domain import Schema
 from shoal.engine import rows_of
 from shoal.errors import InvalidSetting

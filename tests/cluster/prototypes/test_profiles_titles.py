@@ -3,7 +3,7 @@ from typing import Any
 
 import pytest
 
-from shoal.cluster.prototypes.profiles import titles_of, value_label
+from shoal.cluster.prototypes._profiles import titles_of, value_label
 
 ORDER = ["age", "visits_per_week", "sex", "region", "level"]
 

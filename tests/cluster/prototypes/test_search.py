@@ -1,10 +1,10 @@
 import numpy as np
 import pytest
 
+from shoal.cluster.prototypes._mixed_rows import MixedRows
 from shoal.cluster.prototypes._search import find_prototypes
-from shoal.cluster.prototypes.mixed_rows import MixedRows
 from shoal.domain import Schema
-from shoal.synopsis.mixed.columns import mixed_columns
+from shoal.synopsis.mixed._columns import mixed_columns
 
 COLUMNS = mixed_columns(
     Schema.of(

@@ -1,11 +1,11 @@
 import numpy as np
 import pytest
 
+from shoal.cluster.prototypes._measure import Measured, group_blocks
+from shoal.cluster.prototypes._mixed_rows import MixedRows, Prototypes
 from shoal.cluster.prototypes._search import bend_rows, move_prototypes, reach_of
-from shoal.cluster.prototypes.measure import Measured, group_blocks
-from shoal.cluster.prototypes.mixed_rows import MixedRows, Prototypes
 from shoal.domain import Schema
-from shoal.synopsis.mixed.columns import LATTICE, mixed_columns
+from shoal.synopsis.mixed._columns import LATTICE, mixed_columns
 
 COLUMNS = mixed_columns(
     Schema.of(

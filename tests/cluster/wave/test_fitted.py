@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from shoal.cluster.wave._fitted import CellLabels
-from shoal.cluster.wave.transform import Lookup, Transform
+from shoal.cluster.wave._transform import Lookup, Transform
 from shoal.domain import Box, Grid
 
 GRID = Grid(Box(x=(0, 10), y=(-5, 5)), (13, 9))

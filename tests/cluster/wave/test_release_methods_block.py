@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from shoal.cluster.wave._noise import NoiseLaw
-from shoal.cluster.wave.release_methods import Block
-from shoal.cluster.wave.transform import Transform
+from shoal.cluster.wave._release_methods import Block
+from shoal.cluster.wave._transform import Transform
 from shoal.domain import Box
 from shoal.engine import rows_of
 from shoal.estimator import Spending

@@ -5,8 +5,8 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from shoal.cluster.wave.release_methods import STEPS, PrivTHREM, threshold_scores
-from shoal.cluster.wave.transform import Transform
+from shoal.cluster.wave._release_methods import STEPS, PrivTHREM, threshold_scores
+from shoal.cluster.wave._transform import Transform
 from shoal.domain import Box
 from shoal.engine import rows_of
 from shoal.estimator import Spending
@@ -33,7 +33,7 @@ def neighbours(rng: np.random.Generator, transform: Transform):
 
 
 def on_lattice(counts: np.ndarray, transform: Transform) -> np.ndarray:
-    from shoal.cluster.wave.release_methods import _on_lattice
+    from shoal.cluster.wave._release_methods import _on_lattice
 
     return _on_lattice(transform(counts), transform.unit)
 

@@ -69,7 +69,7 @@ def test_the_baseline_clusters_points_that_are_nobody():
 @pytest.mark.heavy
 @pytest.mark.filterwarnings("ignore::shoal.errors.NoGroupsDetected")
 def test_synthetic_points_stay_few_when_noise_asks_for_more_than_memory_holds(monkeypatch):
-    monkeypatch.setattr("shoal.cluster.wave.release_methods._MOST_POINTS", 1000)
+    monkeypatch.setattr("shoal.cluster.wave._release_methods._MOST_POINTS", 1000)
     model = WaveCluster(
         domain=Box.unit(2), epsilon=1e-6, variant="baseline", cells=8, random_state=1
     ).fit(np.zeros((0, 2)))

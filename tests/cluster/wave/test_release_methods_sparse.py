@@ -6,7 +6,7 @@ from scipy import stats
 
 from shoal.cluster import WaveCluster
 from shoal.cluster.wave import Percentile
-from shoal.cluster.wave.release_methods import count_blocks, release_sparse
+from shoal.cluster.wave._release_methods import count_blocks, release_sparse
 from shoal.domain import Box, Grid, SparseCounts
 from shoal.engine import rows_of
 from shoal.estimator import Spending, false_cell_level

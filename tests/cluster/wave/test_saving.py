@@ -19,7 +19,7 @@ from shoal.cluster.wave import (
     PrivTHR,
     PrivTHREM,
 )
-from shoal.cluster.wave.saving import (
+from shoal.cluster.wave._saving import (
     flat_settings,
     grouped_settings,
     options_from_json,

@@ -5,8 +5,8 @@ import pytest
 
 from shoal.cluster import WaveCluster
 from shoal.cluster.wave import Density, Mass, Percentile, Persistence, PrivQT, PrivTHR
+from shoal.cluster.wave._release_methods import Plain
 from shoal.cluster.wave._settings import Settings, option_name
-from shoal.cluster.wave.release_methods import Plain
 from shoal.domain import Box
 from shoal.errors import (
     ConflictingSettings,

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import pywt
 
-from shoal.cluster.wave.transform import FINE, Transform
+from shoal.cluster.wave._transform import FINE, Transform
 from shoal.errors import InvalidSetting
 
 WAVELETS = ["haar", "db2", "sym4", "bior2.2"]

@@ -4,7 +4,7 @@ import pytest
 
 from shoal.cluster import PrivateKMeans
 from shoal.domain import Box
-from shoal.engine.spark.availability import session_module
+from shoal.engine.spark._availability import session_module
 from shoal.errors import NotInstalled
 from shoal.privacy import Ledger
 

@@ -5,7 +5,7 @@ import pytest
 
 from shoal.domain import Box
 from shoal.engine import rows_of
-from shoal.engine.spark.failures import check_session_runs, translate_errors
+from shoal.engine.spark._failures import check_session_runs, translate_errors
 from shoal.errors import (
     AlreadyExists,
     ClusterFailed,

@@ -1,6 +1,6 @@
 import pytest
 
-from shoal.engine.spark.files import (
+from shoal.engine.spark._files import (
     _ArrowFiles,
     _HadoopFiles,
     digest_of,

@@ -4,7 +4,7 @@ import pyarrow as pa
 import pytest
 
 from shoal.data.untyped import UNTYPED, cells_of
-from shoal.engine.spark.schema import ddl_of, empty_batch, nearest_spark_schema
+from shoal.engine.spark._schema import ddl_of, empty_batch, nearest_spark_schema
 from shoal.errors import InvalidSetting
 
 

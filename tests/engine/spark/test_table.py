@@ -3,7 +3,7 @@ import logging
 import pyarrow as pa
 import pytest
 
-from shoal.engine.spark.table import SparkTable
+from shoal.engine.spark._table import SparkTable
 from shoal.errors import (
     ClusterFailed,
     DuplicateColumn,

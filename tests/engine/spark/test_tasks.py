@@ -3,7 +3,7 @@ import pyarrow as pa
 import pytest
 
 from shoal.domain import Box, Grid
-from shoal.engine.rows import Tally, Terms
+from shoal.engine._rows import Tally, Terms
 from shoal.engine.screen import Screen
 from shoal.engine.spark._tasks import (
     PROBLEM,

@@ -1,7 +1,7 @@
 import pytest
 
 from shoal.errors import UnreadableTable
-from shoal.jobs.drafts.codebook import CodebookEntry, read_codebook
+from shoal.jobs.drafts._codebook import CodebookEntry, read_codebook
 
 NAMES = ("age", "sex", "Hours per week", "score")
 

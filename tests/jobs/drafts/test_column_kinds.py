@@ -4,7 +4,7 @@ import pyarrow as pa
 import pytest
 
 from shoal.data import source_of
-from shoal.jobs.drafts.column_kinds import column_kinds
+from shoal.jobs.drafts._column_kinds import column_kinds
 
 
 def kind_of(values):

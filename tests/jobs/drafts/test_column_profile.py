@@ -4,7 +4,7 @@ import pyarrow as pa
 import pytest
 
 from shoal.anonymize.table import Table, table_of
-from shoal.jobs.drafts.column_profile import COMMON, LISTED, _Notes, profile_columns
+from shoal.jobs.drafts._column_profile import COMMON, LISTED, _Notes, profile_columns
 
 
 def look(values):

@@ -12,10 +12,10 @@ from shoal.anonymize.table import Table
 from shoal.cli._main import app
 from shoal.cli.verbs._anonymize import _path_from_policy
 from shoal.data import write_table
-from shoal.engine.spark.files import check_no_pattern
+from shoal.engine.spark._files import check_no_pattern
 from shoal.errors import InvalidPolicy
-from shoal.jobs.drafts.column_profile import COMMON
-from shoal.jobs.drafts.policy_draft import draft_policy
+from shoal.jobs.drafts._column_profile import COMMON
+from shoal.jobs.drafts._policy_draft import draft_policy
 
 
 def people(n=1_000):

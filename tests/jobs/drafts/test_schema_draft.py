@@ -3,9 +3,9 @@ import yaml
 
 from shoal.domain import Box, Schema
 from shoal.errors import UnknownColumn
-from shoal.jobs.drafts.codebook import CodebookEntry
-from shoal.jobs.drafts.column_kinds import ColumnKind
-from shoal.jobs.drafts.schema_draft import (
+from shoal.jobs.drafts._codebook import CodebookEntry
+from shoal.jobs.drafts._column_kinds import ColumnKind
+from shoal.jobs.drafts._schema_draft import (
     columns_to_estimate,
     draft_of,
     draft_schema,

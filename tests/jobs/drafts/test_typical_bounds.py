@@ -1,6 +1,6 @@
 import pytest
 
-from shoal.jobs.drafts.typical_bounds import is_personal, typical_bounds
+from shoal.jobs.drafts._typical_bounds import is_personal, typical_bounds
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,7 @@ from typer.testing import CliRunner
 from shoal.cli._main import app
 from shoal.data import write_table
 from shoal.errors import NotAReport
-from shoal.jobs.reports.frame_reports import load_frame_reports
+from shoal.jobs.reports._frame_reports import load_frame_reports
 from shoal.mechanisms import LocalGrid, PlanarLaplace
 
 DOMAIN = "version: 1\ncolumns: {x: {low: 0, high: 10}, y: {low: 0, high: 10}}\n"

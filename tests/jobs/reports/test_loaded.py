@@ -9,7 +9,7 @@ from typer.testing import CliRunner
 from shoal.cli._main import app
 from shoal.data import write_table
 from shoal.errors import NotAReport, NotFinite, UnreadableTable
-from shoal.jobs.reports.loaded import load_reports
+from shoal.jobs.reports._loaded import load_reports
 from shoal.mechanisms import LocalGrid, PlanarLaplace
 
 

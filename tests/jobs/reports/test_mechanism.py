@@ -2,7 +2,7 @@ import pytest
 
 from shoal.domain import Box, Schema
 from shoal.errors import InvalidDomain, InvalidSetting, TooLarge, UnknownBounds
-from shoal.jobs.reports.mechanism import Name, Settings, build, mechanism_name, remap_of
+from shoal.jobs.reports._mechanism import Name, Settings, build, mechanism_name, remap_of
 from shoal.mechanisms import Restrict, bayes_remap
 
 FILE = """

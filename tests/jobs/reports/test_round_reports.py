@@ -11,8 +11,8 @@ import shoal
 from shoal.cli._main import app
 from shoal.data import write_table
 from shoal.errors import NotAReport
-from shoal.jobs.reports import round_reports
-from shoal.jobs.reports.round_reports import is_in_rounds, load_rounds
+from shoal.jobs.reports import _round_reports as round_reports
+from shoal.jobs.reports._round_reports import is_in_rounds, load_rounds
 from shoal.privacy import Ledger, LocalDP
 
 N = 400
@@ -263,7 +263,7 @@ def test_where_groups_are_found_poorly_is_said_before_anything_is_drawn(
     def stop(*_):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("shoal.jobs.engine.Engines.table", stop)
+    monkeypatch.setattr("shoal.jobs._engine.Engines.table", stop)
     k = ("-k", 2) if mechanism == "rounds" else ()
     made = wide(columns, mechanism, tmp_path / "r.csv", *k)
     said = " ".join(made.stderr.split())

@@ -1,8 +1,8 @@
 import pytest
 
 from shoal.errors import InvalidSetting
-from shoal.jobs.reports.mechanism import Name, Settings
-from shoal.jobs.reports.round_reports import rounds_task
+from shoal.jobs.reports._mechanism import Name, Settings
+from shoal.jobs.reports._round_reports import rounds_task
 from shoal.privacy import LocalDP
 
 DOMAIN = "version: 1\ncolumns: {a: {low: 0, high: 10}, b: {low: 0, high: 10}}\n"

@@ -8,7 +8,7 @@ from scipy import stats
 
 from shoal.errors import DimensionMismatch, InvalidSetting, NotNumeric
 from shoal.mechanisms import Choices, Exponential, Geometric, Intervals
-from shoal.mechanisms.central.exponential import _decided, _masses
+from shoal.mechanisms.central._exponential import _decided, _masses
 from shoal.privacy import LocalDP, PureDP
 from shoal.randomness import Randomness
 

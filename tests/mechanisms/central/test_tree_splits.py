@@ -7,7 +7,7 @@ import pytest
 
 from shoal.errors import InvalidBudget, InvalidSetting, NotNumeric
 from shoal.mechanisms import Splits, TreeCounts, TreeSplits
-from shoal.mechanisms.central.tree_splits import path_cost
+from shoal.mechanisms.central._tree_splits import path_cost
 from shoal.privacy import LocalDP, PureDP
 from shoal.randomness import Randomness
 

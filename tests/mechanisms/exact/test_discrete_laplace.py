@@ -5,7 +5,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from shoal.mechanisms.exact.discrete_laplace import GeometricLaw, geometric_law
+from shoal.mechanisms.exact._discrete_laplace import GeometricLaw, geometric_law
 from shoal.randomness import Randomness
 
 

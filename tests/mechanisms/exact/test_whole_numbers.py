@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from shoal.errors import InvalidBudget, InvalidSetting, NotNumeric
-from shoal.mechanisms.exact.whole_numbers import (
+from shoal.mechanisms.exact._whole_numbers import (
     FARTHEST,
     check_rate,
     check_vectors,

@@ -8,7 +8,7 @@ from hypothesis.extra.numpy import arrays
 
 from shoal import Box
 from shoal.errors import DimensionMismatch, NotFinite, NotNumeric, OutsideDomain, UnknownBounds
-from shoal.mechanisms.local.records import records_of
+from shoal.mechanisms.local._records import records_of
 
 BOX = Box(age=(0, 110), visits=(0, 20))
 ANY_ROWS = arrays(

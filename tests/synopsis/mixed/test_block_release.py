@@ -7,7 +7,7 @@ from shoal.estimator import Spending
 from shoal.mechanisms import Geometric
 from shoal.privacy import Ledger, PureDP
 from shoal.randomness import Randomness
-from shoal.synopsis.mixed.block_release import Blocks
+from shoal.synopsis.mixed._block_release import Blocks
 
 ADULT = Blocks((1, 1, 1, 1, 1, 5, 6, 7, 9, 15), (1, 2**16, 2**16, 2**16, 1, 1, 1, 1, 1, 1))
 

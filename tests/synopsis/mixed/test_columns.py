@@ -4,7 +4,7 @@ import pytest
 from shoal.domain import Box, Schema
 from shoal.engine import rows_of
 from shoal.errors import InvalidDomain, NotFinite, NotNumeric, UnknownBounds, UnknownCategory
-from shoal.synopsis.mixed.columns import LATTICE, mixed_columns
+from shoal.synopsis.mixed._columns import LATTICE, mixed_columns
 
 SCHEMA = {
     "age": {"low": 0, "high": 100, "missing": "flag"},

@@ -3,8 +3,8 @@ import pytest
 
 from shoal.domain import Schema
 from shoal.engine import rows_of
-from shoal.synopsis.mixed.columns import mixed_columns
-from shoal.synopsis.mixed.pair_counts import MOST_CELLS, pair_counts
+from shoal.synopsis.mixed._columns import mixed_columns
+from shoal.synopsis.mixed._pair_counts import MOST_CELLS, pair_counts
 
 SCHEMA = Schema.of(
     {

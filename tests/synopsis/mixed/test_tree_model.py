@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from shoal.synopsis.mixed.tree_model import consistent_model, norm_sub, spread_counts
+from shoal.synopsis.mixed._tree_model import consistent_model, norm_sub, spread_counts
 
 RNG = np.random.default_rng(0)
 CHAIN = np.array([[40.0, 10.0], [5.0, 45.0]])

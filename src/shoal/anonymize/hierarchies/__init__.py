@@ -12,6 +12,7 @@ from shoal.anonymize.hierarchies._files import (
     read_hierarchy,
     write_arx,
 )
+from shoal.anonymize.hierarchies._hierarchy import NO_LEAF, NULL, Hierarchy, LeafIntervals, as_text
 from shoal.anonymize.hierarchies._lists import build_by_frequency, build_ordered
 from shoal.anonymize.hierarchies._rules import (
     build_halves,
@@ -19,13 +20,13 @@ from shoal.anonymize.hierarchies._rules import (
     build_periods,
     build_prefixes,
 )
-from shoal.anonymize.hierarchies.hierarchy import NO_LEAF, NULL, Hierarchy, LeafIntervals
 
 __all__ = [
     "NO_LEAF",
     "NULL",
     "Hierarchy",
     "LeafIntervals",
+    "as_text",
     "build_by_frequency",
     "build_halves",
     "build_intervals",

@@ -7,18 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pyarrow as pa
 
-from shoal.anonymize._policy_check import parse_day_domain
-from shoal.anonymize.hierarchies._files import hierarchy_from_tree, read_hierarchy
-from shoal.anonymize.hierarchies._lists import build_by_frequency, build_ordered
-from shoal.anonymize.hierarchies._rules import (
-    HeldNumbers,
-    build_halves,
-    build_intervals,
-    build_periods,
-    build_prefixes,
-)
-from shoal.anonymize.hierarchies.hierarchy import Hierarchy, parse_numbers
-from shoal.anonymize.policy import (
+from shoal.anonymize._policy import (
     Attribute,
     BinarySpec,
     DateSpec,
@@ -29,6 +18,17 @@ from shoal.anonymize.policy import (
     Policy,
     PrefixSpec,
     TreeSpec,
+)
+from shoal.anonymize._policy_check import parse_day_domain
+from shoal.anonymize.hierarchies._files import hierarchy_from_tree, read_hierarchy
+from shoal.anonymize.hierarchies._hierarchy import Hierarchy, parse_numbers
+from shoal.anonymize.hierarchies._lists import build_by_frequency, build_ordered
+from shoal.anonymize.hierarchies._rules import (
+    HeldNumbers,
+    build_halves,
+    build_intervals,
+    build_periods,
+    build_prefixes,
 )
 from shoal.arrays import Integers
 from shoal.domain.value_text import value_to_text

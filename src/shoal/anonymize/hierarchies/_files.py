@@ -14,7 +14,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from shoal.anonymize.hierarchies.hierarchy import Hierarchy, TextLeaves, grow_taxonomy
+from shoal.anonymize.hierarchies._hierarchy import Hierarchy, TextLeaves, grow_taxonomy
 from shoal.data.column_names import join_names
 from shoal.documents import read_yaml
 from shoal.domain.value_text import value_to_text

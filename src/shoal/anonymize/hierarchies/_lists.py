@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from shoal.anonymize.hierarchies._files import hierarchy_from_paths
-from shoal.anonymize.hierarchies.hierarchy import Hierarchy
+from shoal.anonymize.hierarchies._hierarchy import Hierarchy
 from shoal.domain.value_text import normalise_text, value_to_text
 
 

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pyarrow.compute as pc
 
-from shoal.anonymize.hierarchies.hierarchy import (
+from shoal.anonymize.hierarchies._hierarchy import (
     DateLeaves,
     Hierarchy,
     Labels,

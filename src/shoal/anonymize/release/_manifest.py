@@ -16,13 +16,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from shoal.anonymize._policy import Policy
 from shoal.anonymize.codec import Codec
 from shoal.anonymize.hierarchies import NULL, Hierarchy
 from shoal.anonymize.hierarchies._rules import label_intervals
-from shoal.anonymize.policy import Policy
 from shoal.anonymize.problem import KEPT_CUT, Cut, Outcome
-from shoal.anonymize.risk.recount import AchievedPrivacy
-from shoal.anonymize.search.greedy import resolve_score
+from shoal.anonymize.risk._recount import AchievedPrivacy
+from shoal.anonymize.search._greedy import resolve_score
 from shoal.anonymize.tree import Tree
 from shoal.documents import parse_json
 from shoal.errors import InvalidPolicy, quantity

@@ -20,9 +20,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from shoal.anonymize.policy import Policy
+from shoal.anonymize._policy import Policy
 from shoal.anonymize.release._manifest import missing_cut_error
-from shoal.anonymize.release.result import people_path
+from shoal.anonymize.release._result import people_path
 from shoal.anonymize.table import AnyTable
 from shoal.documents import parse_json, rename_old_keys
 from shoal.errors import (
@@ -35,9 +35,7 @@ from shoal.errors import (
     quantity,
     setting,
 )
-from shoal.files import FileSet, named_failure
-from shoal.files.locks import take_lock
-from shoal.files.scratch import private_file
+from shoal.files import FileSet, named_failure, private_file, take_lock
 
 Basis = Literal["first", "compared", "stated", "compared and stated"]
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from shoal.anonymize.policy import Attribute, Policy
+from shoal.anonymize._policy import Attribute, Policy
 from shoal.errors import KeyMissing
 
 _LEAST_BYTES = 32

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 
-from shoal.files.scratch import private_file, scratch
+from shoal.files import private_file, scratch
 from shoal.randomness import NoiseStream
 
 _PILE_BYTES = 64 << 20

@@ -16,10 +16,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
+from shoal.anonymize._policy import Attribute, Policy
 from shoal.anonymize._policy_rules import TransformSpec
 from shoal.anonymize.codec import find_distinct, find_nulls
-from shoal.anonymize.hierarchies.hierarchy import as_text, parse_numbers
-from shoal.anonymize.policy import Attribute, Policy
+from shoal.anonymize.hierarchies._hierarchy import as_text, parse_numbers
 from shoal.arrays import Floats
 from shoal.errors import InvalidPolicy, quantity
 

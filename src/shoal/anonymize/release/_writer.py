@@ -13,10 +13,10 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
+from shoal.anonymize._frequency_table import FrequencyTable
+from shoal.anonymize._policy import Policy
 from shoal.anonymize.classes import Classes, RowLookup, number_classes
 from shoal.anonymize.codec import Codec, published_cells
-from shoal.anonymize.frequency_table import FrequencyTable
-from shoal.anonymize.policy import Policy
 from shoal.anonymize.problem import Cut, Outcome, Problem
 from shoal.anonymize.release._pseudonyms import keys_of, pseudonyms
 from shoal.anonymize.release._shuffle import shuffle_rows
@@ -26,7 +26,7 @@ from shoal.anonymize.release._transforms import (
     needs_summary,
     summarise_release,
 )
-from shoal.anonymize.search.greedy import find_violations
+from shoal.anonymize.search._greedy import find_violations
 from shoal.anonymize.table import Table
 from shoal.arrays import Floats, Integers
 from shoal.data.column_names import join_names

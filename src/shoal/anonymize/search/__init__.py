@@ -6,3 +6,20 @@ invalid; *live* lines are not suppressed; the *frontier* is the set of live clas
 of all splits; a *tilted* score is multiplied by a random factor; a *remote* search counts where the
 lines are.
 """
+
+from typing import TYPE_CHECKING
+
+from shoal._lazy import names_when_used
+
+if TYPE_CHECKING:
+    from shoal.anonymize.search._greedy import find_violations
+
+_MODULE_OF = {
+    "find_violations": "_greedy",
+}
+
+__all__ = [
+    "find_violations",
+]
+
+__getattr__, __dir__ = names_when_used(__name__, _MODULE_OF, __all__)

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shoal.anonymize.problem import Cut, Problem
-from shoal.anonymize.search.greedy import SharedCounts
+from shoal.anonymize.search._greedy import SharedCounts
 from shoal.arrays import Floats, Integers
 
 # Most combinations of levels, and most lines times QIDs times cuts to count. Tables on which fewer

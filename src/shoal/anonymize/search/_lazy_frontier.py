@@ -12,9 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shoal.anonymize.problem import Cut, Outcome, Problem
+from shoal.anonymize.search._greedy import LossUnit, Nodes, ScoreName, SharedCounts, resolve_score
 from shoal.anonymize.search._remote_search import RemoteLines, RemoteSearch
 from shoal.anonymize.search._top_down import TopDownRun
-from shoal.anonymize.search.greedy import LossUnit, Nodes, ScoreName, SharedCounts, resolve_score
 from shoal.anonymize.tree import Tree
 from shoal.arrays import Integers
 

@@ -25,7 +25,7 @@ from shoal.anonymize._population import (
 )
 from shoal.anonymize.classes import count_people, measure_release, number_classes
 from shoal.anonymize.problem import Outcome, Problem
-from shoal.anonymize.search.greedy import find_violations
+from shoal.anonymize.search._greedy import find_violations
 from shoal.errors import StartFails
 
 Search = Callable[[Problem], Outcome]

@@ -11,17 +11,15 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from shoal.anonymize._frequency_table import FrequencyTable
+from shoal.anonymize._policy import Policy
 from shoal.anonymize._population import Models, count_all_people, models_of, without_population
 from shoal.anonymize.classes import Classes, measure_release, number_classes
-from shoal.anonymize.frequency_table import FrequencyTable
 from shoal.anonymize.local_recoding._recoding import recode
-from shoal.anonymize.policy import Policy
 from shoal.anonymize.problem import KEPT_CUT, Cut, Metrics, Outcome, Problem
 from shoal.anonymize.release._manifest import cut_of
 from shoal.anonymize.search._full_domain import search_full_domain
-from shoal.anonymize.search._model_search import keep_models, search_with_models
-from shoal.anonymize.search._top_down import TopDownRun
-from shoal.anonymize.search.greedy import (
+from shoal.anonymize.search._greedy import (
     PORTFOLIO,
     LossUnit,
     ScoreName,
@@ -29,6 +27,8 @@ from shoal.anonymize.search.greedy import (
     find_violations,
     resolve_score,
 )
+from shoal.anonymize.search._model_search import keep_models, search_with_models
+from shoal.anonymize.search._top_down import TopDownRun
 from shoal.errors import InvalidSetting, StartFails, quantity
 from shoal.randomness import Randomness
 

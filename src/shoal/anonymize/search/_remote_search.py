@@ -16,8 +16,7 @@ from numpy.typing import NDArray
 
 from shoal.anonymize.classes import RowLookup, measure_release, number_classes
 from shoal.anonymize.problem import Cut, Outcome, Problem
-from shoal.anonymize.search._top_down import refuse_start, refuse_too_few
-from shoal.anonymize.search.greedy import (
+from shoal.anonymize.search._greedy import (
     NONE,
     GreedySearch,
     LossUnit,
@@ -28,6 +27,7 @@ from shoal.anonymize.search.greedy import (
     ncp_gains,
     smallest_class_after,
 )
+from shoal.anonymize.search._top_down import refuse_start, refuse_too_few
 from shoal.anonymize.tree import Tree
 from shoal.arrays import Floats, Integers
 

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from shoal.anonymize.classes import measure_release, number_classes
 from shoal.anonymize.problem import Cut, Outcome, Problem
-from shoal.anonymize.search.greedy import (
+from shoal.anonymize.search._greedy import (
     ASK_FOR_BITS,
     ASK_FOR_SIZES,
     NONE,

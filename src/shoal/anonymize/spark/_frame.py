@@ -5,12 +5,11 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from shoal.anonymize.frequency_table import FrequencyTable
-from shoal.anonymize.policy import Policy
+from shoal.anonymize._frequency_table import FrequencyTable
+from shoal.anonymize._policy import Policy
 from shoal.anonymize.release._writer import CLASS, Release, ReleasePlan, RowMarker
 from shoal.engine.duckdb import OWNER
-from shoal.engine.spark.schema import quote_name
-from shoal.engine.spark.table import SparkTable
+from shoal.engine.spark import SparkTable, quote_name
 
 SPARK_OWNER = "_shoal_owner"
 _ORDER = "_shoal_order"

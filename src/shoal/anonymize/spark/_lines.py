@@ -17,8 +17,7 @@ from shoal.anonymize.search._remote_search import (
     MergeLines,
 )
 from shoal.arrays import Integers
-from shoal.engine.spark.failures import translate_errors
-from shoal.engine.spark.table import MapBatches
+from shoal.engine.spark import MapBatches, translate_errors
 
 
 class SparkLines:

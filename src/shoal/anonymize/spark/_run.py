@@ -7,30 +7,29 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from shoal.anonymize.frequency_table import FrequencyTable
-from shoal.anonymize.policy import Policy
+from shoal.anonymize._frequency_table import FrequencyTable
+from shoal.anonymize._policy import Policy
 from shoal.anonymize.problem import Outcome
 from shoal.anonymize.release._manifest import find_label_places, manifest_of, write_mapping
 from shoal.anonymize.release._people_register import KnownPeople, stage_register
+from shoal.anonymize.release._result import Pages, Paths, RunResult, WrittenRelease
 from shoal.anonymize.release._writer import Release, format_of, release_of
-from shoal.anonymize.release.result import Pages, Paths, RunResult, WrittenRelease
-from shoal.anonymize.risk.recount import AchievedPrivacy, recount, refuse_broken
+from shoal.anonymize.risk._recount import AchievedPrivacy, recount, refuse_broken
 from shoal.anonymize.search._portfolio import Progress
 from shoal.anonymize.spark._frame import SPARK_OWNER, released_frame, sort_by_content
 from shoal.anonymize.spark._search import find_outcome_on_spark
-from shoal.engine.spark.failures import translate_errors
-from shoal.engine.spark.files import (
+from shoal.engine.spark import (
+    SparkTable,
     check_no_pattern,
     digest_of,
     files_of,
     hidden_name_beside,
     is_at_or_below,
+    translate_errors,
     uri_of,
 )
-from shoal.engine.spark.table import SparkTable
 from shoal.errors import AlreadyExists, CannotWrite, InvalidPolicy, setting
-from shoal.files import file_set
-from shoal.files.scratch import scratch
+from shoal.files import file_set, scratch
 
 # As in RFC 4180; blanks belong to their cells.
 _CSV = {

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from shoal.anonymize.frequency_table import (
+from shoal.anonymize._frequency_table import (
     ColumnCells,
     FrequencyTable,
     check_table,
@@ -16,13 +16,13 @@ from shoal.anonymize.frequency_table import (
     frequency_of,
     problem_of_remote_lines,
 )
-from shoal.anonymize.policy import Policy
+from shoal.anonymize._policy import Policy
 from shoal.anonymize.problem import Outcome
 from shoal.anonymize.release._manifest import cut_of
 from shoal.anonymize.search._lazy_frontier import specialise_remotely
 from shoal.anonymize.search._portfolio import Progress, apply_cut, find_outcome
 from shoal.anonymize.spark._lines import SparkLines, code_combinations, count_rows
-from shoal.engine.spark.table import PersistedFrame, SparkTable, persist, too_many_error
+from shoal.engine.spark import PersistedFrame, SparkTable, persist, too_many_error
 from shoal.errors import InvalidPolicy
 
 Study = tuple[FrequencyTable, Outcome]

@@ -11,6 +11,15 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from shoal.audit._draws import Progress, draw_outputs, halve_progress, has_own_randomness
+from shoal.audit._finding import LowerBound, seed_of, verdict_of
+from shoal.audit.bound._events import (
+    Outcome,
+    best_events,
+    ceiling_of,
+    check_draws,
+    check_levels,
+    outcome_of,
+)
 from shoal.audit.bound._pairs import (
     check_pair,
     check_row_pair,
@@ -21,15 +30,6 @@ from shoal.audit.bound._pairs import (
 )
 from shoal.audit.bound._sample import Sample, samples_of
 from shoal.audit.bound._statistics import Score, Statistic, has_low_bits
-from shoal.audit.bound.events import (
-    Outcome,
-    best_events,
-    ceiling_of,
-    check_draws,
-    check_levels,
-    outcome_of,
-)
-from shoal.audit.finding import LowerBound, seed_of, verdict_of
 from shoal.errors import DimensionMismatch, InvalidSetting
 from shoal.privacy import Guarantee
 from shoal.randomness import Randomness, Seed

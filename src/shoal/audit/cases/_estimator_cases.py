@@ -23,9 +23,8 @@ from shoal.cluster.registry import REGISTRY
 from shoal.cluster.totals import ignore_no_groups_warning
 from shoal.data import source_of
 from shoal.domain import Box, Grid, Schema, SparseCounts
-from shoal.engine import Block
+from shoal.engine import Block, Terms
 from shoal.engine.local import LocalRows
-from shoal.engine.rows import Terms
 from shoal.errors import InvalidSetting
 from shoal.estimator import Spending
 from shoal.privacy import Guarantee, PureDP

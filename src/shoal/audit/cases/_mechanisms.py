@@ -26,9 +26,7 @@ from shoal.mechanisms import (
     clamp,
     snap,
 )
-from shoal.mechanisms.local.categories.local_hash import LocalHash
-from shoal.mechanisms.local.categories.prototype_report import PrototypeReport
-from shoal.mechanisms.local.categories.residual_sign import ResidualSign
+from shoal.mechanisms.local.categories import LocalHash, PrototypeReport, ResidualSign
 from shoal.mechanisms.local.reports import Remap
 from shoal.mechanisms.registry import REGISTRY, Pair
 from shoal.privacy import PureDP

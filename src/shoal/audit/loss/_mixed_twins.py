@@ -5,17 +5,14 @@ from typing import Any, Literal, Self
 
 import numpy as np
 
-from shoal.cluster.prototypes.measure import Assignment, GroupCounts, GroupSums, group_blocks
-from shoal.cluster.prototypes.mixed_rows import Prototypes
+from shoal.cluster.prototypes import Assignment, GroupCounts, GroupSums, Prototypes, group_blocks
 from shoal.domain import Schema
 from shoal.engine import Block
 from shoal.estimator import Spending
 from shoal.mechanisms import Choices, Exponential, Geometric
 from shoal.privacy import Ledger, PureDP
 from shoal.randomness import Seed
-from shoal.synopsis.mixed.columns import LATTICE
-from shoal.synopsis.mixed.estimator import MixedEstimator, read_counts
-from shoal.synopsis.mixed.pair_counts import ExactCounts
+from shoal.synopsis.mixed import LATTICE, ExactCounts, MixedEstimator, read_counts
 
 SCHEMA = Schema.of(
     {

@@ -13,7 +13,7 @@ import numpy as np
 
 from shoal.arrays import Floats
 from shoal.audit.loss._mixed_tables import mixed_pairs
-from shoal.audit.loss.replay import Replayed, replay
+from shoal.audit.loss._replay import Replayed, replay
 from shoal.domain import Box, Schema
 from shoal.estimator import numeric_box, person_and_limit
 

@@ -15,8 +15,7 @@ import numpy as np
 from shoal.audit.loss._published import canonical
 from shoal.domain import SparseCounts
 from shoal.errors import InvalidSetting, quantity
-from shoal.mechanisms.central.exponential import Choices, Intervals
-from shoal.mechanisms.central.tree_splits import TreeCounts
+from shoal.mechanisms import Choices, Intervals, TreeCounts
 from shoal.privacy import Guarantee, Ledger
 from shoal.privacy.ledger_page import Page, Part, Parts
 

@@ -8,7 +8,7 @@ from numpy.typing import ArrayLike
 
 from shoal.arrays import Integers
 from shoal.audit._draws import Progress
-from shoal.audit.finding import seed_of
+from shoal.audit._finding import seed_of
 from shoal.audit.membership._ceiling import ceiling_of
 from shoal.audit.membership._result import MembershipInference, Setting, combine_games
 from shoal.audit.membership._shadow import ATTACKS, Answers, RowSplit, ShadowAttack
@@ -20,8 +20,7 @@ from shoal.errors import (
     quantity,
     setting,
 )
-from shoal.privacy import Guarantee
-from shoal.privacy.exact import whole_number
+from shoal.privacy import Guarantee, whole_number
 from shoal.randomness import Randomness, Seed
 
 

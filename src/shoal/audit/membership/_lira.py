@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from shoal.arrays import Floats, Integers
 from shoal.audit._draws import Progress
-from shoal.audit.finding import seed_of
+from shoal.audit._finding import seed_of
 from shoal.audit.membership._ceiling import Game, ceiling_of
 from shoal.audit.membership._inference import as_labels, check_levels, spawn_seeds
 from shoal.audit.membership._result import MembershipInference, Setting, combine_games
@@ -26,8 +26,7 @@ from shoal.errors import (
     quantity,
     setting,
 )
-from shoal.privacy import Guarantee
-from shoal.privacy.exact import whole_number
+from shoal.privacy import Guarantee, whole_number
 from shoal.randomness import Randomness, Seed
 
 Mask = NDArray[np.bool_]

@@ -13,19 +13,18 @@ from numpy.typing import ArrayLike
 
 from shoal.arrays import Floats
 from shoal.audit._draws import Progress, draw_outputs, halve_progress
+from shoal.audit._finding import LowerBound, seed_of
+from shoal.audit.bound._events import check_draws, check_levels
 from shoal.audit.bound._lower_bound import lower_bound_of
 from shoal.audit.bound._pairs import describe_pair
 from shoal.audit.bound._sample import Sample, samples_of
-from shoal.audit.bound.events import check_draws, check_levels
-from shoal.audit.finding import LowerBound, seed_of
 from shoal.audit.membership._ceiling import Ceiling, Game, ceiling_of
 from shoal.audit.membership._roc import GameScores, Roc, roc_of_one_game
 from shoal.audit.membership._shadow import learn_forest
 from shoal.audit.membership._victim import Victim, as_rows, summary_of
 from shoal.errors import DimensionMismatch, InvalidSetting, quantity, setting
 from shoal.figures import Figure, roc_curve
-from shoal.privacy import Guarantee, Protected, Public, Result, Unprotected
-from shoal.privacy.exact import whole_number
+from shoal.privacy import Guarantee, Protected, Public, Result, Unprotected, whole_number
 from shoal.randomness import Randomness, Seed
 
 Score = Callable[[Any], Floats]

@@ -22,7 +22,7 @@ from shoal.errors import (
     quantity,
     setting,
 )
-from shoal.privacy.exact import whole_number
+from shoal.privacy import whole_number
 from shoal.randomness import Randomness
 
 Places = NDArray[np.intp]

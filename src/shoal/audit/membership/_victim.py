@@ -250,7 +250,7 @@ def _counts(model: Any, rows: Floats) -> Floats:
 
 def _counts_of_map(model: Any, rows: Floats) -> Floats:
     """Return the same for a map of coefficients, all of them or those that were kept."""
-    from shoal.cluster.wave.transform import Lookup, Transform
+    from shoal.cluster.wave import Lookup, Transform
 
     transform = Transform(model.grid_.shape, model.level, model.wavelet)
     keys = Lookup(model.grid_, transform).keys(rows)

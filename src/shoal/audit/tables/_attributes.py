@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from shoal.anonymize.policy import Policy
+from shoal.anonymize import Policy
 from shoal.arrays import Floats, Integers
 from shoal.audit.tables._matching import Codes, LabelCombinations, Matcher, text_combinations
 from shoal.errors import TooFewRows, UnknownColumn

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from shoal.anonymize.policy import Policy
-from shoal.anonymize.risk.reidentification import Risk
+from shoal.anonymize import Policy
+from shoal.anonymize.risk import Risk
 from shoal.arrays import Integers
 from shoal.audit.tables._matching import Matcher, text_combinations
 from shoal.figures import Figure, class_sizes

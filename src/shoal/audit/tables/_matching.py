@@ -9,11 +9,10 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from shoal.anonymize import Policy, count_combinations
 from shoal.anonymize.classes import number_classes
 from shoal.anonymize.codec import Codec, find_distinct, published_cells
-from shoal.anonymize.frequency_table import count_combinations
-from shoal.anonymize.hierarchies.hierarchy import as_text
-from shoal.anonymize.policy import Policy
+from shoal.anonymize.hierarchies import as_text
 from shoal.anonymize.table import Table
 from shoal.anonymize.tree import Tree
 from shoal.arrays import Integers

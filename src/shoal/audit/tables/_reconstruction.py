@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from shoal.anonymize.policy import Policy
+from shoal.anonymize import Policy
 from shoal.anonymize.tree import Tree
 from shoal.audit.tables._attributes import curator_result
 from shoal.audit.tables._matching import Codes, LabelCombinations, Matcher

@@ -14,11 +14,41 @@ Examples
 from collections.abc import Mapping
 from importlib import import_module
 from pkgutil import iter_modules
-from typing import cast
+from typing import TYPE_CHECKING, cast
 
+from shoal._lazy import names_when_used
 from shoal.audit.case import Cases, Twin
 
-__all__ = ["twins"]
+if TYPE_CHECKING:
+    from shoal.audit.twins._flawed_mechanisms import (
+        FlawedAngles2D,
+        FlawedAngles3D,
+        FlawedAnglesND,
+        FlawedGridRemap,
+        FlawedOptimalRemap,
+        FlawedPiecewise,
+    )
+
+_MODULE_OF = {
+    "FlawedAngles2D": "_flawed_mechanisms",
+    "FlawedAngles3D": "_flawed_mechanisms",
+    "FlawedAnglesND": "_flawed_mechanisms",
+    "FlawedGridRemap": "_flawed_mechanisms",
+    "FlawedOptimalRemap": "_flawed_mechanisms",
+    "FlawedPiecewise": "_flawed_mechanisms",
+}
+
+__all__ = [
+    "FlawedAngles2D",
+    "FlawedAngles3D",
+    "FlawedAnglesND",
+    "FlawedGridRemap",
+    "FlawedOptimalRemap",
+    "FlawedPiecewise",
+    "twins",
+]
+
+__getattr__, __dir__ = names_when_used(__name__, _MODULE_OF, __all__)
 
 
 def _all() -> dict[str, Twin]:

@@ -8,8 +8,7 @@ import numpy as np
 
 from shoal.arrays import Floats
 from shoal.audit._draws import Batched, Draw
-from shoal.privacy import ApproxDP, LocalDP, MetricDP, PureDP, Unprotected
-from shoal.privacy.exact import Number, exact_budget
+from shoal.privacy import ApproxDP, LocalDP, MetricDP, Number, PureDP, Unprotected, exact_budget
 
 Stream = np.random.Generator
 _FARTHEST = 100.0  # a log ratio beyond any bound that draws can show

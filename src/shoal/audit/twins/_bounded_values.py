@@ -15,7 +15,7 @@ from shoal.audit.twins._base import (
     local_claim,
     metric_claim,
 )
-from shoal.audit.twins.flawed_mechanisms import FlawedDuchi, FlawedPiecewise
+from shoal.audit.twins._flawed_mechanisms import FlawedDuchi, FlawedPiecewise
 from shoal.mechanisms import PrivUnit, Staircase
 
 CLAIM = local_claim(1)

@@ -5,7 +5,7 @@ import numpy as np
 from shoal.arrays import Floats
 from shoal.audit.case import Twin
 from shoal.audit.twins._base import batch_flawed, likelihood_ratio_score, metric_claim, unit_step
-from shoal.audit.twins.flawed_mechanisms import (
+from shoal.audit.twins._flawed_mechanisms import (
     FlawedAngles2D,
     FlawedAngles3D,
     FlawedAnglesND,

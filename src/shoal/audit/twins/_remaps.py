@@ -8,7 +8,7 @@ import numpy as np
 from shoal.arrays import Floats
 from shoal.audit.case import Twin
 from shoal.audit.twins._base import BrokenMechanism, Stream, metric_claim
-from shoal.audit.twins.flawed_mechanisms import (
+from shoal.audit.twins._flawed_mechanisms import (
     FlawedGridRemap,
     FlawedOptimalRemap,
     FlawedUnionRemap,

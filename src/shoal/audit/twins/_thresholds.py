@@ -9,8 +9,7 @@ import numpy as np
 from shoal.arrays import Floats
 from shoal.audit.case import Twin
 from shoal.audit.twins._base import BrokenMechanism, Stream, declare_broken, pure_claim
-from shoal.cluster.wave.release_methods import threshold_scores
-from shoal.cluster.wave.transform import Transform
+from shoal.cluster.wave import Transform, threshold_scores
 from shoal.mechanisms import Geometric, Intervals
 
 LATTICE = 256  # points of PrivTHREM's lattice to a block sum

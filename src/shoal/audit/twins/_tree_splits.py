@@ -8,7 +8,7 @@ import numpy as np
 from shoal.audit.case import Twin
 from shoal.audit.twins._base import BrokenMechanism, Stream, pure_claim
 from shoal.mechanisms import TreeSplits
-from shoal.mechanisms.exact.discrete_laplace import geometric_law
+from shoal.mechanisms.exact import geometric_law
 
 _DEPTH = 12
 

@@ -13,8 +13,7 @@ from shoal.audit.case import Cases
 from shoal.cluster.registry import REGISTRY
 from shoal.documents import parse_json
 from shoal.errors import InvalidSetting, ShoalError, quantity
-from shoal.privacy import LocalDP, PureDP
-from shoal.privacy.exact import exact_budget
+from shoal.privacy import LocalDP, PureDP, exact_budget
 
 CaseMap = Mapping[str, Case]
 

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from shoal.arrays import Floats, Integers
     from shoal.audit import MembershipInference
     from shoal.domain import Box, Schema
-    from shoal.jobs.progress import Progress
+    from shoal.jobs import Progress
     from shoal.privacy import Ledger
     from shoal.randomness import Randomness
 

@@ -8,12 +8,12 @@ import numpy as np
 import pyarrow as pa
 
 from shoal.arrays import Floats, Integers
-from shoal.cluster.prototypes.mixed_rows import MixedRows, every_row, hold_rows
+from shoal.cluster.prototypes import MixedRows, every_row, hold_rows
 from shoal.data import source_of
 from shoal.data.encode import encode_numbers
 from shoal.data.source import find_columns
 from shoal.domain import Schema
-from shoal.engine.entry import by_engine, unbounded_box
+from shoal.engine import by_engine, unbounded_box
 from shoal.engine.sample import Sample
 from shoal.engine.table import FrameTable
 from shoal.errors import (
@@ -24,7 +24,7 @@ from shoal.errors import (
     UnknownBounds,
     quantity,
 )
-from shoal.synopsis.mixed.columns import mixed_columns
+from shoal.synopsis.mixed import mixed_columns
 
 _Drawn = tuple[Floats, Integers, int]  # rows, their groups, rows in all
 

@@ -5,10 +5,8 @@ from typing import Any
 
 from sklearn.base import BaseEstimator
 
-from shoal.audit import Case, Finding
-from shoal.audit.finding import Measured
-from shoal.audit.loss.families import families, replay_family
-from shoal.audit.loss.replay import replay
+from shoal.audit import Case, Finding, Measured, replay
+from shoal.audit.loss import families, replay_family
 from shoal.cli.inputs._audit_cases import (
     CaseMap,
     import_object,
@@ -80,7 +78,7 @@ def named_replays(word: str) -> CaseMap:
     >>> list(named_replays("PrivTree"))[:2]
     ['PrivTree', 'PrivTree, a row replaced']
     """
-    from shoal.audit.loss.twins import twins  # broken on purpose: looked at last
+    from shoal.audit.loss import twins  # broken on purpose: looked at last
 
     wanted = short_name(word)
     for kind, models in {"estimators": families, "twins": twins}.items():

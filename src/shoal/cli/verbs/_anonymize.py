@@ -11,13 +11,12 @@ import typer
 from shoal.cli._options import Engine, Json, Master, Publisher, Quiet, Table, Title
 from shoal.cli._output import Output, write_text
 from shoal.errors import InvalidPolicy, InvalidSetting, quantity, sentence, setting
-from shoal.jobs.engine import Engines
-from shoal.jobs.table_inputs import is_uri
+from shoal.jobs import Engines, is_uri
 from shoal.pages.page import Line, labelled_lines
 
 if TYPE_CHECKING:
-    from shoal.anonymize.policy import Policy
-    from shoal.jobs.table import Preview, ReleasedTable
+    from shoal.anonymize import Policy
+    from shoal.jobs import Preview, ReleasedTable
 
 
 anonymize_app = typer.Typer(
@@ -92,8 +91,8 @@ def anonymize(
     """
     if context.invoked_subcommand is not None:
         return
-    from shoal.anonymize.release.result import paths_of
-    from shoal.jobs.table import check_table, release_table
+    from shoal.anonymize.release import paths_of
+    from shoal.jobs import check_table, release_table
 
     say, engines, rules = Output(json, quiet), Engines(engine, master), _read(policy)
     if dry_run:
@@ -164,7 +163,7 @@ def apply(
             sentence("Name the first release's manifest with {cut}."),
             setting="cut",
         )
-    from shoal.jobs.table import release_table
+    from shoal.jobs import release_table
 
     rules, engines, say = _read(policy), Engines(engine, master), Output(json, quiet)
     with say.progress(3) as progress:
@@ -199,7 +198,7 @@ def check(
 
         shoal anonymize check visits.released.csv --policy visits.yaml
     """
-    from shoal.anonymize.risk.recount import recount
+    from shoal.anonymize import recount
     from shoal.pages.table import check_summary
 
     rules, say = _read(policy), Output(json, quiet)
@@ -254,9 +253,8 @@ def init(
     """
     from shoal.anonymize.table import table_of
     from shoal.anonymize.table_check import check_names
-    from shoal.files import atomic_file
-    from shoal.files.scratch import private_file
-    from shoal.jobs.drafts.policy_draft import draft_policy
+    from shoal.files import atomic_file, private_file
+    from shoal.jobs import draft_policy
 
     say, engines = Output(json, quiet), Engines(engine, master)
     _refuse_no_path(table)
@@ -336,7 +334,7 @@ def explore(
     from shoal.anonymize.explore import TrialFile, settings_of
     from shoal.anonymize.explore import explore as try_settings
     from shoal.cli._output import write_page
-    from shoal.jobs.table import search_progress, source_of_policy
+    from shoal.jobs import search_progress, source_of_policy
     from shoal.pages.exploration import page as exploration_page
 
     rules, say, engines = _read(policy), Output(json, quiet), Engines(engine, master)
@@ -387,9 +385,9 @@ def utility(
 
         shoal anonymize utility --policy visits.yaml --target outcome
     """
-    from shoal.anonymize.release.result import paths_of
+    from shoal.anonymize.release import paths_of
     from shoal.anonymize.utility import classification_report
-    from shoal.jobs.table import source_of_policy
+    from shoal.jobs import source_of_policy
     from shoal.pages.table_utility import classification_summary
 
     rules, say = _read(policy), Output(json, quiet)
@@ -470,7 +468,7 @@ def _print_check(
     checked: "Preview", policy: "Policy", say: Output, explain: bool, marked: int
 ) -> None:
     """Print all that can be said without a search."""
-    from shoal.anonymize.release.result import paths_of
+    from shoal.anonymize.release import paths_of
     from shoal.pages.table_explanation import explanation_lines, role_texts
 
     problem = checked.problem
@@ -494,7 +492,7 @@ def _print_check(
 
 def _marked(path: Path | None) -> int:
     """Return how many lines of a policy its draft left for review."""
-    from shoal.jobs.drafts.policy_draft import REVIEW
+    from shoal.jobs.drafts import REVIEW
 
     return 0 if path is None else path.read_text(encoding="utf-8").count(REVIEW)
 
@@ -507,7 +505,7 @@ def _review_text(marked: int) -> str:
 
 
 def _read(path: Path | None) -> "Policy":
-    from shoal.anonymize.policy import read_policy
+    from shoal.anonymize import read_policy
 
     if path is None:
         raise InvalidPolicy(

@@ -9,8 +9,7 @@ from shoal.cli._flags import Flags
 from shoal.cli._options import Columns, Domain, Engine, Json, Master, Quiet, Table
 from shoal.cli._output import Output, check_page, show_verdicts
 from shoal.errors import ConflictingSettings
-from shoal.jobs.engine import Engines
-from shoal.jobs.table_inputs import box_of, budget_of, schema_of
+from shoal.jobs import Engines, box_of, budget_of, schema_of
 
 if TYPE_CHECKING:
     import numpy as np
@@ -198,7 +197,7 @@ def linkage(
         shoal attack linkage released.csv --raw students.csv --policy policy.yaml
             --second voters.csv --column grade -o attack.html
     """
-    from shoal.anonymize.policy import read_policy
+    from shoal.anonymize import read_policy
     from shoal.audit import attribute_inference
     from shoal.audit import linkage as linked
     from shoal.pages.attack import linkage_page, too_few_records
@@ -231,7 +230,7 @@ def _draw_rows(source: Any, box: "Box", most: int, seed: int) -> "NDArray[np.flo
 
 def _model(method: str, groups: str | None, epsilon: str | None, box: "Box") -> Any:
     """The estimator under attack, not fitted; it has no ledger, since nothing is released."""
-    from shoal.jobs.clustering import Options, method_named, parse_groups
+    from shoal.jobs import Options, method_named, parse_groups
 
     wanted = parse_groups(groups)
     if method != "plain":

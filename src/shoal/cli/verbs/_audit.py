@@ -146,7 +146,7 @@ def audit(
         shoal audit --python mine:estimator --replay
         shoal audit --list
     """
-    from shoal.audit.bound.events import check_levels
+    from shoal.audit.bound import check_levels
     from shoal.cli.inputs._audit_cases import KINDS
     from shoal.pages.audit import Audit, case_list, page
 

@@ -7,10 +7,15 @@ import typer
 from shoal.cli._flags import cluster_flags
 from shoal.cli._options import CLUSTER, Json, Quiet, takes
 from shoal.cli._output import Output, ledger_line, print_for_holder
-from shoal.jobs.clustering import WaveOptions
-from shoal.jobs.group_names import is_model_folder
-from shoal.jobs.release import GroupsRequest, Released, name_released, release_groups
-from shoal.jobs.resume import resumed_lines
+from shoal.jobs import (
+    GroupsRequest,
+    Released,
+    WaveOptions,
+    is_model_folder,
+    name_released,
+    release_groups,
+    resumed_lines,
+)
 from shoal.pages.page import NOT_PUBLISHED, Line
 
 

@@ -11,7 +11,7 @@ import typer
 
 from shoal.cli._options import Json, Quiet, Seed
 from shoal.cli._output import Output
-from shoal.jobs.progress import Progress
+from shoal.jobs import Progress
 from shoal.pages.page import Line
 
 if TYPE_CHECKING:

@@ -8,9 +8,7 @@ import typer
 from shoal.cli._options import Columns, Engine, Json, Master, Quiet
 from shoal.cli._output import Output, check_page, show_verdicts
 from shoal.errors import InvalidSetting
-from shoal.jobs.engine import Engines
-from shoal.jobs.progress import Progress
-from shoal.jobs.table_inputs import split_commas
+from shoal.jobs import Engines, Progress, split_commas
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -124,7 +122,7 @@ def evaluate(
 
 
 def _scored(held: "EvaluationRows", controls: int, seed: int, progress: Progress) -> "pa.Table":
-    from shoal.cluster.control import without_data
+    from shoal.cluster import without_data
     from shoal.evaluate import score
 
     progress.step("Running the method without data")

@@ -11,16 +11,13 @@ import typer
 from shoal.cli._options import Epsilon, Json, LedgerFile, Numbers, Quiet, Seed, Table
 from shoal.cli._output import Output, write_text
 from shoal.errors import InvalidSetting, quantity, sentence
-from shoal.jobs.progress import Progress, tell_spending
-from shoal.jobs.resume import note_spending
-from shoal.jobs.table_inputs import budget_of, table_file
+from shoal.jobs import Progress, budget_of, note_spending, table_file, tell_spending
 from shoal.pages.page import Line, labelled_lines, name_list
 
 if TYPE_CHECKING:
     from shoal.domain import Box
-    from shoal.jobs.drafts.codebook import CodebookEntry
-    from shoal.jobs.drafts.column_kinds import ColumnKind
-    from shoal.jobs.drafts.schema_draft import SchemaDraft
+    from shoal.jobs import SchemaDraft
+    from shoal.jobs.drafts import CodebookEntry, ColumnKind
 
 
 def init(
@@ -80,7 +77,8 @@ def init(
         shoal init visits.csv --from codebook.csv -o visits.yaml
         shoal init visits.csv --estimate-bounds --epsilon 0.1 --ledger visits.ledger
     """
-    from shoal.jobs.drafts.schema_draft import columns_to_estimate, draft_schema, next_command
+    from shoal.jobs import draft_schema
+    from shoal.jobs.drafts import columns_to_estimate, next_command
 
     say, place = Output(json, quiet), _place(table, output)
     estimate = _estimate_of(estimate_bounds, epsilon, ledger, place, seed)
@@ -187,7 +185,7 @@ def _columns(
     from shoal.anonymize.table import table_of
     from shoal.anonymize.table_check import check_names
     from shoal.data import source_of
-    from shoal.jobs.drafts.column_kinds import column_kinds
+    from shoal.jobs.drafts import column_kinds
 
     progress.step("Looking at columns")
     source = source_of(path)
@@ -196,7 +194,7 @@ def _columns(
 
 
 def _known(codebook: Path | None, names: tuple[str, ...]) -> dict[str, "CodebookEntry"]:
-    from shoal.jobs.drafts.codebook import read_codebook
+    from shoal.jobs.drafts import read_codebook
 
     return {} if codebook is None else read_codebook(str(codebook), names)
 

@@ -29,14 +29,12 @@ from shoal.errors import (
     setting,
     value_text,
 )
-from shoal.jobs.clustering import parse_groups
-from shoal.jobs.engine import Engines
-from shoal.jobs.progress import Progress
-from shoal.jobs.reports.round_reports import is_in_rounds, load_rounds
+from shoal.jobs import Engines, Progress, parse_groups
+from shoal.jobs.reports import is_in_rounds, load_rounds
 from shoal.pages.page import NOT_PUBLISHED, Line
 
 if TYPE_CHECKING:
-    from shoal.jobs.reports.loaded import LoadedReports
+    from shoal.jobs.reports import LoadedReports
     from shoal.pages.local import LocalGroups
     from shoal.pages.page import Page
     from shoal.randomness import Randomness
@@ -259,17 +257,17 @@ def learn_groups(
 def _load(table: str, frame: Any, rng: "Randomness", progress: Progress) -> "LoadedReports":
     """The reports of a file, or those of a frame on Spark."""
     if frame is None:
-        from shoal.jobs.reports.loaded import load_reports
+        from shoal.jobs.reports import load_reports
 
         return load_reports(table, rng.compute, progress.count_rows)
-    from shoal.jobs.reports.frame_reports import load_frame_reports
+    from shoal.jobs.reports import load_frame_reports
 
     return load_frame_reports(table, frame, rng.seed())
 
 
 def _choose_number(loaded: "LoadedReports", n_clusters: range, choose: Any, rng: Any) -> int:
     """How many groups: as given, or chosen on the density."""
-    from shoal.cluster.local.number_of_clusters import choose_number
+    from shoal.cluster.local import choose_number
 
     if len(n_clusters) == 1:
         return n_clusters[0]
@@ -278,8 +276,8 @@ def _choose_number(loaded: "LoadedReports", n_clusters: range, choose: Any, rng:
 
 def control_size(model: Any, loaded: "LoadedReports") -> int:
     """Reports of the control: as many as were used; of those on Spark, as many as fit here."""
-    from shoal.cluster.local.distributed_frames import GatheredReports
-    from shoal.jobs.reports.loaded import MOST_NUMBERS
+    from shoal.cluster.local import GatheredReports
+    from shoal.jobs.reports import MOST_NUMBERS
 
     used = int(model.n_used_)
     is_distributed = isinstance(loaded.reports, GatheredReports)
@@ -294,7 +292,7 @@ def write_groups(model: Any, page: "Page", folder: Path, publish_anyway: bool) -
     publish_anyway
         Whether the page shows groups that are not distinguishable from noise.
     """
-    from shoal.cluster.model_folder import write_model
+    from shoal.cluster import write_model
     from shoal.pages.report import page_findings
     from shoal.report import write
 

@@ -3,8 +3,7 @@
 from shoal.cli._flags import PERTURB as FLAGS
 from shoal.cli._options import PERTURB, Json, Quiet, takes
 from shoal.cli._output import Output, ledger_line
-from shoal.jobs.reports.release import ReportsRequest, prepare_reports
-from shoal.jobs.resume import resumed_lines
+from shoal.jobs import ReportsRequest, prepare_reports, resumed_lines
 from shoal.pages.page import Line
 from shoal.pages.reports import report_lines
 

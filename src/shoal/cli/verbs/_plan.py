@@ -10,8 +10,7 @@ from shoal.cli._flags import Flags
 from shoal.cli._options import Columns, Domain, Json, Quiet
 from shoal.cli._output import Output, check_page, show_verdicts
 from shoal.errors import ConflictingSettings, InvalidSetting, sentence
-from shoal.jobs.progress import Progress
-from shoal.jobs.table_inputs import box_of, schema_of, split_commas
+from shoal.jobs import Progress, box_of, schema_of, split_commas
 
 if TYPE_CHECKING:
     from shoal.planning import Plan

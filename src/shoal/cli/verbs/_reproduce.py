@@ -7,7 +7,7 @@ import typer
 
 from shoal.cli._options import Engine, Json, Master, Quiet
 from shoal.cli._output import Output
-from shoal.jobs.engine import Engines
+from shoal.jobs import Engines
 from shoal.pages.page import Line, Table
 
 if TYPE_CHECKING:

@@ -11,10 +11,10 @@ is how far the inertia is below that of evenly spread points, or of simulated pl
 of reaches.
 """
 
+from shoal.cluster.choose._cost_curve import CostCurve
 from shoal.cluster.choose._count import k
 from shoal.cluster.choose._density import min_points, radius
 from shoal.cluster.choose._result import Choice
 from shoal.cluster.choose._similarity import preference
-from shoal.cluster.choose.cost_curve import CostCurve
 
 __all__ = ["Choice", "CostCurve", "k", "min_points", "preference", "radius"]

@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from shoal.arrays import Floats
+from shoal.cluster.choose._cost_curve import CostCurve
 from shoal.cluster.choose._result import Choice
 from shoal.cluster.choose._simulation import (
     CellRelease,
@@ -16,11 +17,10 @@ from shoal.cluster.choose._simulation import (
     simulate_gains,
 )
 from shoal.cluster.choose._weighted_points import Cloud, cloud_of
-from shoal.cluster.choose.cost_curve import CostCurve
 from shoal.cluster.kmeans._settings import cluster_numbers
 from shoal.errors import InvalidSetting
 from shoal.privacy import Guarantee
-from shoal.synopsis.base import Synopsis
+from shoal.synopsis import Synopsis
 from shoal.synopsis.mixed import MixedSynopsis
 
 Rule = Literal["simulation", "elbow", "silhouette", "gap"]

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Generic, TypeVar
 
-from shoal.cluster.choose.cost_curve import CostCurve
+from shoal.cluster.choose._cost_curve import CostCurve
 from shoal.figures import Figure, count_curve
 from shoal.privacy import Guarantee
 

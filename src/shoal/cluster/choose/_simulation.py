@@ -17,12 +17,11 @@ import numpy as np
 
 from shoal.arrays import Floats, Integers
 from shoal.cluster.choose._weighted_points import LEAST_INERTIA, MOST_POINTS, Cloud
-from shoal.cluster.kmeans.plan import FEW_AXES
-from shoal.cluster.kmeans.weighted import soften_weights, weighted_kmeans
+from shoal.cluster.kmeans._plan import FEW_AXES
+from shoal.cluster.kmeans._weighted import soften_weights, weighted_kmeans
 from shoal.domain.box import Box
-from shoal.synopsis.base import Synopsis
+from shoal.synopsis import Synopsis, weights_of
 from shoal.synopsis.cells import Estimates
-from shoal.synopsis.weights import weights_of
 
 # Measured, see docs/decisions/number-of-groups.md. A gain must exceed that of plain groups by a
 # part of it, by some of its deviation over simulations, and by a part of the largest such excess:

@@ -10,11 +10,11 @@ from sklearn.cluster import KMeans
 
 from shoal.arrays import Floats
 from shoal.cluster.kmeans._cells import cell_points
-from shoal.cluster.kmeans.weighted import FAINT, weighted_kmeans
+from shoal.cluster.kmeans._weighted import FAINT, weighted_kmeans
 from shoal.domain.box import as_matrix
 from shoal.errors import DimensionMismatch, NotFinite
 from shoal.privacy import Guarantee, Unprotected
-from shoal.synopsis.base import Synopsis
+from shoal.synopsis import Synopsis
 
 MOST_POINTS = 5_000  # largest number of points whose pairs are all compared
 LEAST_INERTIA = 1e-6  # of the whole inertia, below which inertia counts as none

@@ -1,17 +1,27 @@
 """Private k-means."""
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from shoal._lazy import names_when_used
 
 if TYPE_CHECKING:
     from shoal.cluster.kmeans._estimator import PrivateKMeans
+    from shoal.cluster.kmeans._intervals import released_rows
+    from shoal.cluster.kmeans._plan import strength
+    from shoal.cluster.kmeans._weighted import weighted_centers
 
-__all__ = ["PrivateKMeans"]
+_MODULE_OF = {
+    "PrivateKMeans": "_estimator",
+    "released_rows": "_intervals",
+    "strength": "_plan",
+    "weighted_centers": "_weighted",
+}
 
+__all__ = [
+    "PrivateKMeans",
+    "released_rows",
+    "strength",
+    "weighted_centers",
+]
 
-def __getattr__(name: str) -> Any:
-    """Import the estimator when it is first asked for: workers need its kernels only."""
-    if name != "PrivateKMeans":
-        raise AttributeError(f"module 'shoal.cluster.kmeans' has no attribute '{name}'")
-    from shoal.cluster.kmeans._estimator import PrivateKMeans
-
-    return PrivateKMeans
+__getattr__, __dir__ = names_when_used(__name__, _MODULE_OF, __all__)

@@ -9,9 +9,9 @@ import numpy as np
 from shoal.arrays import Floats, Integers
 from shoal.cluster.kmeans._kernels import Nearest
 from shoal.cluster.kmeans._location import DEVIATION
+from shoal.cluster.kmeans._plan import FEW_AXES, Plan
 from shoal.cluster.kmeans._refine import Means
-from shoal.cluster.kmeans.plan import FEW_AXES, Plan
-from shoal.cluster.kmeans.weighted import (
+from shoal.cluster.kmeans._weighted import (
     FAINT,
     Clusterer,
     add_farthest_points,
@@ -25,7 +25,7 @@ from shoal.cluster.kmeans.weighted import (
 from shoal.cluster.totals import GroupCounts, NoiseSum
 from shoal.domain import Box, View
 from shoal.randomness import Randomness
-from shoal.synopsis.base import Synopsis
+from shoal.synopsis import Synopsis
 from shoal.synopsis.cells import AllCells, Estimates
 
 _JOINING_RUNS = 40  # of k-means on few means: a poor optimum costs most

@@ -14,18 +14,18 @@ from sklearn.utils.validation import check_is_fitted
 from shoal.arrays import Floats, Integers
 from shoal.cluster._computed_once import ComputedOnce
 from shoal.cluster._groups_display import GroupsMixin
-from shoal.cluster.choose.cost_curve import CostCurve
+from shoal.cluster.choose._cost_curve import CostCurve
 from shoal.cluster.figures import cells_of_synopsis, center_map
-from shoal.cluster.intervals.result import Intervals
+from shoal.cluster.intervals._result import Intervals
 from shoal.cluster.kmeans._kernels import Cube, Distances, Labels, LeastSquares, Nearest
 from shoal.cluster.model_folder import save_model
 from shoal.domain import Box
-from shoal.engine import rows_of
-from shoal.engine.rows import Mapper
+from shoal.engine import Mapper, rows_of
 from shoal.estimator import PrivateEstimator
 from shoal.figures import Figure
 from shoal.privacy import Public, Released, Result
-from shoal.synopsis.folder import CELLS, DOCUMENT, read_box, synopsis_of
+from shoal.synopsis import read_box
+from shoal.synopsis.folder import CELLS, DOCUMENT, synopsis_of
 
 CENTERS = "centers.csv"
 _SCALARS = ("n_rows_", "n_rows_within_", "n_clusters_", "rows_detected_")
@@ -66,7 +66,7 @@ class CentroidClusterer(
         unstable. Read from the model's description (``shoal.describe``); a model that was not
         described computes them when they are first read, and keeps them.
         """
-        from shoal.cluster.kmeans.intervals import kmeans_intervals
+        from shoal.cluster.kmeans._intervals import kmeans_intervals
 
         check_is_fitted(self)
         return self._compute_once("intervals", lambda: kmeans_intervals(self))

@@ -20,6 +20,14 @@ from shoal.cluster.kmeans._cells import (
 from shoal.cluster.kmeans._centroids import CentroidClusterer
 from shoal.cluster.kmeans._kernels import Nearest
 from shoal.cluster.kmeans._location import find_rows, rings_about_middle
+from shoal.cluster.kmeans._plan import (
+    FEW_AXES,
+    MOST_CELLS,
+    Plan,
+    location_share,
+    make_plan,
+    steps_alone,
+)
 from shoal.cluster.kmeans._published import hybrid, lloyd
 from shoal.cluster.kmeans._refine import read_rings, take_step
 from shoal.cluster.kmeans._settings import (
@@ -32,15 +40,7 @@ from shoal.cluster.kmeans._settings import (
     method_to_settings,
     synopsis_of_method,
 )
-from shoal.cluster.kmeans.plan import (
-    FEW_AXES,
-    MOST_CELLS,
-    Plan,
-    location_share,
-    make_plan,
-    steps_alone,
-)
-from shoal.cluster.kmeans.weighted import Clusterer, find_centers
+from shoal.cluster.kmeans._weighted import Clusterer, find_centers
 from shoal.cluster.totals import (
     NoiseSum,
     Totals,
@@ -59,8 +59,7 @@ from shoal.estimator import (
 )
 from shoal.privacy import ApproxDP, LedgerOrPath, PureDP
 from shoal.randomness import Randomness, Seed
-from shoal.synopsis import AdaptiveGrid, UniformGrid
-from shoal.synopsis.base import Synopsis
+from shoal.synopsis import AdaptiveGrid, Synopsis, UniformGrid
 
 _PUBLIC_RUNS = 20  # of k-means on the public rows
 

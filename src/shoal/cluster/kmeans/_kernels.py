@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from shoal.arrays import Floats, Integers
 from shoal.domain import Box, View
-from shoal.engine.rows import Block
+from shoal.engine import Block
 
 LATTICE = 2**16
 CANDIDATES = 24  # radii from the longest distance down, each 1/sqrt(2) of the one before

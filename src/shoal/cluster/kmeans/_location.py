@@ -8,6 +8,7 @@ import numpy as np
 
 from shoal.arrays import Floats
 from shoal.cluster.kmeans._kernels import BeyondSides, clip_radius
+from shoal.cluster.kmeans._plan import FEW_AXES, direction_share
 from shoal.cluster.kmeans._refine import (
     Rings,
     candidate_radii,
@@ -16,7 +17,6 @@ from shoal.cluster.kmeans._refine import (
     pick_reach,
     read_rings,
 )
-from shoal.cluster.kmeans.plan import FEW_AXES, direction_share
 from shoal.domain import View
 from shoal.estimator import Spending
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from shoal.arrays import Floats, Integers
 from shoal.mechanisms import Geometric
-from shoal.mechanisms.exact.whole_numbers import check_vectors
+from shoal.mechanisms.exact import check_vectors
 from shoal.privacy import PureDP
 
 

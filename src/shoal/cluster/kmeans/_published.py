@@ -9,13 +9,12 @@ import numpy as np
 from shoal.arrays import Floats, Integers
 from shoal.cluster.kmeans._cells import Clusters, cell_points, centers_of_cells
 from shoal.cluster.kmeans._kernels import LATTICE, Cube, Nearest
-from shoal.cluster.kmeans.weighted import Clusterer
+from shoal.cluster.kmeans._weighted import Clusterer
 from shoal.cluster.totals import GroupCounts, NoiseSum
-from shoal.engine.rows import Block
+from shoal.engine import Block
 from shoal.estimator import Spending
 from shoal.mechanisms import Geometric
-from shoal.synopsis import UniformGrid
-from shoal.synopsis.base import Synopsis
+from shoal.synopsis import Synopsis, UniformGrid
 from shoal.synopsis.uniform_grid import MAX_CELLS_DENSE, most_an_axis
 
 _MOST_STEPS = 7

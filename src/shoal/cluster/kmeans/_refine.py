@@ -18,7 +18,7 @@ from shoal.cluster.kmeans._kernels import (
     ring_edges,
 )
 from shoal.cluster.kmeans._noisy_best import NoisyBest
-from shoal.cluster.kmeans.plan import Plan, Step
+from shoal.cluster.kmeans._plan import Plan, Step
 from shoal.cluster.totals import CHANCE, NoiseSum
 from shoal.domain import View
 from shoal.estimator import Spending

@@ -6,7 +6,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from shoal.cluster.kmeans.plan import FEW_AXES, MOST_CELLS
+from shoal.cluster.kmeans._plan import FEW_AXES, MOST_CELLS
 from shoal.domain import Box
 from shoal.domain.view import MOST_AXES
 from shoal.engine.mllib import check_session
@@ -21,8 +21,7 @@ from shoal.errors import (
     value_text,
 )
 from shoal.estimator import numeric_box, unfitted_copy
-from shoal.privacy import ApproxDP
-from shoal.privacy.exact import whole_number
+from shoal.privacy import ApproxDP, whole_number
 from shoal.synopsis import AdaptiveGrid, PrivTree, Synopsis, UniformGrid
 
 Method = Literal["auto", "adaptive-grid", "uniform-grid", "privtree", "lloyd", "hybrid"]

@@ -8,6 +8,33 @@ reports without information; *evidence* says whether reports show groups at all.
 one record, labels it itself, and may *answer* with a randomised label.
 """
 
+from typing import TYPE_CHECKING
+
+from shoal._lazy import names_when_used
 from shoal.cluster.local._estimator import LocalClusterer
 
-__all__ = ["LocalClusterer"]
+if TYPE_CHECKING:
+    from shoal.cluster.local._distributed_frames import GatheredReports
+    from shoal.cluster.local._evidence import Evidence
+    from shoal.cluster.local._number_of_clusters import choose_number
+    from shoal.cluster.local._rounds import ROUNDS_FROM
+    from shoal.cluster.local._saving import mechanism_of
+
+_MODULE_OF = {
+    "Evidence": "_evidence",
+    "GatheredReports": "_distributed_frames",
+    "ROUNDS_FROM": "_rounds",
+    "choose_number": "_number_of_clusters",
+    "mechanism_of": "_saving",
+}
+
+__all__ = [
+    "ROUNDS_FROM",
+    "Evidence",
+    "GatheredReports",
+    "LocalClusterer",
+    "choose_number",
+    "mechanism_of",
+]
+
+__getattr__, __dir__ = names_when_used(__name__, _MODULE_OF, __all__)

@@ -7,11 +7,11 @@ from typing import NamedTuple
 import numpy as np
 
 from shoal.arrays import Floats, Integers
-from shoal.cluster.prototypes.mixed_rows import MixedRows, Prototypes
-from shoal.mechanisms.local.bounded.base import Estimate
-from shoal.mechanisms.local.categories.prototype_report import PrototypeReport
+from shoal.cluster.prototypes._mixed_rows import MixedRows, Prototypes
+from shoal.mechanisms.local.bounded import Estimate
+from shoal.mechanisms.local.categories import PrototypeReport
 from shoal.mechanisms.local.reports import Reports
-from shoal.synopsis.mixed.tree_model import TreeModel, consistent_model, norm_sub
+from shoal.synopsis.mixed import TreeModel, consistent_model, norm_sub
 
 _TOTAL = 1e5  # counts of the model add up to this; only shares matter
 _DEPENDENT = 2.0  # standard deviations beyond chance from which on two columns are taken together

@@ -18,8 +18,17 @@ from shoal.cluster._computed_once import ComputedOnce
 from shoal.cluster._groups_display import GroupsMixin
 from shoal.cluster._simulate import refit, unfitted
 from shoal.cluster.figures import center_map
-from shoal.cluster.intervals.result import Intervals
-from shoal.cluster.local import saving
+from shoal.cluster.intervals._result import Intervals
+from shoal.cluster.local import _saving as saving
+from shoal.cluster.local._distributed_frames import (
+    CenterDistances,
+    FrameReports,
+    GatheredReports,
+    NearestCenter,
+    distances,
+    with_columns,
+)
+from shoal.cluster.local._evidence import Evidence, evidence_of
 from shoal.cluster.local._inputs import (
     box_of,
     check_reports,
@@ -28,15 +37,6 @@ from shoal.cluster.local._inputs import (
     refuse_frame,
     refuse_too_few,
 )
-from shoal.cluster.local.distributed_frames import (
-    CenterDistances,
-    FrameReports,
-    GatheredReports,
-    NearestCenter,
-    distances,
-    with_columns,
-)
-from shoal.cluster.local.evidence import Evidence, evidence_of
 from shoal.cluster.local.methods._dispatch import choose_method, method_by_name
 from shoal.cluster.local.methods._moments import debiased_covariance, noise_variance
 from shoal.cluster.local.methods._result import (
@@ -46,18 +46,26 @@ from shoal.cluster.local.methods._result import (
 )
 from shoal.cluster.model_folder import save_model
 from shoal.domain import Box
-from shoal.engine.entry import by_engine
-from shoal.engine.rows import Mapper
+from shoal.engine import Mapper, by_engine
 from shoal.engine.table import FrameTable
 from shoal.errors import InvalidSetting
 from shoal.estimator import NotebookDisplay
 from shoal.figures import Figure, raster_of_points
 from shoal.mechanisms import Prior, RandomizedResponse, Reports
-from shoal.mechanisms.local.laplace.prior import laplace_of
+from shoal.mechanisms.local.laplace import laplace_of
 from shoal.mechanisms.local.people_needed import people_needed
 from shoal.mechanisms.local.scaling import Scaling
-from shoal.privacy import Guarantee, Ledger, LedgerOrPath, LocalDP, Public, Released, Result
-from shoal.privacy.exact import Number, whole_number
+from shoal.privacy import (
+    Guarantee,
+    Ledger,
+    LedgerOrPath,
+    LocalDP,
+    Number,
+    Public,
+    Released,
+    Result,
+    whole_number,
+)
 from shoal.randomness import Randomness, Seed
 
 # Few enough that the nodes of a coarse lattice leave no stripes.

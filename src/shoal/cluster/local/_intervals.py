@@ -11,7 +11,7 @@ from sklearn.exceptions import ConvergenceWarning
 from shoal.arrays import Floats
 from shoal.cluster._simulate import refit, unfitted
 from shoal.cluster.intervals._half_widths import Deviations, half_widths, match_centers
-from shoal.cluster.intervals.result import RATE, Intervals
+from shoal.cluster.intervals._result import RATE, Intervals
 from shoal.domain import Box
 from shoal.randomness import Randomness
 

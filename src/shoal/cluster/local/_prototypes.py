@@ -20,25 +20,23 @@ import pyarrow as pa
 from shoal.arrays import Floats, Integers
 from shoal.cluster.local._answers import GroupAnswers, bend_records, tree_of_answers
 from shoal.cluster.local._round_reports import draw_rounds, reports_of_round
-from shoal.cluster.prototypes._plain_comparison import ScoredPrototypes
-from shoal.cluster.prototypes._search import find_prototypes
-from shoal.cluster.prototypes.mixed_rows import (
+from shoal.cluster.prototypes._mixed_rows import (
     MixedRows,
     Prototypes,
     even_rows,
     every_row,
     hold_rows,
 )
+from shoal.cluster.prototypes._plain_comparison import ScoredPrototypes
+from shoal.cluster.prototypes._search import find_prototypes
 from shoal.domain import Schema
 from shoal.errors import InvalidSetting
-from shoal.mechanisms.local.bounded.base import local_budget
-from shoal.mechanisms.local.categories.local_grid import cell_oracle
-from shoal.mechanisms.local.categories.prototype_report import PrototypeReport
+from shoal.mechanisms.local.bounded import local_budget
+from shoal.mechanisms.local.categories import PrototypeReport, cell_oracle
 from shoal.mechanisms.local.reports import Reports
-from shoal.privacy import LocalDP
-from shoal.privacy.exact import Number, whole_number
+from shoal.privacy import LocalDP, Number, whole_number
 from shoal.randomness import Randomness, Seed
-from shoal.synopsis.mixed.columns import MixedColumns, mixed_columns
+from shoal.synopsis.mixed import MixedColumns, mixed_columns
 
 # Of the people, by round. These, and what follows, were measured: docs/decisions/mixed-tables.md.
 _SHARES = (0.4, 0.2, 0.2, 0.2)

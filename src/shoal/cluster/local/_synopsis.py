@@ -2,11 +2,10 @@
 
 import numpy as np
 
-from shoal.cluster.local.methods.grid import grid_of
+from shoal.cluster.local.methods._grid import grid_of
 from shoal.mechanisms.local.reports import Reports
-from shoal.synopsis import UniformGrid
+from shoal.synopsis import UniformGrid, weights_of
 from shoal.synopsis.cells import Cells
-from shoal.synopsis.weights import weights_of
 
 
 def synopsis_of(reports: Reports) -> UniformGrid:
@@ -19,7 +18,7 @@ def synopsis_of(reports: Reports) -> UniformGrid:
     Examples
     --------
     >>> from shoal.domain import Box
-    >>> from shoal.mechanisms.local.categories.local_grid import LocalGrid
+    >>> from shoal.mechanisms import LocalGrid
     >>> from shoal.randomness import Randomness
     >>> rows = np.repeat([[0.1, 0.1], [0.9, 0.9]], 5_000, axis=0)
     >>> grid = LocalGrid(Box.unit(2), epsilon=2.0, cells=4)

@@ -16,17 +16,17 @@ from numpy.typing import NDArray
 from shoal.arrays import Floats, Integers
 from shoal.cluster.local._answers import GroupAnswers
 from shoal.cluster.local._prototypes import LocalPrototypes
-from shoal.cluster.local.rounds import LocalRounds
-from shoal.cluster.prototypes.mixed_rows import hold_admitted
+from shoal.cluster.local._rounds import LocalRounds
+from shoal.cluster.prototypes._mixed_rows import hold_admitted
 from shoal.documents import parse_json
 from shoal.domain import Box
 from shoal.engine import Rows
 from shoal.errors import NotAReport, TooFewRows
-from shoal.mechanisms.local.categories.local_grid import LocalGrid
-from shoal.mechanisms.local.categories.residual_sign import ResidualSign
+from shoal.mechanisms import LocalGrid
+from shoal.mechanisms.local.categories import ResidualSign
 from shoal.mechanisms.local.reports import Reports
+from shoal.perturb import settings_of
 from shoal.perturb.draft import Draft
-from shoal.perturb.settings import settings_of
 from shoal.privacy import LocalDP
 
 State = LocalRounds | LocalPrototypes

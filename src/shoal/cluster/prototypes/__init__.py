@@ -10,7 +10,43 @@ The words of this package:
 - *level*: how many measurements the rows allow besides the model.
 """
 
+from typing import TYPE_CHECKING
+
+from shoal._lazy import names_when_used
 from shoal.cluster.prototypes._estimator import PrivateKPrototypes
 from shoal.cluster.prototypes._plain_comparison import KPrototypes
 
-__all__ = ["KPrototypes", "PrivateKPrototypes"]
+if TYPE_CHECKING:
+    from shoal.cluster.prototypes._measure import Assignment, GroupCounts, GroupSums, group_blocks
+    from shoal.cluster.prototypes._mixed_rows import MixedRows, Prototypes, every_row, hold_rows
+    from shoal.cluster.prototypes._profiles import Difference, Profiles
+
+_MODULE_OF = {
+    "Assignment": "_measure",
+    "Difference": "_profiles",
+    "GroupCounts": "_measure",
+    "GroupSums": "_measure",
+    "MixedRows": "_mixed_rows",
+    "Profiles": "_profiles",
+    "Prototypes": "_mixed_rows",
+    "every_row": "_mixed_rows",
+    "group_blocks": "_measure",
+    "hold_rows": "_mixed_rows",
+}
+
+__all__ = [
+    "Assignment",
+    "Difference",
+    "GroupCounts",
+    "GroupSums",
+    "KPrototypes",
+    "MixedRows",
+    "PrivateKPrototypes",
+    "Profiles",
+    "Prototypes",
+    "every_row",
+    "group_blocks",
+    "hold_rows",
+]
+
+__getattr__, __dir__ = names_when_used(__name__, _MODULE_OF, __all__)

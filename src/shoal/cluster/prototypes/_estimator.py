@@ -12,23 +12,11 @@ from sklearn.utils.validation import check_is_fitted
 
 from shoal.cluster._computed_once import ComputedOnce
 from shoal.cluster._groups_display import GroupsMixin
-from shoal.cluster.choose.cost_curve import CostCurve
+from shoal.cluster.choose._cost_curve import CostCurve
 from shoal.cluster.figures import profile_of_group
 from shoal.cluster.kmeans._settings import cluster_numbers
 from shoal.cluster.model_folder import save_model
-from shoal.cluster.prototypes._number_of_groups import choose_groups
-from shoal.cluster.prototypes._plain_comparison import ScoredPrototypes
-from shoal.cluster.prototypes._profile_estimates import (
-    measured_profiles,
-    modelled_profiles,
-)
-from shoal.cluster.prototypes._search import (
-    bend_rows,
-    find_prototypes,
-    move_prototypes,
-    reach_of,
-)
-from shoal.cluster.prototypes.measure import (
+from shoal.cluster.prototypes._measure import (
     Assignment,
     Costs,
     GroupCounts,
@@ -37,25 +25,29 @@ from shoal.cluster.prototypes.measure import (
     measure,
     total_cost,
 )
-from shoal.cluster.prototypes.mixed_rows import (
-    MixedRows,
-    even_rows,
-    every_row,
-    prototype_table,
+from shoal.cluster.prototypes._mixed_rows import MixedRows, even_rows, every_row, prototype_table
+from shoal.cluster.prototypes._number_of_groups import choose_groups
+from shoal.cluster.prototypes._plain_comparison import ScoredPrototypes
+from shoal.cluster.prototypes._profile_estimates import (
+    measured_profiles,
+    modelled_profiles,
 )
-from shoal.cluster.prototypes.profiles import Profiles
+from shoal.cluster.prototypes._profiles import Profiles
+from shoal.cluster.prototypes._search import (
+    bend_rows,
+    find_prototypes,
+    move_prototypes,
+    reach_of,
+)
 from shoal.domain import Schema
 from shoal.engine import Rows, rows_of
 from shoal.errors import InvalidSetting
 from shoal.estimator import MIXED_ROW_COUNT_SHARE, RowCount, Spending, promise_to_settings
 from shoal.figures import Figure
 from shoal.mechanisms import Geometric
-from shoal.privacy import LedgerOrPath, Public, PureDP, Released, Result
-from shoal.privacy.exact import whole_number
+from shoal.privacy import LedgerOrPath, Public, PureDP, Released, Result, whole_number
 from shoal.randomness import Seed
-from shoal.synopsis.mixed import MixedSynopsis
-from shoal.synopsis.mixed.columns import MixedColumns
-from shoal.synopsis.mixed.estimator import MixedEstimator, read_counts
+from shoal.synopsis.mixed import MixedColumns, MixedEstimator, MixedSynopsis, read_counts
 
 _MOST_CLUSTERS = 256
 

@@ -6,13 +6,13 @@ from dataclasses import dataclass
 import numpy as np
 
 from shoal.arrays import Floats, Integers
+from shoal.cluster.choose._cost_curve import CostCurve
 from shoal.cluster.choose._result import Choice
 from shoal.cluster.choose._simulation import Gains, count_with_most_gain
-from shoal.cluster.choose.cost_curve import CostCurve
 from shoal.cluster.kmeans._settings import cluster_numbers
+from shoal.cluster.prototypes._mixed_rows import MixedRows, Prototypes
 from shoal.cluster.prototypes._search import find_prototypes, improve_prototypes
-from shoal.cluster.prototypes.mixed_rows import MixedRows, Prototypes
-from shoal.synopsis.mixed.estimator import MixedSynopsis
+from shoal.synopsis.mixed import MixedSynopsis
 
 # Fewer than a fit takes: many numbers are tried, and only costs are compared.
 _ROWS = 2_000

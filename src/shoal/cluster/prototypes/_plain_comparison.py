@@ -13,21 +13,21 @@ from sklearn.utils.validation import check_is_fitted
 
 from shoal.arrays import Floats, Integers
 from shoal.cluster._groups_display import GroupsMixin
-from shoal.cluster.prototypes._search import find_prototypes
-from shoal.cluster.prototypes.measure import Assignment, Labels, total_cost
-from shoal.cluster.prototypes.mixed_rows import (
+from shoal.cluster.prototypes._measure import Assignment, Labels, total_cost
+from shoal.cluster.prototypes._mixed_rows import (
     MixedRows,
     Prototypes,
     every_row,
     hold_rows,
     prototype_table,
 )
+from shoal.cluster.prototypes._search import find_prototypes
 from shoal.domain import Schema
 from shoal.engine import rows_of
 from shoal.errors import InvalidSetting
 from shoal.estimator import NotebookDisplay
+from shoal.evaluate import gower_silhouette
 from shoal.evaluate.checks import check_labels, check_same_length
-from shoal.evaluate.mixed import gower_silhouette
 from shoal.evaluate.score_table import (
     SCHEMA,
     Clustering,
@@ -38,7 +38,7 @@ from shoal.evaluate.score_table import (
 )
 from shoal.privacy import Unprotected
 from shoal.randomness import Randomness, Seed
-from shoal.synopsis.mixed.columns import mixed_columns
+from shoal.synopsis.mixed import mixed_columns
 
 _STARTS = 10  # of plain k-prototypes
 

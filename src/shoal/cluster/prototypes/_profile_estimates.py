@@ -11,12 +11,11 @@ from typing import Any
 import numpy as np
 
 from shoal.arrays import Floats
-from shoal.cluster.prototypes.measure import Measured, group_blocks
-from shoal.cluster.prototypes.mixed_rows import MixedRows, Prototypes
-from shoal.cluster.prototypes.profiles import RATE, GroupIntervals, Profiles
+from shoal.cluster.prototypes._measure import Measured, group_blocks
+from shoal.cluster.prototypes._mixed_rows import MixedRows, Prototypes
+from shoal.cluster.prototypes._profiles import RATE, GroupIntervals, Profiles
 from shoal.estimator import RowCount
-from shoal.synopsis.mixed import MixedSynopsis
-from shoal.synopsis.mixed.tree_model import norm_sub
+from shoal.synopsis.mixed import MixedSynopsis, norm_sub
 
 NOISE_SEED = 20_240_601  # of draws that protect nothing: intervals are the same each time
 DRAWS = 16_000  # of 4,000 a quantile was off by up to 4 %, and intervals held 94 times in 100

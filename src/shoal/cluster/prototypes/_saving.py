@@ -6,14 +6,14 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from shoal.cluster.choose.cost_curve import CostCurve
-from shoal.cluster.prototypes.mixed_rows import Prototypes
-from shoal.cluster.prototypes.profiles import GroupIntervals, Profiles
+from shoal.cluster.choose._cost_curve import CostCurve
+from shoal.cluster.prototypes._mixed_rows import Prototypes
+from shoal.cluster.prototypes._profiles import GroupIntervals, Profiles
 from shoal.documents import rename_old_keys
 from shoal.domain import Schema
 from shoal.estimator import promise_from_settings
 from shoal.privacy import guarantee_of
-from shoal.synopsis.folder import read_box
+from shoal.synopsis import read_box
 from shoal.synopsis.mixed import MixedSynopsis
 
 PROFILES, PROTOTYPES, RELEASED = "profiles.csv", "prototypes.csv", "released.json"

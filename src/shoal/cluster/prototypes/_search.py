@@ -12,8 +12,8 @@ from sklearn.cluster import KMeans
 from sklearn.exceptions import ConvergenceWarning
 
 from shoal.arrays import Floats, Integers
-from shoal.cluster.prototypes.measure import Measured
-from shoal.cluster.prototypes.mixed_rows import MixedRows, Prototypes
+from shoal.cluster.prototypes._measure import Measured
+from shoal.cluster.prototypes._mixed_rows import MixedRows, Prototypes
 
 _CANDIDATES = 3  # of greedy k-means++
 _MOST_STEPS = 20

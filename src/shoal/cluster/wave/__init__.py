@@ -28,20 +28,50 @@ basin
     The cells from which steepest ascent leads to one peak.
 """
 
+from typing import TYPE_CHECKING
+
+from shoal._lazy import names_when_used
 from shoal.cluster.wave._estimator import WaveCluster
 from shoal.cluster.wave._grouping import Auto, Density, Mass, Percentile, Persistence
-from shoal.cluster.wave.release_methods import Baseline, Block, PrivQT, PrivTHR, PrivTHREM
+from shoal.cluster.wave._release_methods import Baseline, Block, PrivQT, PrivTHR, PrivTHREM
+
+if TYPE_CHECKING:
+    from shoal.cluster.wave._figure import branches, densest_cells
+    from shoal.cluster.wave._release_methods import threshold_scores
+    from shoal.cluster.wave._saving import grouped_settings, options_from_json, options_to_json
+    from shoal.cluster.wave._transform import Lookup, Transform
+
+_MODULE_OF = {
+    "Lookup": "_transform",
+    "Transform": "_transform",
+    "branches": "_figure",
+    "densest_cells": "_figure",
+    "grouped_settings": "_saving",
+    "options_from_json": "_saving",
+    "options_to_json": "_saving",
+    "threshold_scores": "_release_methods",
+}
 
 __all__ = [
     "Auto",
     "Baseline",
     "Block",
     "Density",
+    "Lookup",
     "Mass",
     "Percentile",
     "Persistence",
     "PrivQT",
     "PrivTHR",
     "PrivTHREM",
+    "Transform",
     "WaveCluster",
+    "branches",
+    "densest_cells",
+    "grouped_settings",
+    "options_from_json",
+    "options_to_json",
+    "threshold_scores",
 ]
+
+__getattr__, __dir__ = names_when_used(__name__, _MODULE_OF, __all__)

@@ -11,11 +11,11 @@ from shoal.cluster.totals import NoiseSum, noise_of_rows
 from shoal.cluster.wave._fitted import FittedWave
 from shoal.cluster.wave._grouping import Percentile, Selector
 from shoal.cluster.wave._noise import NoiseLaw, NoisyGrid, NoNoise
+from shoal.cluster.wave._release_methods import Block, Method, ThresholdMethod, count_blocks
 from shoal.cluster.wave._segmentation import Clustering, Connectivity
 from shoal.cluster.wave._settings import Cells, MethodName, SelectorName, Settings
 from shoal.cluster.wave._thresholds import label_above, label_listed
-from shoal.cluster.wave.release_methods import Block, Method, ThresholdMethod, count_blocks
-from shoal.cluster.wave.transform import Transform
+from shoal.cluster.wave._transform import Transform
 from shoal.domain import Box, Grid, Schema, SparseCounts
 from shoal.engine import Rows
 from shoal.errors import ConflictingSettings, InvalidSetting, setting, value_text

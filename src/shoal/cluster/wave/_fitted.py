@@ -17,7 +17,7 @@ from sklearn.utils.validation import check_is_fitted
 from shoal.arrays import Floats, Integers
 from shoal.cluster._computed_once import ComputedOnce
 from shoal.cluster._groups_display import GroupsMixin
-from shoal.cluster.intervals.result import Intervals
+from shoal.cluster.intervals._result import Intervals
 from shoal.cluster.model_folder import save_model
 from shoal.cluster.totals import (
     GroupCounts,
@@ -26,15 +26,15 @@ from shoal.cluster.totals import (
     combine_counts,
     warn_if_no_group_is_certain,
 )
-from shoal.cluster.wave import figure, saving
+from shoal.cluster.wave import _figure as figure
+from shoal.cluster.wave import _saving as saving
 from shoal.cluster.wave._noise import NoisyGrid
 from shoal.cluster.wave._segmentation import Clustering, PeakTree
 from shoal.cluster.wave._settings import Settings
-from shoal.cluster.wave.transform import Lookup, Transform
+from shoal.cluster.wave._transform import Lookup, Transform
 from shoal.domain import Grid
 from shoal.domain.box import as_matrix
-from shoal.engine import rows_of
-from shoal.engine.rows import Block
+from shoal.engine import Block, rows_of
 from shoal.errors import ConflictingSettings, setting
 from shoal.estimator import PrivateEstimator, unfitted_copy
 from shoal.figures import Figure

@@ -10,13 +10,13 @@ from scipy.stats import norm
 
 from shoal.arrays import Floats, Integers
 from shoal.cluster._simulate import unfitted
-from shoal.cluster.intervals.result import RATE, Intervals, total_interval
+from shoal.cluster.intervals._result import RATE, Intervals, total_interval
 from shoal.cluster.wave._noise import NoisyGrid
+from shoal.cluster.wave._release_methods import ThresholdMethod
 from shoal.cluster.wave._segmentation import Clustering
 from shoal.cluster.wave._settings import Settings
 from shoal.cluster.wave._thresholds import label_above
-from shoal.cluster.wave.release_methods import ThresholdMethod
-from shoal.synopsis.weights import weights_of
+from shoal.synopsis import weights_of
 
 _REFITS = 6  # docs/decisions/intervals.md
 _SHARED = 0.5  # of a group's cells that one group of a refit must have, to be the same group

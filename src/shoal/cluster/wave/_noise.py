@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from scipy import ndimage
 
 from shoal.arrays import Floats, Integers
-from shoal.cluster.wave.transform import block_sums
+from shoal.cluster.wave._transform import block_sums
 from shoal.errors import PromiseExceeded
 from shoal.privacy import Unprotected
 

@@ -19,9 +19,7 @@ from shoal.cluster.wave._grouping import (
     Persistence,
     Selector,
 )
-from shoal.cluster.wave._scale import cells_an_axis
-from shoal.cluster.wave._segmentation import Connectivity
-from shoal.cluster.wave.release_methods import (
+from shoal.cluster.wave._release_methods import (
     METHODS,
     Block,
     Method,
@@ -30,10 +28,12 @@ from shoal.cluster.wave.release_methods import (
     PrivTHREM,
     ThresholdMethod,
 )
-from shoal.cluster.wave.transform import filter_length
+from shoal.cluster.wave._scale import cells_an_axis
+from shoal.cluster.wave._segmentation import Connectivity
+from shoal.cluster.wave._transform import filter_length
 from shoal.domain import Box, Grid
 from shoal.errors import ConflictingSettings, InvalidSetting, Text, setting
-from shoal.privacy.exact import exact, whole_number
+from shoal.privacy import exact, whole_number
 
 Cells = int | Sequence[int] | NDArray[np.integer] | Literal["auto"]
 MethodName = Literal["block", "privqt", "privthr", "privthrem", "baseline"]

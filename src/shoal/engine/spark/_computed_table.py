@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from shoal.engine._computed_table import apply_kernel, check_names, columns_of
 from shoal.engine._people import LimitedRows
-from shoal.engine.rows import Block, Drawing, Mapper, kernel_at
+from shoal.engine._rows import Block, Drawing, Mapper, kernel_at
 from shoal.engine.screen import Screen
 from shoal.engine.spark._blocks import (
     AppendColumns,
@@ -20,9 +20,9 @@ from shoal.engine.spark._blocks import (
     pack_batches,
     unpack_batch,
 )
+from shoal.engine.spark._failures import translate_errors
+from shoal.engine.spark._schema import ddl_of, nearest_spark_schema, widened_schema
 from shoal.engine.spark._tasks import map_partitions, merge_batches
-from shoal.engine.spark.failures import translate_errors
-from shoal.engine.spark.schema import ddl_of, nearest_spark_schema, widened_schema
 from shoal.errors import CannotWrite, ConflictingSettings, DuplicateColumn, setting
 from shoal.randomness import NoiseStream, TaskNoise
 

@@ -5,7 +5,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
-from shoal.engine.spark.files import (
+from shoal.engine.spark._files import (
     Files,
     check_no_pattern,
     digest_of,

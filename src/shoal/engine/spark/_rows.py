@@ -13,8 +13,8 @@ from shoal.arrays import Floats, Integers
 from shoal.data.source import check_names, find_columns
 from shoal.domain import Box, Partition, Schema, SparseCounts
 from shoal.engine import _people as people
+from shoal.engine._rows import Kernel, Mapper, Tally, Terms, integers_of
 from shoal.engine.duckdb import coded_schema, with_labels
-from shoal.engine.rows import Kernel, Mapper, Tally, Terms, integers_of
 from shoal.engine.sample import Sample
 from shoal.engine.screen import Screen
 from shoal.engine.spark._blocks import (
@@ -25,6 +25,8 @@ from shoal.engine.spark._blocks import (
     WithOwners,
 )
 from shoal.engine.spark._computed_table import SparkMapped
+from shoal.engine.spark._failures import check_session_runs, translate_errors
+from shoal.engine.spark._schema import ddl_of, empty_batch
 from shoal.engine.spark._tasks import (
     Aggregation,
     CountCells,
@@ -35,8 +37,6 @@ from shoal.engine.spark._tasks import (
     Totals,
     map_partitions,
 )
-from shoal.engine.spark.failures import check_session_runs, translate_errors
-from shoal.engine.spark.schema import ddl_of, empty_batch
 from shoal.errors import from_literal
 
 _PAIR = "key bigint, value bigint"
@@ -137,7 +137,7 @@ class SparkRows:
     def map(self, kernel: Mapper, names: Iterable[str]) -> SparkMapped:
         """Return the table whose columns the kernel computes, not computed yet.
 
-        A kernel that draws noise is told of each block's place (`shoal.engine.rows.Drawing`).
+        A kernel that draws noise is told of each block's place (`shoal.engine._rows.Drawing`).
         """
         return SparkMapped(self._admitted, kernel, tuple(names), self._screen.empty())
 

@@ -18,8 +18,8 @@ from pyspark.sql.functions import col
 
 from shoal.arrays import Floats
 from shoal.data.untyped import UNTYPED
-from shoal.engine.spark.failures import translate_errors
-from shoal.engine.spark.schema import quote_name
+from shoal.engine.spark._failures import translate_errors
+from shoal.engine.spark._schema import quote_name
 from shoal.errors import NotInstalled, SessionStopped, UnreadableTable
 
 _SEEDS = 8  # runs of k-means||, the best of which is taken: each stops at another optimum

@@ -17,11 +17,11 @@ from shoal.data.untyped import Cells, field_of_cells
 from shoal.domain import Partition
 from shoal.engine._counting import CellKeys, SparseTotal
 from shoal.engine._people import LimitedRows
+from shoal.engine._rows import Block, Kernel, Tally, add_checked, integers_of
 from shoal.engine.local import BLOCK_ROWS
-from shoal.engine.rows import Block, Kernel, Tally, add_checked, integers_of
 from shoal.engine.screen import Screen
-from shoal.engine.spark.failures import translate_errors
-from shoal.engine.spark.schema import cells_of_columns, quote_name
+from shoal.engine.spark._failures import translate_errors
+from shoal.engine.spark._schema import cells_of_columns, quote_name
 from shoal.errors import ShoalError
 
 Pairs = tuple[Integers, Integers]

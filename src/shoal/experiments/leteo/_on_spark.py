@@ -10,7 +10,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from shoal.anonymize import TopDownSpecialization
-from shoal.engine.spark.availability import session_module
+from shoal.engine.spark import session_module
 from shoal.evaluate import normalised_inertia, plain_centers
 from shoal.experiments._cells import Cell, Row
 from shoal.experiments.leteo._parts import OTHER, K, clustered_table, hierarchies, students_table

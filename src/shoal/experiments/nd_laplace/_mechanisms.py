@@ -5,7 +5,7 @@ from collections.abc import Callable
 import numpy as np
 
 from shoal.arrays import Floats
-from shoal.audit.twins.flawed_mechanisms import (
+from shoal.audit.twins import (
     FlawedAngles2D,
     FlawedAngles3D,
     FlawedAnglesND,

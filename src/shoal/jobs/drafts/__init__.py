@@ -1,1 +1,33 @@
 """Draft the domain file of a table: from names and kinds of columns, a codebook, or a release."""
+
+from typing import TYPE_CHECKING
+
+from shoal._lazy import names_when_used
+
+if TYPE_CHECKING:
+    from shoal.jobs.drafts._codebook import CodebookEntry, read_codebook
+    from shoal.jobs.drafts._column_kinds import ColumnKind, column_kinds
+    from shoal.jobs.drafts._policy_draft import REVIEW
+    from shoal.jobs.drafts._schema_draft import columns_to_estimate, next_command
+
+_MODULE_OF = {
+    "CodebookEntry": "_codebook",
+    "ColumnKind": "_column_kinds",
+    "REVIEW": "_policy_draft",
+    "column_kinds": "_column_kinds",
+    "columns_to_estimate": "_schema_draft",
+    "next_command": "_schema_draft",
+    "read_codebook": "_codebook",
+}
+
+__all__ = [
+    "REVIEW",
+    "CodebookEntry",
+    "ColumnKind",
+    "column_kinds",
+    "columns_to_estimate",
+    "next_command",
+    "read_codebook",
+]
+
+__getattr__, __dir__ = names_when_used(__name__, _MODULE_OF, __all__)

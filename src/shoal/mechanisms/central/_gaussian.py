@@ -14,15 +14,14 @@ from shoal.arrays import Integers
 from shoal.errors import InvalidBudget, InvalidSetting, setting
 from shoal.mechanisms.exact._inversion import decimal_precision
 from shoal.mechanisms.exact._rounded_reals import Interval, rounded_noise
-from shoal.mechanisms.exact.whole_numbers import (
+from shoal.mechanisms.exact._whole_numbers import (
     changed_vectors,
     check_rate,
     check_vectors,
     clipped_to_62_bits,
     exact_sensitivity,
 )
-from shoal.privacy import ApproxDP
-from shoal.privacy.exact import Number
+from shoal.privacy import ApproxDP, Number
 
 # Beyond these the digits that most_delta computes with would run into thousands.
 _LARGEST_EPSILON = 100

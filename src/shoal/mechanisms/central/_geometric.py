@@ -12,15 +12,14 @@ from numpy.typing import NDArray
 from shoal.arrays import Integers
 from shoal.domain import SparseCounts
 from shoal.errors import InvalidSetting, TooLarge, setting
-from shoal.mechanisms.exact.discrete_laplace import geometric_law, reach_probability, skip_law
-from shoal.mechanisms.exact.whole_numbers import (
+from shoal.mechanisms.exact._discrete_laplace import geometric_law, reach_probability, skip_law
+from shoal.mechanisms.exact._whole_numbers import (
     LARGEST_RATE,
     check_rate,
     check_whole_numbers,
     clipped_to_62_bits,
 )
-from shoal.privacy import PureDP
-from shoal.privacy.exact import whole_number
+from shoal.privacy import PureDP, whole_number
 
 Counts = int | NDArray[np.integer] | SparseCounts
 _MOST_FALSE_CELLS = 2**27  # keys and counts of so many fill 2 GiB

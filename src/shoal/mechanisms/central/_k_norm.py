@@ -10,15 +10,14 @@ from numpy.typing import ArrayLike
 from shoal.arrays import Integers
 from shoal.errors import InvalidSetting
 from shoal.mechanisms.exact._rounded_reals import Interval, rounded_noise
-from shoal.mechanisms.exact.whole_numbers import (
+from shoal.mechanisms.exact._whole_numbers import (
     changed_vectors,
     check_rate,
     check_vectors,
     clipped_to_62_bits,
     exact_sensitivity,
 )
-from shoal.privacy import PureDP
-from shoal.privacy.exact import Number
+from shoal.privacy import Number, PureDP
 
 
 @dataclass(frozen=True)

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from shoal.arrays import Integers
 from shoal.mechanisms.exact._inversion import decimal_precision
-from shoal.mechanisms.exact.whole_numbers import FARTHEST
+from shoal.mechanisms.exact._whole_numbers import FARTHEST
 
 Ends = NDArray[Any]  # float64, or Decimals
 Digits = NDArray[Any]  # uint64, or whole numbers of any length

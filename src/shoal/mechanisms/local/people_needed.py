@@ -4,8 +4,8 @@ import math
 from typing import NamedTuple
 
 from shoal.errors import InvalidSetting, setting, value_text
-from shoal.mechanisms.local.bounded.base import local_budget
-from shoal.privacy.exact import Number, whole_number
+from shoal.mechanisms.local.bounded._base import local_budget
+from shoal.privacy import Number, whole_number
 
 
 class _Rule(NamedTuple):

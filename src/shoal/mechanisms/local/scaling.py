@@ -11,7 +11,7 @@ from shoal.arrays import Floats
 from shoal.domain import Box
 from shoal.domain.box import as_matrix
 from shoal.errors import InvalidDomain, setting, value_text
-from shoal.mechanisms.local.records import domain_required
+from shoal.mechanisms.local._records import domain_required
 
 Scale = str | Sequence[float] | Floats | None
 _LATITUDES = {"lat", "latitude"}

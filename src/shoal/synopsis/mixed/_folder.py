@@ -12,7 +12,7 @@ from shoal.privacy import guarantee_of
 from shoal.synopsis.folder import write_part
 
 if TYPE_CHECKING:
-    from shoal.synopsis.mixed.estimator import MixedSynopsis
+    from shoal.synopsis.mixed._estimator import MixedSynopsis
 
 
 FORMAT = "shoal.mixed-synopsis/1"
@@ -61,7 +61,7 @@ def load_synopsis(folder: str | Path) -> "MixedSynopsis":
     UnreadableModel
         If it is none, or a part of it is missing.
     """
-    from shoal.synopsis.mixed.estimator import MixedSynopsis
+    from shoal.synopsis.mixed._estimator import MixedSynopsis
 
     try:
         document = parse_json((Path(folder) / DOCUMENT).read_text(encoding="utf-8"))

@@ -8,7 +8,7 @@ from typer.testing import CliRunner
 pytest.importorskip("cryptography", reason="pip install 'shoal[collector]'")
 
 from shoal.cli._main import app
-from shoal.collector.campaign import Campaign
+from shoal.collector._campaign import Campaign
 
 YAML = """
 name: a walk

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 from shoal.collector import client
-from shoal.collector.campaign import Campaign
-from shoal.collector.databases import open_store
-from shoal.collector.storage import Arrival
+from shoal.collector._campaign import Campaign
+from shoal.collector._databases import open_store
+from shoal.collector._storage import Arrival
 
 TWO = """
 setting: two_aggregators

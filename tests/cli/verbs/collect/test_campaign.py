@@ -6,9 +6,9 @@ import pytest
 from typer.testing import CliRunner
 
 from shoal.cli._main import app
-from shoal.collector.campaign import Campaign
-from shoal.collector.databases import open_store
-from shoal.collector.storage import Arrival
+from shoal.collector._campaign import Campaign
+from shoal.collector._databases import open_store
+from shoal.collector._storage import Arrival
 
 
 @pytest.mark.heavy

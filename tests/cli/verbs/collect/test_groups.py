@@ -8,10 +8,10 @@ import pytest
 pytest.importorskip("cryptography", reason="pip install 'shoal[collector]'")
 
 from shoal.collector import client
-from shoal.collector.campaign import Campaign
-from shoal.collector.databases import open_store
-from shoal.collector.storage import Arrival
-from shoal.collector.wire import who_of
+from shoal.collector._campaign import Campaign
+from shoal.collector._databases import open_store
+from shoal.collector._storage import Arrival
+from shoal.collector._wire import who_of
 
 
 @pytest.mark.heavy

@@ -5,9 +5,9 @@ from pathlib import Path
 import pytest
 
 from shoal.collector import client
-from shoal.collector.databases import open_store
-from shoal.collector.storage import Arrival
-from shoal.collector.wire import who_of
+from shoal.collector._databases import open_store
+from shoal.collector._storage import Arrival
+from shoal.collector._wire import who_of
 
 
 def accepted(campaign, url, token):

@@ -7,7 +7,7 @@ from shoal.cluster.local.methods._dispatch import METHODS, choose_method, method
 from shoal.domain import Box
 from shoal.errors import InvalidSetting
 from shoal.mechanisms import Duchi, NDLaplace, Reports, SquareWave
-from shoal.mechanisms.local.categories.local_grid import LocalGrid
+from shoal.mechanisms.local.categories._local_grid import LocalGrid
 
 
 def wide(n, d):

@@ -4,13 +4,13 @@ import numpy as np
 import pytest
 
 from shoal.cluster.local import LocalClusterer
-from shoal.cluster.local.distributed_frames import GatheredReports
+from shoal.cluster.local._distributed_frames import GatheredReports
 from shoal.cluster.local.methods import _em as em
 from shoal.cluster.local.methods._em import density_of, learn
 from shoal.domain import Box
 from shoal.engine import Block
 from shoal.mechanisms import NDLaplace
-from shoal.mechanisms.local.laplace.prior import em_prior
+from shoal.mechanisms.local.laplace._prior import em_prior
 from shoal.randomness import Randomness
 
 BOX = Box(x=(0, 6), y=(0, 6))

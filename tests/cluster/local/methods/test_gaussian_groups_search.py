@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from shoal.cluster.local.methods.gaussian_groups import (
+from shoal.cluster.local.methods._gaussian_groups import (
     Cells,
     GaussianGroups,
     fit_from_many_starts,

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from shoal.cluster.local.methods import grid
-from shoal.cluster.local.methods.gaussian_groups import Cells, fit_from_many_starts
+from shoal.cluster.local.methods import _grid as grid
+from shoal.cluster.local.methods._gaussian_groups import Cells, fit_from_many_starts
 from shoal.domain import Box
 from shoal.errors import NotAReport
 from shoal.mechanisms import LocalGrid, PlanarLaplace, Reports, clamp

@@ -5,9 +5,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from shoal.cluster.local.methods import group_posterior
-from shoal.cluster.local.methods.gaussian_groups import Cells, GaussianGroups
-from shoal.cluster.local.methods.group_posterior import _Chains, draw_groups, likely_groups
+from shoal.cluster.local.methods import _group_posterior as group_posterior
+from shoal.cluster.local.methods._gaussian_groups import Cells, GaussianGroups
+from shoal.cluster.local.methods._group_posterior import _Chains, draw_groups, likely_groups
 
 EDGES = (np.linspace(-1, 1, 11), np.linspace(-1, 1, 9))
 CENTERS = np.array([[-0.55, -0.5], [0.55, 0.45], [0.5, -0.6]])

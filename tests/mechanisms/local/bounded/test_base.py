@@ -28,7 +28,7 @@ from shoal.mechanisms import (
     Staircase,
     clamp,
 )
-from shoal.mechanisms.local.bounded.base import STEPS, scaled_of, steps_of
+from shoal.mechanisms.local.bounded._base import STEPS, scaled_of, steps_of
 from shoal.randomness import Randomness
 
 ALL = [Piecewise, Duchi, Hybrid, Harmony, PrivUnit, SquareWave, Staircase]

@@ -7,7 +7,7 @@ import pytest
 
 from shoal import Box
 from shoal.mechanisms import Piecewise
-from shoal.mechanisms.local.bounded.piecewise import piecewise_law
+from shoal.mechanisms.local.bounded._piecewise import piecewise_law
 from shoal.randomness import Randomness
 
 

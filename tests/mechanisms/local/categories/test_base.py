@@ -16,7 +16,7 @@ from shoal.errors import (
     UnknownCategory,
 )
 from shoal.mechanisms import RandomizedResponse, UnaryEncoding
-from shoal.mechanisms.local.categories.base import nearest_shares
+from shoal.mechanisms.local.categories._base import nearest_shares
 from shoal.randomness import Randomness
 
 oracles = pytest.mark.parametrize("oracle", [RandomizedResponse, UnaryEncoding])

@@ -9,7 +9,7 @@ from scipy import stats
 from shoal.audit.bound._lower_bound import lower_bound_of
 from shoal.errors import InvalidBudget, TooLarge, UnknownCategory
 from shoal.mechanisms import UnaryEncoding
-from shoal.mechanisms.local.categories.local_hash import LocalHash, _multiples
+from shoal.mechanisms.local.categories._local_hash import LocalHash, _multiples
 from shoal.privacy import LocalDP
 from shoal.randomness import Randomness
 

@@ -10,7 +10,7 @@ from scipy.stats import chisquare
 from shoal.audit.bound._lower_bound import lower_bound_of
 from shoal.errors import DimensionMismatch, InvalidBudget, InvalidSetting, NotAReport
 from shoal.mechanisms import RandomizedResponse
-from shoal.mechanisms.local.categories.prototype_report import PrototypeReport
+from shoal.mechanisms.local.categories._prototype_report import PrototypeReport
 from shoal.privacy import LocalDP
 from shoal.randomness import Randomness
 

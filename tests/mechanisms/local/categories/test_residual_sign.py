@@ -7,7 +7,7 @@ from shoal.audit.bound._lower_bound import lower_bound_of
 from shoal.domain import Box
 from shoal.errors import DimensionMismatch, InvalidBudget, InvalidDomain, InvalidSetting, NotAReport
 from shoal.mechanisms import RandomizedResponse
-from shoal.mechanisms.local.categories.residual_sign import ResidualSign
+from shoal.mechanisms.local.categories._residual_sign import ResidualSign
 from shoal.privacy import LocalDP
 from shoal.randomness import Randomness
 

@@ -25,7 +25,7 @@ from shoal.errors import (
     UnknownBounds,
 )
 from shoal.mechanisms import PlanarLaplace, SphericalLaplace
-from shoal.mechanisms.local.laplace.nd_laplace import to_places
+from shoal.mechanisms.local.laplace._nd_laplace import to_places
 from shoal.privacy import Unprotected
 
 CITY = Box.geo(latitude=(40.4, 41.0), longitude=(-74.3, -73.7))

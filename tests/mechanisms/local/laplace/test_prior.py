@@ -6,7 +6,7 @@ import pytest
 from shoal import Box, NDLaplace, Randomness, Reports
 from shoal.errors import NotAReport
 from shoal.mechanisms import PlanarLaplace, clamp
-from shoal.mechanisms.local.laplace.prior import LatticePrior, em_prior, thinned
+from shoal.mechanisms.local.laplace._prior import LatticePrior, em_prior, thinned
 
 LINE = Box(x=(0, 10))
 
@@ -49,7 +49,7 @@ def test_beyond_three_columns_atoms_are_reports_moved_into_the_box():
 
 
 def test_of_very_many_reports_a_part_is_used_beyond_three_columns(monkeypatch):
-    monkeypatch.setattr("shoal.mechanisms.local.laplace.prior._MOST_LIKELIHOODS", 600 * 500)
+    monkeypatch.setattr("shoal.mechanisms.local.laplace._prior._MOST_LIKELIHOODS", 600 * 500)
     rows = np.repeat(np.array([[2.0] * 4, [8.0] * 4]), 2_000, axis=0)
     prior = em_prior(
         reports_of(rows, NDLaplace(2.0, domain=Box.of(["a", "b", "c", "d"], [0] * 4, [10] * 4)))
@@ -65,7 +65,7 @@ def test_many_reports_are_summed_by_convolution_and_tell_the_same(d, monkeypatch
     reports = reports_of(rows, NDLaplace(2.0, domain=box))
     priors = {}
     for many in (0, 2**40):
-        monkeypatch.setattr("shoal.mechanisms.local.laplace.prior._MANY", many)
+        monkeypatch.setattr("shoal.mechanisms.local.laplace._prior._MANY", many)
         priors[many] = em_prior(reports)
     assert [isinstance(prior, LatticePrior) for prior in priors.values()] == [True, False]
     for prior in priors.values():

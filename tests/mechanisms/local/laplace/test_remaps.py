@@ -142,7 +142,7 @@ def test_many_reports_come_as_near_as_those_moved_one_by_one(d, monkeypatch):
     rows = np.repeat([np.full(d, 1.0), np.full(d, 5.0)], 400, axis=0)
     reports = NDLaplace(1.0, domain=box).release(rows, Randomness(3).noise)
     one_by_one = np.square(bayes_remap("em")(reports).values - rows).sum(axis=1).mean()
-    monkeypatch.setattr("shoal.mechanisms.local.laplace.prior._MANY", 0)
+    monkeypatch.setattr("shoal.mechanisms.local.laplace._prior._MANY", 0)
     moved = bayes_remap("em")(reports).values
     assert box.contains(moved).all()
     assert np.square(moved - rows).sum(axis=1).mean() < 1.02 * one_by_one

@@ -23,7 +23,7 @@ from shoal.errors import CannotWrite, InvalidSetting, quantity
 from shoal.pages.page import Line, Table
 
 if TYPE_CHECKING:
-    from shoal.collector.campaign import Campaign
+    from shoal.collector import Campaign
 
 
 AggregatorKey = Annotated[
@@ -50,8 +50,7 @@ def people(
         shoal collect people campaign.json --key first.key --db sqlite:///first.sqlite \\
             -o people-1.json
     """
-    from shoal.collector.campaign import read_key
-    from shoal.collector.openings import list_people
+    from shoal.collector import list_people, read_key
 
     private = read_key(key)
     loaded, store = open_campaign(campaign, db)
@@ -88,8 +87,7 @@ def open_verb(
         shoal collect open campaign.json people-2.json --key first.key \\
             --db sqlite:///first.sqlite -o opening-1.json
     """
-    from shoal.collector.campaign import read_key
-    from shoal.collector.openings import open_sums
+    from shoal.collector import open_sums, read_key
     from shoal.privacy import Ledger
 
     private = read_key(key)
@@ -132,9 +130,16 @@ def combine(
 
         shoal collect combine campaign.json opening-1.json opening-2.json -o model.json
     """
-    from shoal.collector.campaign import Campaign, box_of, read_key, sign_document
+    from shoal.collector import (
+        Campaign,
+        add_openings,
+        are_distinct,
+        box_of,
+        centers_of_openings,
+        read_key,
+        sign_document,
+    )
     from shoal.collector.learning import model_document
-    from shoal.collector.openings import add_openings, are_distinct, centers_of_openings
     from shoal.randomness import Randomness
 
     loaded, private = Campaign.load(campaign), read_key(key)

@@ -35,7 +35,7 @@ def key(
 
         shoal collect key operator.key
     """
-    from shoal.collector.campaign import make_key
+    from shoal.collector import make_key
 
     public = make_key(path).hex()
     Output(json, quiet).result(
@@ -65,8 +65,7 @@ def sign(
     """
     from json import dumps
 
-    from shoal.collector.campaign import Campaign, read_key, sign_document
-    from shoal.collector.campaign_draft import draft_campaign
+    from shoal.collector import Campaign, draft_campaign, read_key, sign_document
     from shoal.collector.learning import sums_promise
     from shoal.files import atomic_file
 
@@ -107,7 +106,7 @@ def _promise(document: dict[str, Any]) -> str:
 
 def _round_lines(document: dict[str, Any], place: Path) -> list[Line]:
     """What to know of rounds before the campaign begins."""
-    from shoal.cluster.local.rounds import ROUNDS_FROM
+    from shoal.cluster.local import ROUNDS_FROM
 
     rounds = len(document["rounds"])
     if rounds > 1:
@@ -179,7 +178,7 @@ def serve(
         raise NotInstalled(
             "The server needs the packages fastapi and uvicorn.", "pip install 'shoal[collector]'"
         )
-    from shoal.collector.server import create_app, serve
+    from shoal.collector import create_app, serve
 
     loaded, store = open_campaign(campaign, db)
     if (aggregator is None) == bool(loaded.aggregators):

@@ -33,8 +33,7 @@ from shoal.errors import InvalidSetting
 from shoal.pages.page import Line, Table
 
 if TYPE_CHECKING:
-    from shoal.collector.campaign import Campaign
-    from shoal.collector.storage import Store
+    from shoal.collector import Campaign, Store
 
 
 HELD_ROUND = (
@@ -63,8 +62,7 @@ def advance(
 
         shoal collect advance campaign.json 0
     """
-    from shoal.collector import learning
-    from shoal.collector.campaign import box_of, read_key, sign_document
+    from shoal.collector import box_of, learning, read_key, sign_document
 
     loaded, store = open_campaign(campaign, db)
     rounds = len(loaded.shares)
@@ -132,8 +130,7 @@ def cluster(
 
         shoal collect cluster campaign.json -o model
     """
-    from shoal.collector import learning
-    from shoal.collector.campaign import read_key, sign_document
+    from shoal.collector import learning, read_key, sign_document
     from shoal.randomness import Randomness
 
     loaded, store = open_campaign(campaign, db)
@@ -211,7 +208,7 @@ def _learn(
     from shoal.cluster.model_folder import check_replaceable
     from shoal.collector.learning import export_reports
     from shoal.data import atomic_folder
-    from shoal.jobs.engine import Engines
+    from shoal.jobs import Engines
     from shoal.pages.local import page
 
     k, seed = campaign.document["n_clusters"], options["seed"]
@@ -251,8 +248,7 @@ def _publish_robust(
     publish_anyway: bool,
 ) -> None:
     """Learn from counts without what stands out, publish, and say what was cut."""
-    from shoal.collector import learning
-    from shoal.collector.campaign import box_of, sign_document
+    from shoal.collector import box_of, learning, sign_document
     from shoal.randomness import Randomness
 
     centers, cells, people = learning.capped_centers(campaign, store, Randomness(seed))

@@ -8,8 +8,7 @@ import typer
 from shoal.cli._flags import Flags
 
 if TYPE_CHECKING:
-    from shoal.collector.campaign import Campaign
-    from shoal.collector.storage import Store
+    from shoal.collector import Campaign, Store
 
 
 FLAGS = Flags()
@@ -50,8 +49,7 @@ DEFAULT_KEY = Path("operator.key")
 
 def open_campaign(path: Path, db: str) -> tuple["Campaign", "Store"]:
     """Return a signed campaign and its database."""
-    from shoal.collector.campaign import Campaign
-    from shoal.collector.databases import open_store
+    from shoal.collector import Campaign, open_store
 
     campaign = Campaign.load(path)
     store = open_store(db, campaign.id, campaign.envelope, has_tokens=campaign.has_tokens)

@@ -46,8 +46,8 @@ def tokens(
     """
     import os
 
+    from shoal.collector import who_of
     from shoal.collector.client import key_of
-    from shoal.collector.wire import who_of
     from shoal.files import atomic_file
 
     loaded, store = open_campaign(campaign, db)
@@ -109,8 +109,8 @@ def revoke(
 
         shoal collect revoke campaign.json 5f0c...
     """
+    from shoal.collector import who_of
     from shoal.collector.client import key_of
-    from shoal.collector.wire import who_of
 
     try:
         secret = bytes.fromhex(token.rpartition("=")[2])

@@ -19,7 +19,7 @@ from shoal.cluster.local.methods._moments import shrink_reports
 from shoal.cluster.local.methods._plain_kmeans import centers_of
 from shoal.cluster.local.methods._report_law import span_of
 from shoal.cluster.local.methods._result import LearningResult, Progress
-from shoal.mechanisms.local.laplace.prior import laplace_of, thinned
+from shoal.mechanisms.local.laplace import laplace_of, thinned
 from shoal.mechanisms.local.reports import Reports
 from shoal.randomness import Randomness
 

@@ -2,16 +2,15 @@
 
 from shoal.cluster.local.methods import _blend as blend
 from shoal.cluster.local.methods import _em as em
+from shoal.cluster.local.methods import _grid as grid
 from shoal.cluster.local.methods import _mixture as mixture
 from shoal.cluster.local.methods import _moments as moments
 from shoal.cluster.local.methods import _plain_kmeans as plain_kmeans
 from shoal.cluster.local.methods import _posterior_means as posterior_means
-from shoal.cluster.local.methods import grid
 from shoal.cluster.local.methods._moments import noise_variance
 from shoal.cluster.local.methods._result import Learn
 from shoal.errors import InvalidSetting
-from shoal.mechanisms import NDLaplace, Piecewise, SquareWave
-from shoal.mechanisms.local.categories.local_grid import LocalGrid
+from shoal.mechanisms import LocalGrid, NDLaplace, Piecewise, SquareWave
 from shoal.mechanisms.local.reports import Reports
 
 METHODS: dict[str, Learn] = {

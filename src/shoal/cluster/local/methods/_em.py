@@ -17,19 +17,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shoal.arrays import Floats, Integers, nearest_centers
-from shoal.cluster.local.distributed_frames import sum_over_reports
+from shoal.cluster.local._distributed_frames import sum_over_reports
 from shoal.cluster.local.methods._moments import noise_variance, shrink_to_covariance
 from shoal.cluster.local.methods._plain_kmeans import centers_of
 from shoal.cluster.local.methods._report_law import law_of, span_of, step_of
 from shoal.cluster.local.methods._result import LearningResult, Progress
 from shoal.mechanisms import NDLaplace
+from shoal.mechanisms.local.laplace import Law, likeliest, likelihood_of, thinned
 from shoal.mechanisms.local.laplace.noise_lattice import (
     NoiseLattice,
     in_noise_units,
     lattice_for,
     scaled_blocks,
 )
-from shoal.mechanisms.local.laplace.prior import Law, likeliest, likelihood_of, thinned
 from shoal.mechanisms.local.reports import Reports
 from shoal.randomness import Randomness
 

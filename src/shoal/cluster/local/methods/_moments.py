@@ -9,8 +9,8 @@ from shoal.arrays import Floats
 from shoal.cluster.local._inputs import box_of
 from shoal.cluster.local.methods._plain_kmeans import centers_of
 from shoal.cluster.local.methods._result import LearningResult, Progress
-from shoal.mechanisms.local.laplace.nd_laplace import NDLaplace
-from shoal.mechanisms.local.laplace.prior import laplace_of, thinned
+from shoal.mechanisms import NDLaplace
+from shoal.mechanisms.local.laplace import laplace_of, thinned
 from shoal.mechanisms.local.reports import Reports, as_raw_reports
 from shoal.randomness import Randomness
 

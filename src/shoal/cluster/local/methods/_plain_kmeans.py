@@ -4,9 +4,9 @@ import numpy as np
 from sklearn.cluster import KMeans
 
 from shoal.arrays import Floats
-from shoal.cluster.kmeans.weighted import weighted_kmeans
+from shoal.cluster.kmeans._weighted import weighted_kmeans
 from shoal.cluster.local.methods._result import LearningResult, Progress
-from shoal.mechanisms.local.laplace.prior import thinned
+from shoal.mechanisms.local.laplace import thinned
 from shoal.mechanisms.local.reports import Reports
 from shoal.randomness import Randomness
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from shoal.arrays import Floats
 from shoal.mechanisms.exact._coins import random_subsets
-from shoal.mechanisms.local.bounded.base import Bounded, Steps
+from shoal.mechanisms.local.bounded._base import Bounded, Steps
 
 
 class ColumnLaw(Protocol):

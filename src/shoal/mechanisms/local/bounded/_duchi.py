@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 from shoal.arrays import Floats
 from shoal.domain import Box
 from shoal.mechanisms.exact._coins import Bits, Coin, fair_bits
-from shoal.mechanisms.local.bounded.base import STEPS, Bounded, Steps
-from shoal.privacy.exact import Number
+from shoal.mechanisms.local.bounded._base import STEPS, Bounded, Steps
+from shoal.privacy import Number
 
 
 @dataclass(frozen=True)

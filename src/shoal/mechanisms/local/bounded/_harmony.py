@@ -10,9 +10,9 @@ import numpy as np
 from shoal.arrays import Floats
 from shoal.domain import Box
 from shoal.mechanisms.exact._coins import Coin, random_subsets
+from shoal.mechanisms.local.bounded._base import Bounded, Steps
 from shoal.mechanisms.local.bounded._duchi import rounded_to_signs
-from shoal.mechanisms.local.bounded.base import Bounded, Steps
-from shoal.privacy.exact import Number
+from shoal.privacy import Number
 
 
 @dataclass(frozen=True)

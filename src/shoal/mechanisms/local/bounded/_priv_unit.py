@@ -12,8 +12,8 @@ from numpy.typing import ArrayLike
 from shoal.arrays import Floats
 from shoal.domain import Box
 from shoal.errors import InvalidDomain, OutsideDomain, setting, value_text
-from shoal.mechanisms.local.bounded.base import STEPS, Bounded, Steps, positive_number, scaled_of
-from shoal.privacy.exact import Number
+from shoal.mechanisms.local.bounded._base import STEPS, Bounded, Steps, positive_number, scaled_of
+from shoal.privacy import Number
 
 
 @dataclass(frozen=True)

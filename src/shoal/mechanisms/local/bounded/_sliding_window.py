@@ -10,7 +10,7 @@ from fractions import Fraction
 import numpy as np
 
 from shoal.mechanisms.exact._coins import Coin
-from shoal.mechanisms.local.bounded.base import STEPS, Steps
+from shoal.mechanisms.local.bounded._base import STEPS, Steps
 
 
 class SlidingWindow:

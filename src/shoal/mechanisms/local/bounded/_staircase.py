@@ -11,9 +11,9 @@ from shoal.arrays import Floats, Integers
 from shoal.domain import Box
 from shoal.errors import DimensionMismatch, InvalidDomain, setting
 from shoal.mechanisms.exact._coins import Coin, fair_bits
-from shoal.mechanisms.exact.discrete_laplace import geometric_law
-from shoal.mechanisms.local.bounded.base import STEPS, Bounded, Steps, positive_number
-from shoal.privacy.exact import Number
+from shoal.mechanisms.exact._discrete_laplace import geometric_law
+from shoal.mechanisms.local.bounded._base import STEPS, Bounded, Steps, positive_number
+from shoal.privacy import Number
 
 
 @dataclass(frozen=True)

@@ -10,8 +10,8 @@ import numpy as np
 from shoal.arrays import Floats, Integers
 from shoal.domain import Categories
 from shoal.mechanisms.exact._coins import Coin
-from shoal.mechanisms.local.categories.base import Coded
-from shoal.privacy.exact import Number
+from shoal.mechanisms.local.categories._base import Coded
+from shoal.privacy import Number
 
 
 @dataclass(frozen=True)

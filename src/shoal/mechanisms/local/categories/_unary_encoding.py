@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 from shoal.arrays import Floats, Integers
 from shoal.domain import Categories
 from shoal.mechanisms.exact._coins import Coin, fair_bits
+from shoal.mechanisms.local.categories._base import Categorical
 from shoal.mechanisms.local.categories._randomized_response import RandomizedResponse
-from shoal.mechanisms.local.categories.base import Categorical
-from shoal.privacy.exact import Number
+from shoal.privacy import Number
 
 _BLOCK = 2**20  # bits drawn at a time
 

@@ -25,7 +25,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shoal.arrays import Floats, Integers
-from shoal.mechanisms.local.laplace.nd_laplace import NDLaplace
+from shoal.mechanisms.local.laplace._nd_laplace import NDLaplace
 
 _MOST_CELLS = 2**21  # of the lattice with its margin: some 16 MB for each array
 _MOST_ATOMS = 2**17

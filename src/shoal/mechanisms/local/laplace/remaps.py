@@ -10,9 +10,9 @@ from numpy.typing import ArrayLike
 from shoal.arrays import Floats
 from shoal.domain import Box
 from shoal.errors import InvalidDomain, InvalidSetting, quantity, setting
+from shoal.mechanisms.local.laplace._nd_laplace import NDLaplace
 from shoal.mechanisms.local.laplace._noise_law import distances
-from shoal.mechanisms.local.laplace.nd_laplace import NDLaplace
-from shoal.mechanisms.local.laplace.prior import LatticePrior, Prior, em_prior, laplace_of
+from shoal.mechanisms.local.laplace._prior import LatticePrior, Prior, em_prior, laplace_of
 from shoal.mechanisms.local.reports import Remap, Reports, as_reports
 
 _MOST_POSTERIORS = 2**16  # held at a time: 512 kB, so they stay in the cache

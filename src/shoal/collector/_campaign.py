@@ -1,0 +1,271 @@
+"""A signed campaign: its document, the mechanism of its questions, the keys that sign it.
+
+What clients read is a signed document in which grid and oracle are chosen already, so that no
+client chooses anything. ``campaign_draft`` makes it of an author's file.
+"""
+
+import base64
+import math
+import os
+import re
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from shoal.collector import client
+from shoal.documents import parse_json
+from shoal.domain import Box
+from shoal.errors import AlreadyExists, InvalidSetting, NotInstalled
+from shoal.mechanisms import LocalGrid, RandomizedResponse
+from shoal.mechanisms.local.categories import LocalHash, ResidualSign
+
+Document = dict[str, Any]
+TEXTS = ("name", "purpose", "operator", "contact")
+_ALLOWS_ALL = client.Limits("20", "20", "two_aggregators")
+_DELTA = re.compile(r"0\.0{2,11}[1-9][0-9]*", re.ASCII)
+
+
+def check_document(document: Document) -> Document:
+    """Return a campaign document unchanged, if it is clear and a client would take it.
+
+    A client refuses what could cost its person something. What only its author needs right, such as
+    the length of texts and whole numbers of people, is refused here.
+    """
+    try:
+        client.canonical(document)
+        client.check_campaign(document, _ALLOWS_ALL, str(document.get("opens")))
+        _check_author_fields(document)
+    except (client.Refused, TypeError, KeyError, AttributeError) as error:
+        raise InvalidSetting(
+            f"No client would take part: {error}", "Correct the campaign's file and sign it again."
+        ) from None
+    return document
+
+
+def _check_author_fields(document: Document) -> None:
+    for name in TEXTS:
+        good = isinstance(document[name], str) and len(document[name]) <= 200
+        client.need(good, f"The campaign's {name} has more than 200 characters.")
+    for name in ("n_expected", "n_clusters", "epoch_seconds", "n_least"):
+        number = document.get(name, 1)
+        good = type(number) is int and 1 <= number < 2**53
+        client.need(good, f"The campaign's {name} is no whole number of at least 1.")
+    delta = document.get("delta", "0.001")
+    good = isinstance(delta, str) and _DELTA.fullmatch(delta) is not None
+    client.need(good, "The campaign's delta is no decimal of at most 0.00999.")
+    known = document["enrolment"] in ("token", "open")
+    client.need(known, "The campaign's enrolment is neither token nor open.")
+
+
+def box_of(document: Document) -> Box:
+    """Return the public bounds of a campaign on numbers.
+
+    Parameters
+    ----------
+    document
+        The campaign.
+    """
+    columns = document["columns"]
+    return Box(**{c["name"]: (float(c["low"]), float(c["high"])) for c in columns})
+
+
+def question_of(mechanism: LocalGrid | ResidualSign, epsilon: str) -> Document:
+    """Return the question that asks for reports of a mechanism."""
+    box = mechanism.domain
+    question: Document = {
+        "epsilon": epsilon,
+        "columns": [
+            [repr(float(low)), repr(float(high))]
+            for low, high in zip(box.low, box.high, strict=True)
+        ],
+        "oracle": oracle_fields(mechanism.oracle),
+    }
+    if isinstance(mechanism, LocalGrid):
+        return question | {"mechanism": "local_grid", "cells": list(mechanism.grid.shape)}
+    centers = [[repr(float(c)) for c in center] for center in mechanism.centers]
+    return question | {
+        "mechanism": "residual_sign",
+        "centers": centers,
+        "reach": repr(float(mechanism.reach)),
+    }
+
+
+def mechanism_of(question: Document, names: list[str]) -> Any:
+    """Return the mechanism whose reports the answers to a question are."""
+    epsilon, oracle = float(question["epsilon"]), question["oracle"]
+    if question["mechanism"] == "category":
+        kind = RandomizedResponse if oracle["name"] == "randomized_response" else LocalHash
+        mechanism: Any = kind(epsilon, oracle["size"])
+        chosen = mechanism
+    else:
+        bounds = zip(names, question["columns"], strict=True)
+        box = Box(**{name: (float(low), float(high)) for name, (low, high) in bounds})
+        if question["mechanism"] == "local_grid":
+            mechanism = LocalGrid(box, epsilon=epsilon, cells=question["cells"])
+        else:
+            centers = tuple(tuple(map(float, center)) for center in question["centers"])
+            mechanism = ResidualSign(box, centers, float(question["reach"]), epsilon=epsilon)
+        chosen = mechanism.oracle
+    # The learner must invert the very oracle that people used, not one chosen anew.
+    if oracle_fields(chosen) != oracle:
+        raise InvalidSetting(
+            "The campaign's oracle is not the one that this version of shoal learns from.",
+            "Learn with the version that signed the campaign.",
+        )
+    return mechanism
+
+
+def oracle_fields(oracle: Any) -> Document:
+    """Return how a question names an oracle.
+
+    Parameters
+    ----------
+    oracle
+        ``RandomizedResponse`` or ``LocalHash``.
+    """
+    if isinstance(oracle, LocalHash):
+        digits = {"buckets": oracle.buckets, "digits": oracle.digits}
+        return {"name": "local_hash", "size": oracle.size, **digits}
+    return {"name": "randomized_response", "size": oracle.size}
+
+
+# ---- signing
+
+
+def _ed25519() -> Any:
+    try:
+        from cryptography.hazmat.primitives.asymmetric import ed25519
+    except ImportError:
+        raise NotInstalled(
+            "Signing needs the package cryptography.", "pip install 'shoal[collector]'"
+        ) from None
+    return ed25519
+
+
+def make_key(path: str | Path) -> bytes:
+    """Write a new private key for signing, readable by its owner alone; return the public key.
+
+    Parameters
+    ----------
+    path
+        Where it is written; refused if something is there.
+    """
+    private = _ed25519().Ed25519PrivateKey.generate()
+    try:
+        handle = os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600)
+    except FileExistsError:
+        raise AlreadyExists(
+            f"{path} exists already.", "Keys are not written over: name another file."
+        ) from None
+    with open(handle, "w", encoding="ascii") as file:
+        file.write(base64.b64encode(private.private_bytes_raw()).decode() + "\n")
+    return bytes(private.public_key().public_bytes_raw())
+
+
+def read_key(path: str | Path) -> Any:
+    """Read a private key that ``make_key`` wrote.
+
+    Parameters
+    ----------
+    path
+        Its file.
+    """
+    try:
+        secret = base64.b64decode(Path(path).read_text(encoding="ascii").strip(), validate=True)
+        return _ed25519().Ed25519PrivateKey.from_private_bytes(secret)
+    except (OSError, ValueError):
+        raise InvalidSetting(
+            f"{path} is no private key.", "Make one with `shoal collect key operator.key`."
+        ) from None
+
+
+def sign_document(kind: str, document: Document, private: Any) -> Document:
+    """Return the signed envelope of a document.
+
+    Parameters
+    ----------
+    kind
+        ``campaign``, ``round``, ``model`` or ``close``.
+    document
+        What is signed.
+    private
+        The key that ``read_key`` returned.
+    """
+    payload = client.canonical(document)
+    parts = {
+        "payload": payload,
+        "signature": private.sign(b"shoal.%s.1\n" % kind.encode() + payload),
+        "key": private.public_key().public_bytes_raw(),
+    }
+    return {name: base64.b64encode(part).decode() for name, part in parts.items()}
+
+
+@dataclass(frozen=True)
+class Campaign:
+    """A signed campaign, as a server and a learner hold it.
+
+    Parameters
+    ----------
+    envelope
+        The signed document.
+    document
+        Its content.
+    id
+        Its 16 bytes of name.
+    """
+
+    envelope: Document
+    document: Document
+    id: bytes
+
+    @classmethod
+    def load(cls, path: str | Path) -> "Campaign":
+        """Read a signed campaign; its signature is checked against the key it names.
+
+        Parameters
+        ----------
+        path
+            The file that ``shoal collect sign`` wrote.
+        """
+        try:
+            envelope = parse_json(Path(path).read_text(encoding="utf-8"))
+            key = base64.b64decode(envelope["key"], validate=True)
+            document, name = client.open_envelope(envelope, "campaign", key)
+        except (OSError, ValueError, KeyError, TypeError, client.Refused):
+            raise InvalidSetting(
+                f"{path} is no signed campaign.",
+                "Sign one with `shoal collect sign campaign.yaml --key operator.key`.",
+            ) from None
+        return cls(envelope, check_document(document), name)
+
+    @property
+    def key(self) -> bytes:
+        """The operator's public key."""
+        return base64.b64decode(self.envelope["key"])
+
+    @property
+    def names(self) -> list[str]:
+        """The columns of a campaign on numbers."""
+        return [column["name"] for column in self.document.get("columns", ())]
+
+    @cached_property
+    def shares(self) -> list[int]:
+        """Of each round, in parts of 2^32."""
+        return [one["share"] for one in self.document["rounds"]]
+
+    @property
+    def aggregators(self) -> list[dict[str, str]]:
+        """Address and key of each of two aggregators; none in other settings."""
+        return list(self.document.get("aggregators", ()))
+
+    @property
+    def has_tokens(self) -> bool:
+        """Whether only enrolled people may report."""
+        return bool(self.document["enrolment"] == "token")
+
+
+def number_of_reports(question: Document) -> int:
+    """Return how many different reports a question has; a larger one is impossible."""
+    columns = len(question["columns"]) if question["mechanism"] == "residual_sign" else 1
+    return math.prod((columns, client.codes_of(question)))
