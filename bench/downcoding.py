@@ -24,13 +24,13 @@ from never_behind import tables
 
 from shoal.anonymize import Policy, count_combinations
 from shoal.anonymize.classes import number_classes
-from shoal.anonymize.problem import Outcome, Problem
+from shoal.anonymize.problem import Problem, SearchOutcome
 from shoal.anonymize.search._portfolio import run_search
 
 MOST_GROUPS = 1_500  # groups that are attacked, drawn at random
 
 
-def attack(problem: Problem, outcome: Outcome) -> dict[str, Any]:
+def attack(problem: Problem, outcome: SearchOutcome) -> dict[str, Any]:
     """Draw the three conclusions, and count how many are right."""
     classes = number_classes(outcome.labels, outcome.suppressed)
     labels = np.zeros((classes.size, problem.d), dtype=np.int32)

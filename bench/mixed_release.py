@@ -20,7 +20,7 @@ import pyarrow as pa
 from mixed import ADULT, ADULT_CATEGORIES, SETS, described, read
 
 from shoal.cluster import PrivateKPrototypes
-from shoal.cluster.prototypes._measure import GroupSums, Measured
+from shoal.cluster.prototypes._measure import GroupSums, NoisyMeasurements
 from shoal.engine import rows_of
 from shoal.synopsis import MixedSynopsis
 from shoal.synopsis.mixed._block_release import Blocks
@@ -68,7 +68,7 @@ def _held(model: PrivateKPrototypes, table: pa.Table) -> dict[str, list[tuple[bo
     """Whether each interval holds the truth, and how wide it is."""
     (exact,) = rows_of(table, model.domain).sum(GroupSums(model._assignment()))
     columns, profiles = model.columns, model.profiles_
-    true = Measured(columns, exact, 1.0, np.ones(len(columns.numbers)))
+    true = NoisyMeasurements(columns, exact, 1.0, np.ones(len(columns.numbers)))
     n, limits = exact[:, 0], profiles.intervals
     made = {"sizes": _within(n, limits.sizes_low, limits.sizes_high)}
     if not profiles.measured:
@@ -90,7 +90,7 @@ def _held(model: PrivateKPrototypes, table: pa.Table) -> dict[str, list[tuple[bo
     return made
 
 
-def _exact_histogram(exact: Any, true: Measured, i: int) -> Any:
+def _exact_histogram(exact: Any, true: NoisyMeasurements, i: int) -> Any:
     place, size = true.places[i], true.columns.categories[i].size
     if size > 2:
         return exact[:, place]

@@ -20,7 +20,7 @@ from local_grid import from_grid, inertia
 from measure import RESULTS, show
 from sklearn.cluster import KMeans
 
-from shoal.mechanisms.local.people_needed import people_needed
+from shoal.mechanisms.local._people_needed import people_needed
 
 FILE = RESULTS / "people_needed.csv"
 UNITS = {

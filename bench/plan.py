@@ -24,7 +24,7 @@ import shoal
 from shoal.data import load, shapes
 from shoal.planning import plan
 from shoal.planning._made_up import place_centers, spacing_of
-from shoal.planning._trial import Trial, central_errors, local_errors
+from shoal.planning._trial import TrialTable, central_errors, local_errors
 
 RESULTS = Path(__file__).parent / "results" / "plan.json"
 FITS, LOCAL_FITS, STARTS = 12, 3, 20
@@ -123,10 +123,10 @@ def rows_with_far_group(
     return np.clip(centers[group] + 0.01 * rng.standard_normal((n, d)), 0, 1)
 
 
-def trial_of(number: int) -> Trial:
+def trial_of(number: int) -> TrialTable:
     rows, k = rows_of(number), SETTINGS[number][2]
     start = KMeans(k, n_init=STARTS, random_state=0).fit(rows).cluster_centers_
-    return Trial(rows, len(rows), start)
+    return TrialTable(rows, len(rows), start)
 
 
 def summary(errors: list[np.ndarray]) -> dict[str, float]:
@@ -183,7 +183,10 @@ def law() -> list[dict[str, Any]]:
         spread = 0.2 * spacing_of(centers) / np.sqrt(max(d / 2, 1))
         rows = centers[rng.integers(k, size=100_000)]
         rows = np.clip(rows + spread * rng.standard_normal(rows.shape), 0, 1)
-        all_rows, fifth = Trial(rows, 100_000, centers), Trial(rows[:20_000], 100_000, centers)
+        all_rows, fifth = (
+            TrialTable(rows, 100_000, centers),
+            TrialTable(rows[:20_000], 100_000, centers),
+        )
         for epsilon in (0.05, 0.5):
             many, few = (
                 summary([central_errors(trial, epsilon, i) for i in range(8)])["typical"]

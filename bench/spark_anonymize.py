@@ -34,7 +34,7 @@ from release import _attributes
 from anonymize import _of_adult
 from shoal.anonymize import Policy, run_policy
 from shoal.anonymize._frequency_table import FrequencyTable
-from shoal.anonymize.problem import Cut, Outcome
+from shoal.anonymize.problem import Cut, SearchOutcome
 from shoal.anonymize.search._greedy import (
     Candidates,
     NodeGains,
@@ -149,7 +149,7 @@ def _policy(frame: Any, folder: str) -> Policy:
     return Policy.of(content, folder)
 
 
-def _told(frequency: FrequencyTable, outcome: Outcome) -> dict[str, Any]:
+def _told(frequency: FrequencyTable, outcome: SearchOutcome) -> dict[str, Any]:
     return {"lines": len(frequency.problem.n), "ncp": round(outcome.metrics.ncp, 4)}
 
 

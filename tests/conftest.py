@@ -167,7 +167,7 @@ def _no_releases_before():
     """Have the process's sum of releases without a ledger begin anew in every test."""
     module = sys.modules.get("shoal.privacy.unkept_ledger")
     if module is not None:
-        module._process = module.ProcessSum()
+        module._process = module._ProcessSum()
 
 
 @pytest.fixture(scope="session")

@@ -4,7 +4,7 @@ import pytest
 
 from shoal.audit import lower_bound_of
 from shoal.audit.twins import twins
-from shoal.mechanisms import Choices, Exponential, Intervals
+from shoal.mechanisms import Choices, Exponential, ScoredIntervals
 from shoal.privacy import PureDP
 from shoal.randomness import Randomness
 
@@ -20,7 +20,7 @@ def rank_scores(values: list[int], top: int) -> tuple[list[int], list[int]]:
 
 
 def corrected(values, rng):
-    return Exponential(PureDP(1)).release(Intervals(*rank_scores(values, TOP)), rng)
+    return Exponential(PureDP(1)).release(ScoredIntervals(*rank_scores(values, TOP)), rng)
 
 
 def audited(release, first, second):

@@ -5,9 +5,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from shoal.anonymize._explore import TrialFile, explore, policy_with, settings_to_explore
 from shoal.anonymize._frequency_table import count_combinations
 from shoal.anonymize._policy import Policy
-from shoal.anonymize.explore import TrialFile, explore, policy_with, settings_of
 from shoal.anonymize.search._portfolio import run_search
 from shoal.errors import AlreadyExists, InvalidSetting
 
@@ -33,7 +33,7 @@ TABLE = {
 
 @pytest.mark.heavy
 def test_every_setting_gives_what_a_run_of_it_gives(tmp_path):
-    settings = settings_of([3, 8], [0, 0.05], ["global", "local"])
+    settings = settings_to_explore([3, 8], [0, 0.05], ["global", "local"])
     trials = explore(POLICY, TABLE, settings, TrialFile(tmp_path / "t.json", POLICY, "table"))
     assert [trial.setting for trial in trials] == settings
     for trial in trials:
@@ -47,7 +47,7 @@ def test_every_setting_gives_what_a_run_of_it_gives(tmp_path):
 
 @pytest.mark.heavy
 def test_what_was_tried_is_not_tried_again_after_a_stop(tmp_path, monkeypatch):
-    path, settings = tmp_path / "t.json", settings_of([3, 8], [0.05], ["global"])
+    path, settings = tmp_path / "t.json", settings_to_explore([3, 8], [0.05], ["global"])
 
     def stop(done, of):
         raise KeyboardInterrupt
@@ -60,16 +60,21 @@ def test_what_was_tried_is_not_tried_again_after_a_stop(tmp_path, monkeypatch):
     done = []
     explore(POLICY, TABLE, settings, kept, lambda *counts: done.append(counts))
     assert done == [(1, 1)]
-    monkeypatch.setattr("shoal.anonymize.explore.count_cells", None)  # nothing is read any more
+    monkeypatch.setattr("shoal.anonymize._explore.count_cells", None)  # nothing is read any more
     assert len(explore(POLICY, TABLE, settings, TrialFile(path, POLICY, "table"))) == 2
 
 
 def test_the_file_is_its_owners_alone_and_of_one_table_and_policy(tmp_path):
     path, table = tmp_path / "t.json", tmp_path / "rows.csv"
     table.write_text("x,y\n")
-    explore(POLICY, TABLE, settings_of([3], [0], ["global"]), TrialFile(path, POLICY, str(table)))
+    explore(
+        POLICY,
+        TABLE,
+        settings_to_explore([3], [0], ["global"]),
+        TrialFile(path, POLICY, str(table)),
+    )
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
-    other_k = policy_with(POLICY, settings_of([9], [0.1], ["local"])[0])
+    other_k = policy_with(POLICY, settings_to_explore([9], [0.1], ["local"])[0])
     assert TrialFile(path, other_k, str(table)).is_resumed
     table.write_text("x,y\n1,1\n")
     with pytest.raises(AlreadyExists, match="another table"):
@@ -83,7 +88,7 @@ def test_the_file_is_its_owners_alone_and_of_one_table_and_policy(tmp_path):
 
 def test_a_setting_without_a_release_says_why(tmp_path):
     trials = TrialFile(tmp_path / "t.json", POLICY, "table")
-    (only,) = explore(POLICY, TABLE, settings_of([500], [0], ["global"]), trials)
+    (only,) = explore(POLICY, TABLE, settings_to_explore([500], [0], ["global"]), trials)
     assert only.loss is None
     assert "k = 500" in only.refusal
 
@@ -94,4 +99,4 @@ def test_a_setting_without_a_release_says_why(tmp_path):
 )
 def test_settings_that_make_no_sense_are_refused(ks, shares, kinds):
     with pytest.raises(InvalidSetting):
-        settings_of(ks, shares, kinds)
+        settings_to_explore(ks, shares, kinds)

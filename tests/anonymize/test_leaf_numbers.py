@@ -6,7 +6,7 @@ from shoal.anonymize._frequency_table import count_combinations
 from shoal.anonymize._leaf_numbers import interval_replacements, replace_by_lower_bounds
 from shoal.anonymize._policy import Policy
 from shoal.anonymize.hierarchies import build_intervals
-from shoal.anonymize.table import Table
+from shoal.anonymize.table import QueriedTable
 from shoal.errors import UnknownCategory
 
 FLOATS = {"type": "float", "domain": [0, 100], "hierarchy": {"kind": "interval", "width": 10}}
@@ -46,7 +46,7 @@ def test_a_table_is_counted_by_interval_and_its_lines_are_the_same():
     rng = np.random.default_rng(1)
     columns = {"x": rng.uniform(0, 100, 4_000), "y": rng.uniform(0, 100, 4_000)}
     rules = policy(x=FLOATS, y=FLOATS)
-    counted = Table(columns).counts(["x", "y"], None, interval_replacements(rules))
+    counted = QueriedTable(columns).counts(["x", "y"], None, interval_replacements(rules))
     assert counted.num_rows == 100
     problem = count_combinations(rules, columns).problem
     cells = np.stack([np.floor(columns[name] / 10) for name in "xy"], axis=1)

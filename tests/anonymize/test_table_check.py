@@ -6,7 +6,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from shoal.anonymize import Policy, count_combinations
-from shoal.anonymize.table import Table, table_of
+from shoal.anonymize.table import QueriedTable, table_of
 from shoal.anonymize.table_check import check_names, find_identifying_columns
 from shoal.engine.spark._table import SparkTable
 from shoal.errors import InvalidPolicy, KeyMissing, LooksIdentifying, UnknownColumn, UnreadableTable
@@ -149,20 +149,20 @@ TWO_A_VALUE = {"q": ["a", "b"] * 30, "o": [f"v{i // 2}" for i in range(60)]}
 @pytest.mark.heavy
 def test_rows_whose_value_fewer_than_k_share_are_counted():
     asked = policy({"q": QUASI, "o": {"role": "other"}}, k=3)
-    assert find_identifying_columns(asked, Table(TWO_A_VALUE)) == {"o": 1.0}
+    assert find_identifying_columns(asked, QueriedTable(TWO_A_VALUE)) == {"o": 1.0}
     fewer = TWO_A_VALUE | {"o": ["x"] * 54 + ["y", "y", "z", "z", None, "NA"]}
-    assert find_identifying_columns(asked, Table(fewer)) == {}
+    assert find_identifying_columns(asked, QueriedTable(fewer)) == {}
     more = TWO_A_VALUE | {"o": ["x"] * 50 + ["y", "y", "z", "z", "u", "u", "v", "v", "w", "w"]}
-    assert find_identifying_columns(asked, Table(more)) == {"o": pytest.approx(1 / 6)}
+    assert find_identifying_columns(asked, QueriedTable(more)) == {"o": pytest.approx(1 / 6)}
     forced = policy({"q": QUASI, "o": {"role": "other", "force": True}}, k=3)
-    assert find_identifying_columns(forced, Table(TWO_A_VALUE)) == {}
+    assert find_identifying_columns(forced, QueriedTable(TWO_A_VALUE)) == {}
 
 
 def test_people_are_counted_not_their_rows():
     columns = {"q": QUASI, "o": {"role": "other"}, "who": {"role": "identifier"}}
     asked, tens = policy(columns, k=3, person="who"), [i // 10 for i in range(60)]
     lone = {"q": ["a"] * 60, "o": [f"v{ten}" for ten in tens], "who": tens}
-    assert find_identifying_columns(asked, Table(lone)) == {"o": 1.0}
+    assert find_identifying_columns(asked, QueriedTable(lone)) == {"o": 1.0}
 
 
 @pytest.mark.heavy
@@ -209,6 +209,8 @@ def test_the_memory_of_a_check_does_not_grow_with_the_square_of_the_columns(what
 @pytest.mark.heavy
 def test_every_column_of_a_wide_table_is_looked_at():
     table = {f"question {i} of many": ["yes", "no"] for i in range(250)}
-    check_names(Table(table), "t")
+    check_names(QueriedTable(table), "t")
     with pytest.raises(UnreadableTable, match="the 231st of 250 is also a value"):
-        check_names(Table(table | {"question 230 of many": ["question 230 of many", "no"]}), "t")
+        check_names(
+            QueriedTable(table | {"question 230 of many": ["question 230 of many", "no"]}), "t"
+        )

@@ -111,7 +111,7 @@ def test_three_rounds_are_closed_one_by_one_and_end_in_centres(tmp_path):
     rounds = [client.round_of(campaign.id, key, campaign.shares) for key in keys]
     words, centers = client.WordStream(), None
     for number in range(3):
-        question = learning.question_in(campaign, store, number)
+        question = learning._question_in(campaign, store, number)
         client.check_question(question, client.exact("2"))
         own = [i for i in range(n) if rounds[i] == number]
         codes = [client.draw(question, people[i].tolist(), words) for i in own]

@@ -18,9 +18,9 @@ import pytest
 
 import shoal.pages
 from shoal.anonymize import recount, run_policy
-from shoal.anonymize.explore import Trial
+from shoal.anonymize._explore import ExploredSetting
 from shoal.anonymize.risk._reidentification import Risk
-from shoal.anonymize.utility import ClassificationReport, ModelScore
+from shoal.anonymize.utility import ClassificationReport, _ModelScore
 from shoal.audit import AttributeInference, Linkage, Links, LowerBound, ceiling_of
 from shoal.audit.membership._result import Setting, combine_games
 from shoal.audit.membership._roc import GameScores
@@ -204,8 +204,8 @@ def evaluation_page(_):
 
 
 def exploration_page(_):
-    tried = Trial(5, 0.02, "global", 0.31, 12, 40, 6, 1 / 6, 1 / 20)
-    return exploration.page([tried, Trial(999, 0.0, "global", refusal="too few")])
+    tried = ExploredSetting(5, 0.02, "global", 0.31, 12, 40, 6, 1 / 6, 1 / 20)
+    return exploration.page([tried, ExploredSetting(999, 0.0, "global", refusal="too few")])
 
 
 def demo_page(_):
@@ -218,7 +218,7 @@ def demo_page(_):
 
 
 def classification_page(_):
-    scores = ModelScore(0.8, 0.88, 100), ModelScore(0.7, 0.9, 90)
+    scores = _ModelScore(0.8, 0.88, 100), _ModelScore(0.7, 0.9, 90)
     return table_utility.classification_summary(ClassificationReport("income", *scores, 0.75, ()))
 
 

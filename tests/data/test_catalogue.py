@@ -4,7 +4,7 @@ import hashlib
 import pyarrow as pa
 import pytest
 
-from shoal.data.catalogue import dataset_names, load, parse_number_columns
+from shoal.data.catalogue import _parse_number_columns, dataset_names, load
 from shoal.data.known_files import FILES, DataFile
 from shoal.errors import DatasetUnavailable
 
@@ -172,9 +172,9 @@ def test_a_typo_gets_the_nearest_name():
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_column_is_whole_numbers_numbers_or_text(kind):
     cells, expected = KINDS[kind]
-    assert parse_number_columns(pa.table({"a": cells})).to_pydict() == {"a": expected}
+    assert _parse_number_columns(pa.table({"a": cells})).to_pydict() == {"a": expected}
 
 
 def test_other_columns_stay_as_they_are():
     table = pa.table({"a": [1.5], "b": pa.array([True])})
-    assert parse_number_columns(table) == table
+    assert _parse_number_columns(table) == table

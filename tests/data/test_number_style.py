@@ -4,7 +4,7 @@ import pyarrow as pa
 import pytest
 
 from shoal.data import source_of
-from shoal.data.number_style import is_written_so, to_plain_numbers, write_plain_table
+from shoal.data.number_style import _to_plain_numbers, is_written_so, write_plain_table
 
 
 @pytest.mark.parametrize(
@@ -16,13 +16,13 @@ from shoal.data.number_style import is_written_so, to_plain_numbers, write_plain
     ],
 )  # fmt: skip
 def test_numbers_of_a_style_become_plain(style, cells, plain):
-    assert to_plain_numbers(pa.array(cells), style).to_pylist() == plain
+    assert _to_plain_numbers(pa.array(cells), style).to_pylist() == plain
 
 
 @pytest.mark.parametrize("cell", ["12,34.5", "1.23.4", "05/03/2001", "12 kg", "", None, "1,2,3"])
 def test_other_cells_stay_as_they_are(cell):
     cells = pa.array([cell], pa.string())
-    assert to_plain_numbers(cells, "1.234,5").to_pylist() == [cell]
+    assert _to_plain_numbers(cells, "1.234,5").to_pylist() == [cell]
 
 
 def test_a_number_of_one_style_is_none_of_the_other():

@@ -7,7 +7,7 @@ import pyarrow as pa
 import pytest
 
 from shoal.data import atomic_file, atomic_folder, source_of, students, write_table
-from shoal.data.catalogue import parse_number_columns
+from shoal.data.catalogue import _parse_number_columns
 from shoal.errors import CannotWrite, UnreadableTable
 
 TABLE = pa.table({"a": np.arange(5.0), "s": ["x", "y,z", 'q"', "", "\u00e9"]})
@@ -19,7 +19,7 @@ def _names(folder):
 
 def _read(path):
     source = source_of(path)
-    return parse_number_columns(pa.Table.from_batches(source.batches(source.names)))
+    return _parse_number_columns(pa.Table.from_batches(source.batches(source.names)))
 
 
 def _full_disk(*_):

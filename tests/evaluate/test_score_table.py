@@ -8,7 +8,7 @@ import shoal
 from shoal import evaluate
 from shoal.domain import Box
 from shoal.errors import DimensionMismatch, InvalidSetting
-from shoal.evaluate.score_table import Clustering, ScoredRows
+from shoal.evaluate.score_table import Clustering, _ScoredRows
 
 rng = np.random.default_rng(11)
 PLACES = np.array([[0.2, 0.2], [0.8, 0.2], [0.2, 0.8], [0.8, 0.8], [0.5, 0.5]])
@@ -182,7 +182,7 @@ class Boxed:
 
 
 def test_a_model_with_a_box_is_measured_in_half_sides():
-    ground = ScoredRows.of(ROWS, Boxed())
+    ground = _ScoredRows.of(ROWS, Boxed())
     assert ground.scaled[0].tolist() == [-1, -0.8]
     assert ground.clustering(Boxed()).centers.tolist() == [[-1, -1], [1, 1]]
 
@@ -190,31 +190,31 @@ def test_a_model_with_a_box_is_measured_in_half_sides():
 def test_a_model_with_units_is_measured_in_them():
     model = Boxed()
     model.units_ = np.array([2.0, 5.0])
-    assert ScoredRows.of(ROWS, model).scaled[1].tolist() == [0.5, 4]
+    assert _ScoredRows.of(ROWS, model).scaled[1].tolist() == [0.5, 4]
 
 
 def test_labels_alone_are_taken_as_they_are():
-    ground = ScoredRows.of(ROWS, [0, 0, 1, 1])
+    ground = _ScoredRows.of(ROWS, [0, 0, 1, 1])
     assert ground.scaled.tolist() == ROWS.tolist()
     assert ground.clustering([3, 3, -1, 5]).labels.tolist() == [3, 3, -1, 5]
     assert ground.clustering([3, 3, -1, 5]).count == 2
 
 
 def test_the_plain_side_is_k_means_in_the_same_units():
-    plain = ScoredRows.of(ROWS, Boxed()).reference(None, 2, 0)
+    plain = _ScoredRows.of(ROWS, Boxed()).reference(None, 2, 0)
     assert sorted(plain.centers.round(2).tolist()) == [[-0.9, -0.7], [0.9, 0.7]]
     assert len(set(plain.labels[:2])) == len(set(plain.labels[2:])) == 1
 
 
 def test_labels_to_compare_with_have_the_middles_of_their_rows():
-    plain = ScoredRows.of(ROWS, None).reference([0, 0, 1, -1], 2, 0)
+    plain = _ScoredRows.of(ROWS, None).reference([0, 0, 1, -1], 2, 0)
     assert plain.centers.tolist() == [[0.5, 15], [9, 80]]
-    assert ScoredRows.of(ROWS, None).reference([-1] * 4, 2, 0).centers is None
+    assert _ScoredRows.of(ROWS, None).reference([-1] * 4, 2, 0).centers is None
 
 
 def test_a_plain_model_of_scikit_learn_may_be_compared_with():
     kmeans = KMeans(2, n_init=1, random_state=0).fit(ROWS)
-    side = ScoredRows.of(ROWS, Boxed()).reference(kmeans, 2, 0)
+    side = _ScoredRows.of(ROWS, Boxed()).reference(kmeans, 2, 0)
     assert side.labels.tolist() == kmeans.labels_.tolist()
     assert side.centers.shape == (2, 2)
 
@@ -228,8 +228,8 @@ def test_shuffled_labels_keep_their_sizes():
 
 def test_what_cannot_be_compared_is_refused():
     with pytest.raises(InvalidSetting, match="rows"):
-        ScoredRows.of(None, Boxed()).clustering(Boxed())
+        _ScoredRows.of(None, Boxed()).clustering(Boxed())
     with pytest.raises(InvalidSetting, match="compare"):
-        ScoredRows.of(None, [0]).reference(None, 1, 0)
+        _ScoredRows.of(None, [0]).reference(None, 1, 0)
     with pytest.raises(DimensionMismatch):
-        ScoredRows.of(ROWS, None).clustering([0, 1])
+        _ScoredRows.of(ROWS, None).clustering([0, 1])

@@ -5,7 +5,7 @@ from shoal.domain import Box, Schema
 from shoal.errors import InvalidSetting
 from shoal.jobs._clustering import (
     METHODS,
-    Options,
+    ClusterOptions,
     WaveOptions,
     method_named,
     parse_cells,
@@ -47,7 +47,9 @@ def test_a_name_close_to_a_method_is_named():
 
 @pytest.mark.parametrize("name", [name for name in METHODS if name not in ("prototypes", "wave")])
 def test_every_k_means_is_built_with_what_was_asked(name):
-    options = Options(name, "0.5", BOX, range(3, 4), person="id", max_rows_per_person=2, drop=True)
+    options = ClusterOptions(
+        name, "0.5", BOX, range(3, 4), person="id", max_rows_per_person=2, drop=True
+    )
     model = METHODS[name].build(options)
     told = model.get_params()
     assert (told["n_clusters"], told["privacy"], model.box) == (3, PureDP("0.5"), BOX)
@@ -57,18 +59,18 @@ def test_every_k_means_is_built_with_what_was_asked(name):
 
 
 def test_a_range_is_handed_on_to_be_chosen_from():
-    model = METHODS["kmeans"].build(Options("kmeans", "1", BOX, range(2, 5), choose="gap"))
+    model = METHODS["kmeans"].build(ClusterOptions("kmeans", "1", BOX, range(2, 5), choose="gap"))
     assert (model.n_clusters, model.choose) == (range(2, 5), "gap")
 
 
 def test_k_means_needs_a_number_of_groups():
     with pytest.raises(InvalidSetting, match="The number of groups is missing"):
-        METHODS["kmeans"].build(Options("kmeans", "1", BOX))
+        METHODS["kmeans"].build(ClusterOptions("kmeans", "1", BOX))
 
 
 def test_wavecluster_is_built_with_what_was_asked():
     waves = WaveOptions("privthr", "64,32", "percentile", 1, "db2")
-    options = Options("wave", "0.5", BOX, person="id", max_rows_per_person=2, waves=waves)
+    options = ClusterOptions("wave", "0.5", BOX, person="id", max_rows_per_person=2, waves=waves)
     model = METHODS["wave"].build(options)
     assert isinstance(model, WaveCluster)
     told = model.get_params()
@@ -77,7 +79,7 @@ def test_wavecluster_is_built_with_what_was_asked():
 
 
 def test_what_was_not_asked_is_left_to_the_estimator():
-    model = METHODS["wave"].build(Options("wave", "1", BOX))
+    model = METHODS["wave"].build(ClusterOptions("wave", "1", BOX))
     told, untouched = model.get_params(), WaveCluster().get_params()
     for name in ("variant", "cells", "selector", "level", "wavelet"):
         assert told[name] == untouched[name]
@@ -99,15 +101,15 @@ def test_other_cells_are_refused(words):
 def test_settings_of_one_kind_are_refused_with_the_other():
     with pytest.raises(InvalidSetting, match="for method='wave'"):
         METHODS["kmeans"].build(
-            Options("kmeans", "1", BOX, range(2, 3), waves=WaveOptions(level=1))
+            ClusterOptions("kmeans", "1", BOX, range(2, 3), waves=WaveOptions(level=1))
         )
     for own in ({"n_clusters": range(2, 3)}, {"delta": "1e-9"}):
         with pytest.raises(InvalidSetting, match="finds the number of groups"):
-            METHODS["wave"].build(Options("wave", "1", BOX, **own))
+            METHODS["wave"].build(ClusterOptions("wave", "1", BOX, **own))
 
 
 def test_k_prototypes_are_built_with_what_was_asked():
-    options = Options(
+    options = ClusterOptions(
         "prototypes", "0.5", None, range(3, 4), drop=True, schema=Schema.of_box(BOX, person="id")
     )
     told = METHODS["prototypes"].build(options).get_params()
@@ -117,7 +119,7 @@ def test_k_prototypes_are_built_with_what_was_asked():
 
 
 def test_k_prototypes_choose_within_a_range():
-    options = Options("prototypes", "1", None, range(2, 5), schema=Schema.of_box(BOX))
+    options = ClusterOptions("prototypes", "1", None, range(2, 5), schema=Schema.of_box(BOX))
     assert METHODS["prototypes"].build(options).n_clusters == range(2, 5)
 
 
@@ -128,7 +130,7 @@ def test_k_prototypes_choose_within_a_range():
 def test_options_that_k_prototypes_cannot_take_are_refused(more):
     given = {"n_clusters": range(3, 4), "schema": Schema.of_box(BOX)} | more
     with pytest.raises(InvalidSetting):
-        METHODS["prototypes"].build(Options("prototypes", "1", None, **given))
+        METHODS["prototypes"].build(ClusterOptions("prototypes", "1", None, **given))
 
 
 def test_public_rows_are_for_numbers_and_for_k_means(tmp_path):
@@ -139,7 +141,9 @@ def test_public_rows_are_for_numbers_and_for_k_means(tmp_path):
     with pytest.raises(InvalidSetting, match="init"):
         public_rows(path, None)
     with pytest.raises(InvalidSetting, match="init"):
-        METHODS["wave"].build(Options("wave", "1", BOX, init=rows))
-    without, given = (Options("kmeans", "1", BOX, range(2, 3), init=init) for init in (None, rows))
+        METHODS["wave"].build(ClusterOptions("wave", "1", BOX, init=rows))
+    without, given = (
+        ClusterOptions("kmeans", "1", BOX, range(2, 3), init=init) for init in (None, rows)
+    )
     assert "init" not in without.work
-    assert given.work["init"] != Options("kmeans", "1", BOX, init=rows + 1).work["init"]
+    assert given.work["init"] != ClusterOptions("kmeans", "1", BOX, init=rows + 1).work["init"]

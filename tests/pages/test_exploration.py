@@ -1,10 +1,12 @@
-from shoal.anonymize.explore import Trial
+from shoal.anonymize._explore import ExploredSetting
 from shoal.pages.exploration import page, policy_lines
 from shoal.report import verdict_page
 
-MADE = Trial(5, 0.02, "global", 0.31, 12, 40, 6, 1 / 6, 1 / 20)
-LESS = Trial(5, 0.0, "local", 0.08, 0, 90, 5, 1 / 5, 1 / 9)
-NONE = Trial(999, 0.0, "global", refusal="The table has 500 people; a class needs k = 999.")
+MADE = ExploredSetting(5, 0.02, "global", 0.31, 12, 40, 6, 1 / 6, 1 / 20)
+LESS = ExploredSetting(5, 0.0, "local", 0.08, 0, 90, 5, 1 / 5, 1 / 9)
+NONE = ExploredSetting(
+    999, 0.0, "global", refusal="The table has 500 people; a class needs k = 999."
+)
 
 
 def test_the_page_shows_every_setting_and_leads_with_the_least_loss():

@@ -9,7 +9,7 @@ from shoal.cli._output import render_text
 from shoal.cluster.totals import NO_ROWS_DETECTED
 from shoal.data import write_table
 from shoal.domain import Box
-from shoal.jobs._clustering import METHODS, Options
+from shoal.jobs._clustering import METHODS, ClusterOptions
 from shoal.pages._kmeans import WEAK, code, page
 from shoal.privacy import Ledger
 from shoal.report import findings, render
@@ -25,7 +25,7 @@ def rows(d=2, n=2_000):
 def fitted(box=BOX, X=None, **settings):
     given = {"epsilon": "1", "n_clusters": range(2, 3), "seed": 1} | settings
     X = box.unscale(rows(box.d)) if X is None else X
-    return METHODS["kmeans"].build(Options("kmeans", box=box, **given)).fit(X)
+    return METHODS["kmeans"].build(ClusterOptions("kmeans", box=box, **given)).fit(X)
 
 
 def made(box=BOX, X=None, title=None, publisher=None, **settings):

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from shoal.anonymize import run_policy
-from shoal.anonymize.utility import ClassificationReport, ModelScore
+from shoal.anonymize.utility import ClassificationReport, _ModelScore
 from shoal.pages.table_utility import association_table, change_figures, classification_summary
 
 
@@ -39,7 +39,7 @@ def test_columns_that_go_together_are_listed(tmp_path):
 
 def test_the_report_compares_original_release_and_majority():
     report = ClassificationReport(
-        "income", ModelScore(0.8, 0.88, 100), ModelScore(0.7, 0.9, 90), 0.75, ("Beware.",)
+        "income", _ModelScore(0.8, 0.88, 100), _ModelScore(0.7, 0.9, 90), 0.75, ("Beware.",)
     )
     table, note, warning = classification_summary(report).lines
     assert [row[1] for row in table.rows] == ["0.800", "0.700", "0.750"]

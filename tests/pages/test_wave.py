@@ -9,7 +9,7 @@ from shoal.cli._output import render_text
 from shoal.cluster.totals import NO_ROWS_DETECTED
 from shoal.data import write_table
 from shoal.domain import Box
-from shoal.jobs._clustering import METHODS, Options, WaveOptions
+from shoal.jobs._clustering import METHODS, ClusterOptions, WaveOptions
 from shoal.pages._wave import CHOSEN, PAGE_GROUPS, code, page
 from shoal.privacy import Ledger
 from shoal.report import findings, render
@@ -25,7 +25,7 @@ def rows(n=4_000):
 def fitted(box=BOX, X=None, waves=None, **settings):
     given = {"epsilon": "1", "seed": 1, "waves": waves or WaveOptions()} | settings
     X = box.unscale(rows()) if X is None else X
-    return METHODS["wave"].build(Options("wave", box=box, **given)).fit(X)
+    return METHODS["wave"].build(ClusterOptions("wave", box=box, **given)).fit(X)
 
 
 def made(box=BOX, X=None, waves=None, title=None, publisher=None):

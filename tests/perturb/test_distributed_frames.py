@@ -7,8 +7,8 @@ import pytest
 from shoal.domain import Box
 from shoal.errors import ConflictingSettings, TooLarge
 from shoal.mechanisms import NDLaplace, bayes_remap, clamp
-from shoal.mechanisms.local.laplace.remaps import Then
-from shoal.mechanisms.local.reports import Reports
+from shoal.mechanisms.local._reports import Reports
+from shoal.mechanisms.local.laplace._remaps import Then
 from shoal.perturb import Perturb
 from shoal.privacy import Ledger
 

@@ -14,8 +14,8 @@ from shoal.engine._rows import Terms
 from shoal.engine.local import LocalRows
 from shoal.errors import RepeatedStream, TooLarge
 from shoal.mechanisms import NDLaplace, bayes_remap, clamp
-from shoal.mechanisms.local.laplace.remaps import Then
-from shoal.mechanisms.local.reports import Reports
+from shoal.mechanisms.local._reports import Reports
+from shoal.mechanisms.local.laplace._remaps import Then
 from shoal.perturb import Streamed, learnt_remap
 from shoal.privacy import Ledger
 from shoal.randomness import Randomness

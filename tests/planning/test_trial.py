@@ -4,7 +4,7 @@ import pytest
 from shoal.cluster import LocalRounds
 from shoal.planning._made_up import draw_table
 from shoal.planning._trial import (
-    Trial,
+    TrialTable,
     center_errors,
     central_errors,
     equivalent_epsilon,
@@ -16,7 +16,7 @@ from shoal.planning._trial import (
 @pytest.fixture(scope="module")
 def trial():
     table = draw_table(2_000, 2, 3, "clear", np.random.default_rng(0))
-    return Trial(table.rows, 2_000, table.centers)
+    return TrialTable(table.rows, 2_000, table.centers)
 
 
 def test_plain_centres_are_those_of_the_groups(trial):
@@ -31,7 +31,7 @@ def test_more_budget_means_less_error(trial):
 
 @pytest.mark.heavy
 def test_a_table_that_stands_for_more_people_has_less_noise(trial):
-    many = Trial(trial.rows, 200_000, trial.start)
+    many = TrialTable(trial.rows, 200_000, trial.start)
     assert np.mean(central_errors(many, 0.02, 1)) < np.mean(central_errors(trial, 0.02, 1)) / 4
 
 
@@ -66,6 +66,6 @@ def test_four_columns_are_reported_in_rounds(monkeypatch):
     monkeypatch.setattr(
         LocalRounds, "simulate", lambda *given: asked.append(given[0]) or original(*given)
     )
-    errors = local_errors(Trial(rows, 4_000, middles), 4.0, 1)
+    errors = local_errors(TrialTable(rows, 4_000, middles), 4.0, 1)
     assert [rounds.domain.d for rounds in asked] == [4]
     assert errors.mean() < 0.1

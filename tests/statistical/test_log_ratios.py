@@ -13,7 +13,7 @@ import pytest
 
 from shoal.domain import SparseCounts
 from shoal.mechanisms import Exponential, Gaussian, Geometric, KNorm, TreeSplits
-from shoal.mechanisms.central._exponential import Choices, Intervals
+from shoal.mechanisms.central._exponential import Choices, ScoredIntervals
 from shoal.mechanisms.central._tree_splits import TreeCounts
 from shoal.privacy import ApproxDP, PureDP
 
@@ -60,7 +60,7 @@ def test_sparse_geometric_noise_and_the_cells_it_leaves_out(often_drawn):
     ("value", "other"),
     [
         (Choices([3, 5, 4], [1, 2, 3]), Choices([4, 5, 3], [1, 2, 3])),
-        (Intervals([0, 2, 4, 8], [3, 5, 4]), Intervals([0, 3, 8], [4, 5])),
+        (ScoredIntervals([0, 2, 4, 8], [3, 5, 4]), ScoredIntervals([0, 3, 8], [4, 5])),
     ],
 )
 def test_the_exponential_mechanism(often_drawn, value, other):

@@ -33,6 +33,7 @@ from typing import TYPE_CHECKING
 from shoal._lazy import names_when_used
 
 if TYPE_CHECKING:
+    from shoal.anonymize._explore import ExploredSetting, TrialFile, explore, settings_to_explore
     from shoal.anonymize._frequency_table import FrequencyTable, count_combinations
     from shoal.anonymize._label_finder import LabelFinder
     from shoal.anonymize._policy import Policy, guarantee_of, policy_of, read_policy
@@ -58,18 +59,23 @@ _MODULE_OF = {
     "RunResult": "release._run",
     "SearchSettings": "_specialization",
     "TopDownSpecialization": "_specialization",
+    "ExploredSetting": "_explore",
+    "TrialFile": "_explore",
     "count_combinations": "_frequency_table",
+    "explore": "_explore",
     "guarantee_of": "_policy",
     "policy_of": "_policy",
     "read_hierarchy": "hierarchies",
     "read_policy": "_policy",
     "recount": "risk._recount",
     "run_policy": "release._run",
+    "settings_to_explore": "_explore",
     "write_arx": "hierarchies",
 }
 
 __all__ = [
     "AchievedPrivacy",
+    "ExploredSetting",
     "FrequencyTable",
     "Hierarchy",
     "LabelFinder",
@@ -79,13 +85,16 @@ __all__ = [
     "RunResult",
     "SearchSettings",
     "TopDownSpecialization",
+    "TrialFile",
     "count_combinations",
+    "explore",
     "guarantee_of",
     "policy_of",
     "read_hierarchy",
     "read_policy",
     "recount",
     "run_policy",
+    "settings_to_explore",
     "write_arx",
 ]
 

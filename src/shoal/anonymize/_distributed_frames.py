@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from shoal.anonymize._frequency_table import FrequencyTable
     from shoal.anonymize._policy import Policy
-    from shoal.anonymize.problem import Outcome
+    from shoal.anonymize.problem import SearchOutcome
     from shoal.anonymize.release._people_register import KnownPeople
     from shoal.anonymize.release._result import Pages, RunResult
     from shoal.anonymize.search._portfolio import Progress
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 def find_outcome_on_frame(
     policy: "Policy", table: Any, cut: Any, progress: "Progress | None"
-) -> "tuple[FrequencyTable, Outcome]":
+) -> "tuple[FrequencyTable, SearchOutcome]":
     """Count the combinations of a frame, and search for a release or apply a cut.
 
     Parameters
@@ -31,7 +31,7 @@ def find_outcome_on_frame(
 
 
 def release_frame(
-    policy: "Policy", table: Any, frequency: "FrequencyTable", outcome: "Outcome"
+    policy: "Policy", table: Any, frequency: "FrequencyTable", outcome: "SearchOutcome"
 ) -> Any:
     """Return a frame of the released rows, recounted before it is returned.
 

@@ -15,7 +15,7 @@ from shoal.anonymize._policy import AnyPolicy, policy_of
 from shoal.anonymize.codec import Codec, published_cells
 from shoal.anonymize.hierarchies._build import build_hierarchy, needs_rows
 from shoal.anonymize.risk._model_recount import find_places
-from shoal.anonymize.table import Table
+from shoal.anonymize.table import QueriedTable
 from shoal.anonymize.tree import Tree
 from shoal.engine.duckdb import COUNTED
 from shoal.errors import InvalidPolicy
@@ -49,7 +49,7 @@ class LabelFinder:
         self.policy = policy_of(policy)
         self._codec = _declared_codec(self.policy)
         self._names = list(self._codec.hierarchies)
-        table = Table(released)
+        table = QueriedTable(released)
         cells = ", ".join(f"c{i}" for i in range(len(self._names)))
         groups = table.query(f"SELECT {cells}, {COUNTED} GROUP BY ALL", self._names)
         columns = {name: groups[f"c{i}"] for i, name in enumerate(self._names)}
@@ -70,7 +70,7 @@ class LabelFinder:
         X
             The new rows: a path, a data frame, ...
         """
-        table = Table(X)
+        table = QueriedTable(X)
         rows = pa.Table.from_batches(list(table.batches(list(table.names))))
         codes = np.stack(
             [self._codec.leaves(n, rows[n].combine_chunks()) for n in self._names], axis=1

@@ -15,7 +15,7 @@ from shoal.anonymize._models import AverageRisk, DeltaPresence, KMap, Uniqueness
 from shoal.anonymize._policy import Policy
 from shoal.anonymize.classes import Classes, count_people, number_classes
 from shoal.anonymize.codec import Codec
-from shoal.anonymize.problem import Outcome, Problem
+from shoal.anonymize.problem import Problem, SearchOutcome
 from shoal.anonymize.table import AnyTable, table_of
 from shoal.anonymize.tree import Tree
 from shoal.arrays import Integers
@@ -213,13 +213,13 @@ def _padded(values: NDArray[Whole], more: int, fill: int) -> NDArray[Whole]:
     return np.concatenate([values, np.full(more, fill, dtype=values.dtype)])
 
 
-def trim_population(problem: Problem, outcome: Outcome) -> Outcome:
+def trim_population(problem: Problem, outcome: SearchOutcome) -> SearchOutcome:
     """Return an outcome without the lines that only stood for the population."""
     lines = len(problem.n)
     return replace(outcome, labels=outcome.labels[:lines], suppressed=outcome.suppressed[:lines])
 
 
-def class_labels(problem: Problem, outcome: Outcome) -> NDArray[np.int32]:
+def class_labels(problem: Problem, outcome: SearchOutcome) -> NDArray[np.int32]:
     """Return the labels of each class of an outcome, in the order of its numbers."""
     classes = number_classes(outcome.labels, outcome.suppressed)
     labels = np.zeros((classes.size, problem.d), dtype=np.int32)

@@ -28,12 +28,12 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from shoal.anonymize._distributed_frames import find_outcome_on_frame, release_frame
 from shoal.anonymize._frequency_table import FrequencyTable, count_combinations
 from shoal.anonymize._policy import AnyPolicy, Policy, guarantee_of, policy_of
-from shoal.anonymize.problem import Outcome
+from shoal.anonymize.problem import SearchOutcome
 from shoal.anonymize.release._manifest import find_label_places, public_cut
 from shoal.anonymize.release._people_register import Register, find_people, missing_statement_error
 from shoal.anonymize.release._run import write_and_recount
 from shoal.anonymize.search._portfolio import find_outcome
-from shoal.anonymize.table import AnyTable, Table, table_of
+from shoal.anonymize.table import AnyTable, QueriedTable, table_of
 from shoal.domain import Taxonomy
 from shoal.engine import by_engine
 from shoal.errors import InvalidPolicy, InvalidSetting
@@ -310,7 +310,7 @@ class TopDownSpecialization(NotebookDisplay, TransformerMixin, BaseEstimator):  
         frequency, outcome = _study(self.policy_, table, self.cut_)
         return self._publish(X, table, frequency, outcome, new_people)
 
-    def _find_release(self, table: AnyTable) -> tuple[FrequencyTable, Outcome]:
+    def _find_release(self, table: AnyTable) -> tuple[FrequencyTable, SearchOutcome]:
         policy = self.to_policy()  # 1. which column is what, and what is promised
         frequency, outcome = _study(policy, table)  # 2. and 3. count, then specialise
         self._has_released, self._register = False, None
@@ -321,7 +321,12 @@ class TopDownSpecialization(NotebookDisplay, TransformerMixin, BaseEstimator):  
         return frequency, outcome
 
     def _publish(
-        self, X: Any, table: AnyTable, frequency: FrequencyTable, outcome: Outcome, new_people: bool
+        self,
+        X: Any,
+        table: AnyTable,
+        frequency: FrequencyTable,
+        outcome: SearchOutcome,
+        new_people: bool,
     ) -> Any:
         register = self._register_with(table, new_people)  # 5. nobody is released twice
         released = _release(self.policy_, table, frequency, outcome)  # 6. and 7. recode, recount
@@ -408,7 +413,9 @@ def _nested(taxonomy: Taxonomy) -> dict[str, Any]:
     return {taxonomy.nodes[0].label: below[0]}
 
 
-def _study(policy: Policy, table: AnyTable, cut: Any = None) -> tuple[FrequencyTable, Outcome]:
+def _study(
+    policy: Policy, table: AnyTable, cut: Any = None
+) -> tuple[FrequencyTable, SearchOutcome]:
     """Count the table's combinations, and search for a release or apply a cut."""
     return by_engine(
         table,
@@ -417,13 +424,15 @@ def _study(policy: Policy, table: AnyTable, cut: Any = None) -> tuple[FrequencyT
     )
 
 
-def _study_here(policy: Policy, table: Table, cut: Any) -> tuple[FrequencyTable, Outcome]:
+def _study_here(
+    policy: Policy, table: QueriedTable, cut: Any
+) -> tuple[FrequencyTable, SearchOutcome]:
     frequency = count_combinations(policy, table)  # 2. values coded by their hierarchies
     return frequency, find_outcome(policy, frequency, cut)  # 3. from the roots, while rules hold
 
 
 def _public_cut(
-    policy: Policy, frequency: FrequencyTable, outcome: Outcome
+    policy: Policy, frequency: FrequencyTable, outcome: SearchOutcome
 ) -> dict[str, list[str]] | None:
     if outcome.cut is None:
         return None
@@ -431,7 +440,9 @@ def _public_cut(
     return public_cut(frequency.codec, published)
 
 
-def _release(policy: Policy, table: AnyTable, frequency: FrequencyTable, outcome: Outcome) -> Any:
+def _release(
+    policy: Policy, table: AnyTable, frequency: FrequencyTable, outcome: SearchOutcome
+) -> Any:
     """Write the release to a private file, so that what is returned is what was recounted."""
     return by_engine(
         table,
@@ -440,7 +451,9 @@ def _release(policy: Policy, table: AnyTable, frequency: FrequencyTable, outcome
     )
 
 
-def _release_here(policy: Policy, table: Table, frequency: FrequencyTable, outcome: Outcome) -> Any:
+def _release_here(
+    policy: Policy, table: QueriedTable, frequency: FrequencyTable, outcome: SearchOutcome
+) -> Any:
     with scratch() as folder:
         path = folder / "release.parquet"
         write_and_recount(policy, table, frequency, outcome, path)

@@ -10,7 +10,7 @@ from typing import NamedTuple
 from shoal.anonymize._policy import Policy
 from shoal.anonymize.classes import count_rows, number_classes
 from shoal.anonymize.local_recoding._recoding import estimate_loss
-from shoal.anonymize.problem import KEPT_CUT, Outcome, Problem
+from shoal.anonymize.problem import KEPT_CUT, Problem, SearchOutcome
 from shoal.anonymize.search._top_down import specialise
 from shoal.errors import ShoalError, quantity
 
@@ -35,7 +35,7 @@ class Advice(NamedTuple):
     line: str = ""
 
 
-def advise(policy: Policy, problem: Problem, outcome: Outcome) -> list[Advice]:
+def advise(policy: Policy, problem: Problem, outcome: SearchOutcome) -> list[Advice]:
     """Return what the holder could change, and what that would give.
 
     Other settings are tried on tables of moderate size only, briefly, so a full run may reach a
@@ -68,7 +68,7 @@ def advise(policy: Policy, problem: Problem, outcome: Outcome) -> list[Advice]:
     return advice
 
 
-def _empty_columns(problem: Problem, outcome: Outcome) -> list[Advice]:
+def _empty_columns(problem: Problem, outcome: SearchOutcome) -> list[Advice]:
     labels = outcome.labels[~outcome.suppressed]
     return [
         Advice(f"{name!r} is published as {tree.nodes[0].label!r} throughout, so it says nothing.")
@@ -77,7 +77,7 @@ def _empty_columns(problem: Problem, outcome: Outcome) -> list[Advice]:
     ]
 
 
-def _huge_class(problem: Problem, outcome: Outcome) -> list[Advice]:
+def _huge_class(problem: Problem, outcome: SearchOutcome) -> list[Advice]:
     rows = count_rows(problem, number_classes(outcome.labels, outcome.suppressed))
     largest, published = int(rows.max(initial=0)), int(rows.sum())
     if len(rows) < 2 or largest < max(_HUGE * published, _HUGE_K * problem.k):
@@ -90,7 +90,7 @@ def _huge_class(problem: Problem, outcome: Outcome) -> list[Advice]:
     ]
 
 
-def _local(policy: Policy, problem: Problem, outcome: Outcome) -> list[Advice]:
+def _local(policy: Policy, problem: Problem, outcome: SearchOutcome) -> list[Advice]:
     if policy.search.recoding == "local":
         return []
     loss = _loss_or_none(lambda: estimate_loss(problem))
@@ -106,7 +106,7 @@ def _local(policy: Policy, problem: Problem, outcome: Outcome) -> list[Advice]:
     ]
 
 
-def _more_suppression(policy: Policy, problem: Problem, outcome: Outcome) -> list[Advice]:
+def _more_suppression(policy: Policy, problem: Problem, outcome: SearchOutcome) -> list[Advice]:
     if policy.search.recoding == "local" or problem.suppression >= _MORE_SUPPRESSION:
         return []
     more = replace(problem, suppression=_MORE_SUPPRESSION)
@@ -132,6 +132,6 @@ def _loss_or_none(compute: Callable[[], float]) -> float | None:
         return None
 
 
-def _is_far_less(loss: float | None, outcome: Outcome) -> bool:
+def _is_far_less(loss: float | None, outcome: SearchOutcome) -> bool:
     known = outcome.metrics.ncp
     return loss is not None and loss <= min(_FAR_LESS * known, known - _AT_LEAST)

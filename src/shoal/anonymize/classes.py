@@ -86,10 +86,10 @@ def count_people(problem: Problem, classes: Classes) -> Integers:
     """
     if problem.people is None:
         return count_rows(problem, classes)
-    return count_distinct_people(classes, problem.people)
+    return _count_distinct_people(classes, problem.people)
 
 
-def count_distinct_people(classes: Classes, people: Integers) -> Integers:
+def _count_distinct_people(classes: Classes, people: Integers) -> Integers:
     """Count the distinct people whose lines are in each class.
 
     Parameters

@@ -259,7 +259,7 @@ class Metrics:
 
 
 @dataclass(frozen=True, eq=False)
-class Outcome:
+class SearchOutcome:
     """The result of a search: the labels of lines, which are suppressed, and what is kept.
 
     Parameters

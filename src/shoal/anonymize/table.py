@@ -32,11 +32,11 @@ _WORD = 62  # bits of an integer that columns are packed into
 _NO_STREAM = pa.schema([("none", pa.int8())])
 
 
-class TooManyTexts(Exception):
+class _TooManyTexts(Exception):
     """Raised if a column has too many distinct texts to be packed."""
 
 
-def text_batches(file: Path, columns: Sequence[str]) -> Iterator[pa.RecordBatch]:
+def _text_batches(file: Path, columns: Sequence[str]) -> Iterator[pa.RecordBatch]:
     """Yield the rows of a Parquet file, with text as dictionaries."""
     kinds = pq.read_schema(file)
     texts = [name for name in columns if pa.types.is_string(kinds.field(name).type)]
@@ -47,32 +47,32 @@ def text_batches(file: Path, columns: Sequence[str]) -> Iterator[pa.RecordBatch]
             yield batch.select(list(columns))
 
 
-class PackedTexts:
+class _PackedTexts:
     """The rows of a file as integers ``k0, k1, ...`` that hold several columns each.
 
     Parameters
     ----------
     columns
         Some of its columns. Others than text, or too many distinct texts, raise
-        ``TooManyTexts``.
+        ``_TooManyTexts``.
 
     Examples
     --------
     >>> import tempfile
     >>> file = Path(tempfile.mkdtemp()) / "t.parquet"
     >>> pq.write_table(pa.table({"a": ["x", None, "x"], "b": ["u", "u", "v"]}), file)
-    >>> packed = PackedTexts(file, ["a", "b"])
+    >>> packed = _PackedTexts(file, ["a", "b"])
     >>> words = pa.Table.from_batches(list(packed.batches()))
     >>> [column.to_pylist() for column in packed.unpack(words)]
     [['x', None, 'x'], ['u', 'u', 'v']]
     """
 
     def __init__(self, file: Path, columns: Sequence[str]) -> None:
-        self._rows = text_batches(file, columns)
+        self._rows = _text_batches(file, columns)
         self._known: list[dict[str, int]] = [{} for _ in columns]
         first = next(self._rows, None)
         if first is None or not all(pa.types.is_dictionary(c.type) for c in first.columns):
-            raise TooManyTexts
+            raise _TooManyTexts
         self._rows = chain([first], self._rows)
         # Room for twice the texts seen first, for a few more and for nulls.
         self._bits = [(2 * len(c.dictionary) + 8).bit_length() for c in first.columns]
@@ -119,12 +119,12 @@ class PackedTexts:
     def _numbers(self, at: int, column: Any) -> Integers:
         """Return the number of each cell's text, from 1; 0 for nulls."""
         if not pa.types.is_dictionary(column.type) or len(column.dictionary) > _MOST_TEXTS:
-            raise TooManyTexts
+            raise _TooManyTexts
         known = self._known[at]
         texts = column.dictionary.to_pylist()
         numbers = [known.setdefault(text, len(known)) + 1 for text in texts]
         if len(known) >= 1 << self._bits[at]:
-            raise TooManyTexts
+            raise _TooManyTexts
         indices = column.indices
         if indices.null_count:
             indices = pc.fill_null(indices, len(numbers))
@@ -196,7 +196,7 @@ def _slices(batches: Iterator[pa.RecordBatch]) -> Callable[[int], pa.Array]:
     return take
 
 
-class Table:
+class QueriedTable:
     """A source of rows with two verbs: ``query`` for counts, ``batches`` for rows.
 
     DuckDB reads a single Parquet file by itself, with all its threads. Anything else is streamed to
@@ -209,7 +209,7 @@ class Table:
 
     Examples
     --------
-    >>> table = Table({"age": [31, 47, 31]})
+    >>> table = QueriedTable({"age": [31, 47, 31]})
     >>> sql = "SELECT c0, count(*) AS n FROM rows GROUP BY ALL ORDER BY c0"
     >>> table.query(sql, ["age"]).to_pydict()
     {'c0': [31, 47], 'n': [2, 1]}
@@ -241,7 +241,7 @@ class Table:
             return query_columns(f"SELECT *, {COUNTED} GROUP BY ALL", batches, columns, owner)
         packed = self._packed(columns, owner)
         if packed is not None:
-            with suppress(TooManyTexts):
+            with suppress(_TooManyTexts):
                 named = ", ".join(packed.names)
                 counted = self._run(f"SELECT {named}, {COUNTED} GROUP BY ALL", packed)
                 names = [*plain_names(columns, None), "n"]
@@ -264,7 +264,7 @@ class Table:
         """
         packed = self._packed(columns, owner)
         if packed is not None:
-            with suppress(TooManyTexts):
+            with suppress(_TooManyTexts):
                 return self._run(sizes_sql(packed.names, None), packed)
         return self.query(sizes_sql(plain_names(columns, None), owner), columns, owner)
 
@@ -313,19 +313,19 @@ class Table:
             yield from self._source.batches(columns)
             return
         with hide_row_text(str(file)):
-            yield from text_batches(file, columns)
+            yield from _text_batches(file, columns)
 
-    def _packed(self, columns: Sequence[str], owner: str | None) -> PackedTexts | None:
+    def _packed(self, columns: Sequence[str], owner: str | None) -> _PackedTexts | None:
         file = self._file
         if file is None or owner is not None:
             return None
         try:
-            return PackedTexts(file, columns)
-        except TooManyTexts:
+            return _PackedTexts(file, columns)
+        except _TooManyTexts:
             return None
 
     @staticmethod
-    def _run(sql: str, packed: PackedTexts) -> pa.Table:
+    def _run(sql: str, packed: _PackedTexts) -> pa.Table:
         return query_stream(sql, packed.schema, packed.batches())
 
     @property
@@ -335,7 +335,7 @@ class Table:
         return source.files[0] if alone and isinstance(source, ParquetSource) else None
 
 
-AnyTable = Table | FrameTable
+AnyTable = QueriedTable | FrameTable
 
 
 def table_of(X: Any) -> AnyTable:
@@ -350,7 +350,7 @@ def table_of(X: Any) -> AnyTable:
 
 
 def _table_here(X: Any) -> AnyTable:
-    return X if isinstance(X, Table) else Table(X)
+    return X if isinstance(X, QueriedTable) else QueriedTable(X)
 
 
 def _same_table(table: FrameTable) -> AnyTable:

@@ -52,7 +52,7 @@ def check_columns(policy: Policy, table: AnyTable, counted: Sequence[str]) -> No
             reason="unlisted column",
         )
     keys_of(policy)
-    check_countable(table, counted)
+    _check_countable(table, counted)
     _check_others(policy, table)
 
 
@@ -71,7 +71,7 @@ def check_names(table: AnyTable, what: str) -> None:
             )
 
 
-def check_countable(table: AnyTable, columns: Sequence[str]) -> None:
+def _check_countable(table: AnyTable, columns: Sequence[str]) -> None:
     """Refuse to count rows by lists or structures, which have no hierarchy and no order."""
     nested = table.nested(list(dict.fromkeys(columns)))
     if nested:

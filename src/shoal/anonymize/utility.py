@@ -16,7 +16,7 @@ from shoal.anonymize._policy import Policy
 from shoal.anonymize.classes import count_rows, number_classes
 from shoal.anonymize.hierarchies._hierarchy import as_text
 from shoal.anonymize.problem import Problem
-from shoal.anonymize.table import Table
+from shoal.anonymize.table import QueriedTable
 from shoal.arrays import Floats, Integers
 from shoal.errors import InvalidSetting
 
@@ -50,7 +50,7 @@ class ColumnChange:
 
 
 @dataclass(frozen=True)
-class Association:
+class _Association:
     """How strongly two columns go together before and after, as Cramér's V from 0 to 1."""
 
     columns: tuple[str, str]
@@ -102,7 +102,7 @@ def _shares(counts: Floats) -> Floats:
 
 def associations(
     problem: Problem, labels: NDArray[np.int32], suppressed: NDArray[np.bool_]
-) -> list[Association]:
+) -> list[_Association]:
     """Return Cramér's V of each pair of quasi-identifiers before and after, strongest first.
 
     Parameters
@@ -115,7 +115,7 @@ def associations(
     before = [column.astype(np.int64) for column in problem.codes.T]
     after, rows = _label_columns(problem, labels, suppressed)
     pairs = [
-        Association(
+        _Association(
             (problem.names[a], problem.names[b]),
             _cramers_v(before[a], before[b], problem.n),
             _cramers_v(after[a], after[b], rows),
@@ -163,7 +163,7 @@ def _cross_table(a: Integers, b: Integers, n: Integers) -> tuple[tuple[Any, Any,
 
 
 @dataclass(frozen=True)
-class ModelScore:
+class _ModelScore:
     """How well a column is predicted from the others.
 
     Parameters
@@ -188,8 +188,8 @@ class ClassificationReport:
     """
 
     target: str
-    original: ModelScore
-    released: ModelScore
+    original: _ModelScore
+    released: _ModelScore
     majority: float
     warnings: tuple[str, ...] = ()
 
@@ -242,7 +242,7 @@ def _warnings(policy: Policy, target: str) -> list[str]:
 
 def _columns(X: Any, names: list[str], seed: int) -> dict[str, NDArray[np.object_]]:
     """Return columns as texts, of a random part of the rows if they are many."""
-    rows = pa.Table.from_batches(list(Table(X).batches(names)))
+    rows = pa.Table.from_batches(list(QueriedTable(X).batches(names)))
     if rows.num_rows > _MOST_ROWS:
         chosen = np.random.default_rng(seed).choice(rows.num_rows, _MOST_ROWS, replace=False)
         rows = rows.take(pa.array(np.sort(chosen)))
@@ -250,7 +250,7 @@ def _columns(X: Any, names: list[str], seed: int) -> dict[str, NDArray[np.object
     return {name: text.to_numpy(zero_copy_only=False).astype(str) for name, text in texts.items()}
 
 
-def _score(columns: dict[str, NDArray[np.object_]], target: str, seed: int) -> ModelScore:
+def _score(columns: dict[str, NDArray[np.object_]], target: str, seed: int) -> _ModelScore:
     from sklearn.linear_model import LogisticRegression
     from sklearn.metrics import roc_auc_score
     from sklearn.model_selection import StratifiedKFold, cross_val_predict
@@ -277,4 +277,4 @@ def _score(columns: dict[str, NDArray[np.object_]], target: str, seed: int) -> M
         auc = roc_auc_score(y[keep], chances[:, 1])
     else:
         auc = roc_auc_score(y[keep], chances, multi_class="ovr", average="macro")
-    return ModelScore(float((guesses == y[keep]).mean()), float(auc), int(keep.sum()))
+    return _ModelScore(float((guesses == y[keep]).mean()), float(auc), int(keep.sum()))

@@ -52,7 +52,7 @@ _VERSIONED = (  # packages whose versions are recorded
 )
 
 
-class Savable(Protocol):
+class _ModelToSave(Protocol):
     """The interface of a model that can be saved to a folder."""
 
     guarantee_: Any
@@ -63,7 +63,7 @@ class Savable(Protocol):
     def _saved_description(self) -> dict[str, Any] | None: ...
 
 
-def save_model(model: Savable, folder: str | Path, overwrite: bool = False) -> Path:
+def save_model(model: _ModelToSave, folder: str | Path, overwrite: bool = False) -> Path:
     """Write a fitted model to a new folder, completely or not at all.
 
     Parameters
@@ -88,7 +88,7 @@ def save_model(model: Savable, folder: str | Path, overwrite: bool = False) -> P
     return Path(folder)
 
 
-def write_model(model: Savable, folder: Path) -> list[dict[str, str]]:
+def write_model(model: _ModelToSave, folder: Path) -> list[dict[str, str]]:
     """Write a model into an existing folder.
 
     Parameters

@@ -16,7 +16,7 @@ from shoal.privacy import ApproxDP, PureDP
 Settings = Mapping[str, Any]
 
 
-class Gate(NamedTuple):
+class AuditedFit(NamedTuple):
     """A fit whose releases are audited.
 
     Parameters
@@ -35,7 +35,7 @@ class Gate(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Entry:
+class EstimatorEntry:
     """An estimator, and what others need to know of it.
 
     Parameters
@@ -68,7 +68,7 @@ class Entry:
     is_mixed: bool = False
     settings: Settings = field(default_factory=dict)
     replays: Callable[[], Mapping[str, Settings]] = dict
-    gates: Callable[[], Mapping[str, Gate]] = dict
+    gates: Callable[[], Mapping[str, AuditedFit]] = dict
     fits: Callable[[], Mapping[str, tuple[Settings, str]]] = dict
 
     @property
@@ -125,7 +125,7 @@ def _kmeans_replays() -> dict[str, Settings]:
     }
 
 
-def _kmeans_gates() -> dict[str, Gate]:
+def _kmeans_gates() -> dict[str, AuditedFit]:
     shown = {
         "auto": (3, _CORNER),
         "adaptive-grid": (3, _TWICE),
@@ -134,7 +134,7 @@ def _kmeans_gates() -> dict[str, Gate]:
         "lloyd": (5, _CLUSTER),
         "hybrid": (2, _MAXIMUM),
     }
-    return {method: Gate({"method": method}, *each) for method, each in shown.items()}
+    return {method: AuditedFit({"method": method}, *each) for method, each in shown.items()}
 
 
 def _kmeans_fits() -> dict[str, tuple[Settings, str]]:
@@ -155,16 +155,16 @@ def _wave_replays() -> dict[str, Settings]:
     }
 
 
-def _wave_gates() -> dict[str, Gate]:
+def _wave_gates() -> dict[str, AuditedFit]:
     four = Box.of(["a", "b", "c", "d"], [-1] * 4, [1] * 4)
     plane = Box(x=(-1, 1), y=(-1, 1))
     return {
-        "block": Gate({"cells": 4}, 1, _CORNER),
-        "sparse": Gate({"domain": four, "cells": 2}, 2, _NOBODY),
-        "privqt": Gate({"variant": "privqt", "cells": 4}, 1, _BORDER),
-        "privthr": Gate({"variant": "privthr", "cells": 4}, 2, _NOBODY),
-        "privthrem": Gate({"variant": "privthrem", "cells": 4}, 2, _MAXIMUM),
-        "baseline": Gate({"variant": "baseline", "domain": plane, "cells": 4}, 3, _TWICE),
+        "block": AuditedFit({"cells": 4}, 1, _CORNER),
+        "sparse": AuditedFit({"domain": four, "cells": 2}, 2, _NOBODY),
+        "privqt": AuditedFit({"variant": "privqt", "cells": 4}, 1, _BORDER),
+        "privthr": AuditedFit({"variant": "privthr", "cells": 4}, 2, _NOBODY),
+        "privthrem": AuditedFit({"variant": "privthrem", "cells": 4}, 2, _MAXIMUM),
+        "baseline": AuditedFit({"variant": "baseline", "domain": plane, "cells": 4}, 3, _TWICE),
     }
 
 
@@ -195,41 +195,41 @@ def _prototypes_replays() -> dict[str, Settings]:
     }
 
 
-def _prototypes_gates() -> dict[str, Gate]:
+def _prototypes_gates() -> dict[str, AuditedFit]:
     usual = {"n_init": 1, "n_synthetic": 20}
     return {
-        "few rows": Gate(usual, 3, _CORNER),
-        "its steps": Gate({"n_public": _PUBLIC_ROWS, **usual}, 6, _CLUSTER),
+        "few rows": AuditedFit(usual, 3, _CORNER),
+        "its steps": AuditedFit({"n_public": _PUBLIC_ROWS, **usual}, 6, _CLUSTER),
     }
 
 
 REGISTRY = (
-    Entry(
+    EstimatorEntry(
         "UniformGrid",
         "shoal.synopsis",
         replays=lambda: {"": {}, "sparse": {"cells": 64, "sparse": True}},
         gates=lambda: {
-            "": Gate({"cells": 4}, 2, _CORNER),
-            "sparse": Gate({"cells": 16, "sparse": True}, 2, _NOBODY),
+            "": AuditedFit({"cells": 4}, 2, _CORNER),
+            "sparse": AuditedFit({"cells": 16, "sparse": True}, 2, _NOBODY),
         },
     ),
-    Entry(
+    EstimatorEntry(
         "AdaptiveGrid",
         "shoal.synopsis",
         replays=lambda: {"": {}, "sparse": {"cells": 16, "sparse": True}},
         gates=lambda: {
-            "": Gate({"cells": 4}, 3, _CORNER),
-            "sparse": Gate({"cells": 4, "sparse": True}, 3, _TWICE),
+            "": AuditedFit({"cells": 4}, 3, _CORNER),
+            "sparse": AuditedFit({"cells": 4, "sparse": True}, 3, _TWICE),
         },
     ),
-    Entry(
+    EstimatorEntry(
         "PrivTree",
         "shoal.synopsis",
         replays=lambda: {"": {}},
-        gates=lambda: {"": Gate({}, 4, _CORNER)},
+        gates=lambda: {"": AuditedFit({}, 4, _CORNER)},
     ),
-    Entry("PrivateBounds", "shoal.synopsis", replays=lambda: {"": {}}),
-    Entry(
+    EstimatorEntry("PrivateBounds", "shoal.synopsis", replays=lambda: {"": {}}),
+    EstimatorEntry(
         "PrivateKMeans",
         "shoal.cluster",
         "_kmeans",
@@ -239,7 +239,7 @@ REGISTRY = (
         gates=_kmeans_gates,
         fits=_kmeans_fits,
     ),
-    Entry(
+    EstimatorEntry(
         "WaveCluster",
         "shoal.cluster",
         "_wave",
@@ -249,7 +249,7 @@ REGISTRY = (
         gates=_wave_gates,
         fits=_wave_fits,
     ),
-    Entry(
+    EstimatorEntry(
         "MixedSynopsis",
         "shoal.synopsis",
         is_mixed=True,
@@ -258,11 +258,11 @@ REGISTRY = (
             "a row replaced": {"privacy": PureDP(Fraction(1), neighbours="replace-one")},
         },
         gates=lambda: {
-            "": Gate({}, 2, _CORNER),
-            "with a pair": Gate({"n_public": 300}, 3, _NOBODY),
+            "": AuditedFit({}, 2, _CORNER),
+            "with a pair": AuditedFit({"n_public": 300}, 3, _NOBODY),
         },
     ),
-    Entry(
+    EstimatorEntry(
         "PrivateKPrototypes",
         "shoal.cluster",
         "_prototypes",
@@ -273,6 +273,6 @@ REGISTRY = (
         gates=_prototypes_gates,
     ),
     # Learnt from reports, on which the budget was spent: nothing of theirs is audited here.
-    Entry("LocalClusterer", "shoal.cluster", "local"),
-    Entry("RoundsModel", "shoal.cluster", "rounds"),
+    EstimatorEntry("LocalClusterer", "shoal.cluster", "local"),
+    EstimatorEntry("RoundsModel", "shoal.cluster", "rounds"),
 )

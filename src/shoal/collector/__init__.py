@@ -26,9 +26,12 @@ if TYPE_CHECKING:
     from shoal.collector._server import create_app, serve
     from shoal.collector._storage import Store
     from shoal.collector._wire import who_of
+    from shoal.collector.client import Client, Notebook
 
 _MODULE_OF = {
     "Campaign": "_campaign",
+    "Client": "client",
+    "Notebook": "client",
     "Store": "_storage",
     "add_openings": "_openings",
     "are_distinct": "_openings",
@@ -48,6 +51,8 @@ _MODULE_OF = {
 
 __all__ = [
     "Campaign",
+    "Client",
+    "Notebook",
     "Store",
     "add_openings",
     "are_distinct",

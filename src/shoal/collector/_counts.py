@@ -8,7 +8,7 @@ import numpy as np
 
 from shoal.arrays import Floats
 from shoal.cluster.kmeans import weighted_centers
-from shoal.cluster.local.methods import Cells, density_of, likely_groups
+from shoal.cluster.local.methods import CellCounts, density_of, likely_groups
 from shoal.domain import Box
 from shoal.randomness import Randomness
 
@@ -66,7 +66,7 @@ def centers_of_counts(
     """
     units = (box.high - box.low) / 2
     edges = tuple(np.linspace(-1, 1, m + 1) for m in shape)
-    cells = Cells(edges, np.asarray(counts, dtype=np.float64), deviation, n)
+    cells = CellCounts(edges, np.asarray(counts, dtype=np.float64), deviation, n)
     points, weights = density_of(cells, likely_groups(cells, n_clusters, rng.compute))
     centers = weighted_centers(points, weights, n_clusters, rng, _RUNS)
     return np.asarray(box.clip(centers * units + (box.low + box.high) / 2))

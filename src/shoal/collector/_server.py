@@ -99,7 +99,7 @@ def create_app(
     return app
 
 
-class Gate:
+class RequestGate:
     """Checks the limits before anything is read, counts every answer and sets headers."""
 
     def __init__(self, app: Any, service: Service) -> None:
@@ -150,7 +150,7 @@ def _add_limits(app: "FastAPI", service: Service) -> None:
     async def refuse(request: Request, error: WireError) -> JSONResponse:
         return _refusal(error)
 
-    app.add_middleware(Gate, service=service)
+    app.add_middleware(RequestGate, service=service)
 
 
 def _add_documents(app: "FastAPI", service: Service) -> None:

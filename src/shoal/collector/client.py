@@ -741,8 +741,12 @@ class Client:
         Of the server, without ``/v1``.
     key
         The operator's public key, pinned: 32 bytes.
+    notebook
+        The person's notebook.
     token
         From the person's invitation; None in an open campaign.
+    limits
+        What the person allows.
     send
         Sends a request; replaced in tests.
     pause

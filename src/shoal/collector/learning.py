@@ -23,14 +23,14 @@ from shoal.randomness import Randomness
 
 def reports_of(campaign: Campaign, store: Store, number: int = 0) -> Reports:
     """Return the reports of a round, in the order of their codes: nobody's place is kept."""
-    question = question_in(campaign, store, number)
+    question = _question_in(campaign, store, number)
     values = _codes(store.sums(number))
     if question["mechanism"] == "residual_sign":
         values = np.column_stack(np.divmod(values, client.codes_of(question)))
     return Reports(values, mechanism_of(question, campaign.names))
 
 
-def question_in(campaign: Campaign, store: Store, number: int) -> dict[str, Any]:
+def _question_in(campaign: Campaign, store: Store, number: int) -> dict[str, Any]:
     """Return what a round asked."""
     question: Any = campaign.document["rounds"][number]["question"]
     if question == "later":
@@ -147,7 +147,7 @@ def alarms(campaign: Campaign, store: Store) -> dict[str, float]:
         sums = store.sums(number)
         if not sums:
             continue
-        question = question_in(campaign, store, number)
+        question = _question_in(campaign, store, number)
         code, n = np.array(list(sums)), np.array(list(sums.values()))
         column, code = np.divmod(code, client.codes_of(question))
         if question["mechanism"] == "residual_sign":
@@ -178,11 +178,11 @@ def capped_centers(campaign: Campaign, store: Store, rng: Randomness) -> tuple[F
 # ---- rounds
 
 
-def rounds_of(campaign: Campaign, store: Store, number: int) -> Any:
+def _rounds_of(campaign: Campaign, store: Store, number: int) -> Any:
     """Return the state of a collection in three rounds, before the reports of a round."""
     from shoal.cluster import LocalRounds
 
-    document, question = campaign.document, question_in(campaign, store, number)
+    document, question = campaign.document, _question_in(campaign, store, number)
     centers = question.get("centers")
     state = LocalRounds(
         box_of(document),
@@ -206,7 +206,7 @@ def advance(
     campaign: Campaign, store: Store, number: int, private: Any, seed: int | None = None
 ) -> Floats:
     """Close a round, learn from it, and publish the next question; return the centres so far."""
-    state = rounds_of(campaign, store, number)
+    state = _rounds_of(campaign, store, number)
     digest = store.close_round(number)
     own = reports_of(campaign, store, number)
     reports = Reports(_enough(own).values, state.mechanism)
@@ -274,7 +274,7 @@ def center_errors(
     return scatter_of_centers(centers, grid.domain, learn_again, runs)
 
 
-def promise_text(document: dict[str, Any]) -> str:
+def _promise_text(document: dict[str, Any]) -> str:
     """Return what a campaign promises about its groups, in one sentence without its full stop."""
     epsilon = document["epsilon"]
     if document["setting"] == "two_aggregators":
@@ -314,6 +314,6 @@ def model_document(
         "centers": [[repr(float(c)) for c in center] for center in centers],
         "units": [repr(float(unit)) for unit in units],
         "n_reports": n_reports,
-        "guarantee": promise_text(campaign.document),
+        "guarantee": _promise_text(campaign.document),
         "control": control,
     }

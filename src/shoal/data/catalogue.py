@@ -125,7 +125,7 @@ def _read(path: Path) -> pa.Table:
     if "_hierarchy_" in path.name:
         return _read_hierarchy(path)
     source = source_of_path(path)
-    return parse_number_columns(pa.Table.from_batches(source.batches(source.names)))
+    return _parse_number_columns(pa.Table.from_batches(source.batches(source.names)))
 
 
 def _read_hierarchy(path: Path) -> pa.Table:
@@ -135,14 +135,15 @@ def _read_hierarchy(path: Path) -> pa.Table:
     return pa.table(columns, names=[f"level{i}" for i in range(len(columns))])
 
 
-def parse_number_columns(table: pa.Table) -> pa.Table:
+def _parse_number_columns(table: pa.Table) -> pa.Table:
     """Convert each column of text to numbers if all its cells are numbers.
 
     For tables that are public: one cell decides how its whole column is read.
 
     Examples
     --------
-    >>> parse_number_columns(pa.table({"age": ["31", "NA"], "plz": ["01219", "70173"]})).to_pydict()
+    >>> table = pa.table({"age": ["31", "NA"], "plz": ["01219", "70173"]})
+    >>> _parse_number_columns(table).to_pydict()
     {'age': [31, None], 'plz': ['01219', '70173']}
     """
     columns = [_parse_column(column.combine_chunks()) for column in table.columns]

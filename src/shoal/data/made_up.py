@@ -28,19 +28,19 @@ _WAYS = (
 _FIRST_AGE = np.array([6, 12, 15])  # of a stage, which takes six years
 
 
-class MadeUp(NamedTuple):
+class _MadeUpTable(NamedTuple):
     """A made-up table."""
 
     table: Callable[[int, int], pa.Table]
     domain: Schema
 
 
-def visits(n: int = 10_000, seed: int = 0) -> pa.Table:
+def _draw_visits(n: int = 10_000, seed: int = 0) -> pa.Table:
     """Draw visitors of an invented clinic, in three groups by age and number of visits.
 
     Examples
     --------
-    >>> visits(3).column_names
+    >>> _draw_visits(3).column_names
     ['age', 'visits', 'group']
     """
     rng = np.random.default_rng(seed)
@@ -50,12 +50,12 @@ def visits(n: int = 10_000, seed: int = 0) -> pa.Table:
     return pa.table({"age": age, "visits": number, "group": group})
 
 
-def trips(n: int = 10_000, seed: int = 0) -> pa.Table:
+def _draw_trips(n: int = 10_000, seed: int = 0) -> pa.Table:
     """Draw where trips begin in an invented city, each by a rider of their own.
 
     Examples
     --------
-    >>> trips(3).column_names
+    >>> _draw_trips(3).column_names
     ['rider', 'lat', 'lon']
     """
     rng = np.random.default_rng(seed)
@@ -66,7 +66,7 @@ def trips(n: int = 10_000, seed: int = 0) -> pa.Table:
     return pa.table({"rider": riders, "lat": at[:, 0], "lon": at[:, 1]})
 
 
-def school(n: int = 10_000, seed: int = 0) -> pa.Table:
+def _draw_school(n: int = 10_000, seed: int = 0) -> pa.Table:
     """Draw pupils of an invented school network, who practise online in five ways.
 
     Numbers and categories: stage, where they live, device, time of day and age; how often and how
@@ -74,7 +74,7 @@ def school(n: int = 10_000, seed: int = 0) -> pa.Table:
 
     Examples
     --------
-    >>> school(3).column_names[:3]
+    >>> _draw_school(3).column_names[:3]
     ['stage', 'lives_in', 'device']
     """
     rng = np.random.default_rng(seed)
@@ -114,9 +114,9 @@ def _clinic() -> Schema:
     return Schema.of({"version": 1, "columns": columns})
 
 
-MADE_UP: dict[str, MadeUp] = {
-    "school": MadeUp(school, _school()),
-    "students": MadeUp(students, Schema.of_box(students_schema().box)),
-    "visits": MadeUp(visits, _clinic()),
-    "trips": MadeUp(trips, _city()),
+MADE_UP: dict[str, _MadeUpTable] = {
+    "school": _MadeUpTable(_draw_school, _school()),
+    "students": _MadeUpTable(students, Schema.of_box(students_schema().box)),
+    "visits": _MadeUpTable(_draw_visits, _clinic()),
+    "trips": _MadeUpTable(_draw_trips, _city()),
 }

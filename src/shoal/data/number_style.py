@@ -30,12 +30,12 @@ def is_written_so(cells: pa.Array, style: NumberStyle) -> pa.Array:
     )
 
 
-def to_plain_numbers(cells: pa.Array, style: NumberStyle) -> pa.Array:
+def _to_plain_numbers(cells: pa.Array, style: NumberStyle) -> pa.Array:
     """Return the cells with numbers of a style written like 1234.5; others stay as they are.
 
     Examples
     --------
-    >>> to_plain_numbers(pa.array(["1.234,5", "-7", "1 000", "York", None]), "1.234,5").to_pylist()
+    >>> _to_plain_numbers(pa.array(["1.234,5", "-7", "1 000", "York", None]), "1.234,5").to_pylist()
     ['1234.5', '-7', '1000', 'York', None]
     """
     thousands, decimal = _MARKS[style]
@@ -52,5 +52,5 @@ def write_plain_table(source: Source, file: Any, style: NumberStyle) -> None:
     schema = pa.schema([(name, pa.string()) for name in source.names])
     text = CSVText(file, schema)
     for batch in source.batches(source.names):
-        columns = [to_plain_numbers(cells.cast(pa.string()), style) for cells in batch.columns]
+        columns = [_to_plain_numbers(cells.cast(pa.string()), style) for cells in batch.columns]
         text.write(pa.record_batch(columns, schema=schema))

@@ -1,6 +1,6 @@
 """The interface of a table that is counted and queried where its rows are.
 
-A table on this machine is ``shoal.anonymize.table.Table``, one in a Spark frame
+A table on this machine is ``shoal.anonymize.table.QueriedTable``, one in a Spark frame
 ``shoal.engine.spark._table.SparkTable``; ``shoal.engine._entry.by_engine`` tells them apart.
 """
 
@@ -18,7 +18,7 @@ from shoal.engine.screen import Screen
 BlockTask = Callable[[Iterable[pa.RecordBatch]], Iterator[pa.RecordBatch]]
 
 
-class Table(Protocol):
+class _AnyTable(Protocol):
     """A table that answers questions about its rows, on either engine."""
 
     @property
@@ -89,7 +89,7 @@ class OutputPlace(Protocol):
         """Give the table and the text about it their final names."""
 
 
-class FrameTable(Table, Protocol):
+class FrameTable(_AnyTable, Protocol):
     """A table whose rows stay on a cluster."""
 
     @property
@@ -118,7 +118,7 @@ class FrameTable(Table, Protocol):
     def sample(self, columns: Sequence[str], n: int, seed: int) -> pa.Table:
         """Bring at most ``n`` random rows of these columns to this machine."""
 
-    def added_up(self, task: BlockTask, schema: pa.Schema) -> AbstractContextManager[Table]:
+    def added_up(self, task: BlockTask, schema: pa.Schema) -> AbstractContextManager[_AnyTable]:
         """Run a task on blocks of all columns and add up equal lines by the last column.
 
         It is kept while the context lasts.

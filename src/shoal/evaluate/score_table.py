@@ -46,7 +46,7 @@ class Clustering:
 
 
 @dataclass(frozen=True, eq=False)
-class ScoredRows:
+class _ScoredRows:
     """The rows, if given, as they are and in the units in which clusters were found.
 
     Parameters
@@ -64,7 +64,7 @@ class ScoredRows:
     scale: Callable[[Any], Floats]
 
     @classmethod
-    def of(cls, rows: Any, model: Any) -> "ScoredRows":
+    def of(cls, rows: Any, model: Any) -> "_ScoredRows":
         """Scale the rows to the model's units: its own, half sides of its box, or raw ones.
 
         Parameters
@@ -201,7 +201,7 @@ def score(
             rows, against=against, control=control, random_state=random_state
         )
         return table
-    scored_rows = ScoredRows.of(rows, result)
+    scored_rows = _ScoredRows.of(rows, result)
     own = scored_rows.clustering(result)
     plain = scored_rows.reference(against, own.count, random_state)
     without = tuple(scored_rows.clustering(one) for one in controls_of(control))
@@ -279,7 +279,7 @@ def controls_of(control: Any) -> list[Any]:
 
 
 def _measures(
-    scored_rows: ScoredRows, comparison: Comparison, random_state: int
+    scored_rows: _ScoredRows, comparison: Comparison, random_state: int
 ) -> Iterator[Score]:
     plain, X = comparison.plain, scored_rows.scaled
     yield from agreement_scores(plain)

@@ -15,7 +15,7 @@ from shoal.report.reproduction import CANNOT_TEST, DOES_NOT_HOLD, HOLDS
 
 
 @dataclass(frozen=True)
-class Method:
+class Review:
     """A line of the review.
 
     Parameters
@@ -39,66 +39,66 @@ class Method:
 FIRST, SECOND = "Table 2.1", "Table 2.2"
 NO_CODE = "Neither code nor a full description is at hand; the idea is listed for completeness."
 METHODS = (
-    Method(FIRST, "Sun et al. 2022, PrivBV", "(epsilon, delta)-LDP",
+    Review(FIRST, "Sun et al. 2022, PrivBV", "(epsilon, delta)-LDP",
            "epsilon for each bit; two vectors differ in many", "LocalGrid, one report a record",
            twin="epsilon a bit claimed for a vector"),
-    Method(FIRST, "Huang et al. 2021, distributed k-means on intervals", "condensed LDP",
+    Review(FIRST, "Huang et al. 2021, distributed k-means on intervals", "condensed LDP",
            "each round is a release: rounds add up", "LocalClusterer, one report, all rounds free",
            twin="rounds not counted"),
-    Method(FIRST, "Stemmer 2021, locally private k-means", "LDP",
+    Review(FIRST, "Stemmer 2021, locally private k-means", "LDP",
            "(epsilon, delta), for tables far larger than here", "LocalClusterer",
            why="Its constants need millions of people; only its promise can be read."),
-    Method(FIRST, "Yuan et al. 2021, LDPK and ELDPK", "LDP",
+    Review(FIRST, "Yuan et al. 2021, LDPK and ELDPK", "LDP",
            "a vector of clusters that keeps its bits costs epsilon for each round",
            "LocalPrototypes, one report over four rounds", twin="a bit that is never cleared"),
-    Method(FIRST, "Bozdemir et al. 2021, ppDBSCAN", "DP",
+    Review(FIRST, "Bozdemir et al. 2021, ppDBSCAN", "DP",
            "secure computation: nobody sees inputs, and the exact result leaves",
            "WaveCluster for groups of any shape",
            why="It promises nothing about its result, so there is no epsilon to test."),
-    Method(FIRST, "Cai et al. 2020, DP-AP", "DP",
+    Review(FIRST, "Cai et al. 2020, DP-AP", "DP",
            "exemplars are rows, published as they are", "PrivateKMeans, or AP on a synopsis",
            twin="exemplars that are rows"),
-    Method(FIRST, "Xia et al. 2020, LDPKmeans", "LDP",
+    Review(FIRST, "Xia et al. 2020, LDPKmeans", "LDP",
            "the slot of a string shows whether its owner changed cluster",
            "LocalClusterer, one report", twin="a string that hops between slots"),
-    Method(FIRST, "Xia et al. 2020, first form", "LDP",
+    Review(FIRST, "Xia et al. 2020, first form", "LDP",
            "the true cluster is sent in every round", "clients label themselves and send nothing",
            twin="true cluster label sent each round"),
-    Method(FIRST, "Sun et al. 2019, distance-aware bit vectors", "LDP",
+    Review(FIRST, "Sun et al. 2019, distance-aware bit vectors", "LDP",
            "epsilon for each bit, claimed for the vector", "LocalGrid, one report a record",
            twin="epsilon a bit claimed for a vector"),
-    Method(FIRST, "Nissim, Stemmer 2018, LDP-GoodCenter", "(epsilon, delta)-LDP",
+    Review(FIRST, "Nissim, Stemmer 2018, LDP-GoodCenter", "(epsilon, delta)-LDP",
            "as claimed, by its proof", "LocalClusterer", why=NO_CODE),
-    Method(FIRST, "Kaplan, Stemmer 2018, LSH procedure", "(epsilon, delta)-DP",
+    Review(FIRST, "Kaplan, Stemmer 2018, LSH procedure", "(epsilon, delta)-DP",
            "as claimed, by its proof", "PrivateKMeans", why=NO_CODE),
-    Method(FIRST, "Su et al. 2015, EUGkM", "DP",
+    Review(FIRST, "Su et al. 2015, EUGkM", "DP",
            "epsilon-DP with noise on every cell, the empty ones too", "UniformGrid, PrivateKMeans",
            case="geometric"),
-    Method(FIRST, "Su et al. 2015, DPLloyd", "DP",
+    Review(FIRST, "Su et al. 2015, DPLloyd", "DP",
            "epsilon-DP: counts and sums of every cluster, the empty ones too",
            "PrivateKMeans(method='lloyd')", case="geometric"),
-    Method(FIRST, "DPLloyd in a library that leaves empty clusters without noise", "DP",
+    Review(FIRST, "DPLloyd in a library that leaves empty clusters without noise", "DP",
            "a centre beyond all starts shows that somebody is there",
            "PrivateKMeans(method='lloyd')", twin="Lloyd that skips empty clusters"),
-    Method(FIRST, "Nissim et al. 2007, sample and aggregate", "(epsilon, delta)-LDP",
+    Review(FIRST, "Nissim et al. 2007, sample and aggregate", "(epsilon, delta)-LDP",
            "central, not local: a holder of all rows adds the noise", "none",
            why="The review's 'LDP' is a slip: the method has a trusted holder. " + NO_CODE),
-    Method(SECOND, "Wang et al. 2019, Piecewise", "LDP", "epsilon-LDP for the whole record",
+    Review(SECOND, "Wang et al. 2019, Piecewise", "LDP", "epsilon-LDP for the whole record",
            "Piecewise", case="piecewise d=2"),
-    Method(SECOND, "Wang et al. 2019, Piecewise as the thesis uses it", "LDP",
+    Review(SECOND, "Wang et al. 2019, Piecewise as the thesis uses it", "LDP",
            "epsilon on every column: d epsilon", "Piecewise",
            twin="Piecewise, epsilon on every column, d = 2"),
-    Method(SECOND, "Duchi et al. 2017, minimax", "LDP",
+    Review(SECOND, "Duchi et al. 2017, minimax", "LDP",
            "epsilon + ln(1 + e^-epsilon) in its printed even form", "Duchi, ties in one half",
            twin="Duchi with ties in both halves, d = 2"),
-    Method(SECOND, "Nguyen et al. 2016, Harmony", "epsilon-LDP", "epsilon-LDP", "Harmony",
+    Review(SECOND, "Nguyen et al. 2016, Harmony", "epsilon-LDP", "epsilon-LDP", "Harmony",
            case="harmony d=2"),
-    Method(SECOND, "Geng et al. 2015, staircase", "DP", "epsilon for a whole domain", "Staircase",
+    Review(SECOND, "Geng et al. 2015, staircase", "DP", "epsilon for a whole domain", "Staircase",
            case="staircase"),
-    Method(SECOND, "Geng et al. 2015, staircase per unit of distance", "epsilon per unit",
+    Review(SECOND, "Geng et al. 2015, staircase per unit of distance", "epsilon per unit",
            "all of epsilon between two stairs", "NDLaplace",
            twin="Staircase sold as MetricDP"),
-    Method(SECOND, "Soria-Comas, Domingo-Ferrer 2013", "epsilon-DP",
+    Review(SECOND, "Soria-Comas, Domingo-Ferrer 2013", "epsilon-DP",
            "as claimed; optimal noise on the line", "Geometric, Staircase", why=NO_CODE),
 )  # fmt: skip
 # Data sets of table 2.3, and their names here; None: not at hand.
@@ -150,7 +150,7 @@ def conclude(results: Results, quick: bool) -> Reproduction:
     )
 
 
-def _claim(method: Method, results: Results) -> Claim:
+def _claim(method: Review, results: Results) -> Claim:
     text = f"{method.name}, as described: {method.claimed}."
     kind, name = ("twin", method.twin) if method.twin else ("case", method.case)
     rows = results.rows("audits", kind=kind, name=name) if name else []

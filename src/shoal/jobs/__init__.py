@@ -14,7 +14,13 @@ from typing import TYPE_CHECKING
 from shoal._lazy import names_when_used
 
 if TYPE_CHECKING:
-    from shoal.jobs._clustering import METHODS, Options, WaveOptions, method_named, parse_groups
+    from shoal.jobs._clustering import (
+        METHODS,
+        ClusterOptions,
+        WaveOptions,
+        method_named,
+        parse_groups,
+    )
     from shoal.jobs._engine import VERBOSE, Engines
     from shoal.jobs._group_names import is_model_folder
     from shoal.jobs._progress import (
@@ -25,7 +31,7 @@ if TYPE_CHECKING:
         State,
         tell_spending,
     )
-    from shoal.jobs._release import GroupsRequest, Released, name_released, release_groups
+    from shoal.jobs._release import GroupsRequest, ReleasedGroups, name_released, release_groups
     from shoal.jobs._resume import note_spending, resumed_lines
     from shoal.jobs._table import (
         Preview,
@@ -53,12 +59,12 @@ _MODULE_OF = {
     "FIRST_STEP": "_progress",
     "GroupsRequest": "_release",
     "METHODS": "_clustering",
-    "Options": "_clustering",
+    "ClusterOptions": "_clustering",
     "PROGRESS_FILE": "_progress",
     "Preview": "_table",
     "Progress": "_progress",
     "ProgressFile": "_progress",
-    "Released": "_release",
+    "ReleasedGroups": "_release",
     "ReleasedTable": "_table",
     "ReportsRequest": "reports._release",
     "SchemaDraft": "drafts._schema_draft",
@@ -95,13 +101,13 @@ __all__ = [
     "METHODS",
     "PROGRESS_FILE",
     "VERBOSE",
+    "ClusterOptions",
     "Engines",
     "GroupsRequest",
-    "Options",
     "Preview",
     "Progress",
     "ProgressFile",
-    "Released",
+    "ReleasedGroups",
     "ReleasedTable",
     "ReportsRequest",
     "SchemaDraft",

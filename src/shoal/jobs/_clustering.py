@@ -62,12 +62,12 @@ class WaveOptions:
         return {name: value for name, value in given.items() if value is not None}
 
 
-# Settings of `Options` that do not decide what is released, or are described in another way.
+# Settings of `ClusterOptions` that do not decide what is released, or are described in another way.
 _WRITTEN_APART = ("box", "schema", "n_clusters", "waves", "init", "ledger", "seed")
 
 
 @dataclass(frozen=True)
-class Options:
+class ClusterOptions:
     """The options of one run: public settings, parsed and checked.
 
     Parameters
@@ -128,7 +128,7 @@ class Options:
         """Return all that decides what is released, and nothing about how it is shown."""
         named = {
             each.name: getattr(self, each.name)
-            for each in fields(Options)
+            for each in fields(ClusterOptions)
             if each.name not in _WRITTEN_APART
         }
         groups = None if self.n_clusters is None else list(self.n_clusters)
@@ -185,7 +185,7 @@ class Options:
         }
 
 
-class Method(NamedTuple):
+class ClusterMethod(NamedTuple):
     """A clustering method of the command line.
 
     Parameters
@@ -195,11 +195,11 @@ class Method(NamedTuple):
     """
 
     description: str
-    build: Callable[[Options], Any]
+    build: Callable[[ClusterOptions], Any]
     page: str
 
 
-def method_named(word: str) -> Method:
+def method_named(word: str) -> ClusterMethod:
     """Return the method of this name.
 
     Parameters
@@ -287,7 +287,7 @@ def public_rows(path: Path, box: "Box | None") -> "Floats":
     return np.column_stack([table[name].to_numpy() for name in box.names])
 
 
-def build_kmeans(method: str, options: Options) -> Any:
+def build_kmeans(method: str, options: ClusterOptions) -> Any:
     """Return an unfitted ``PrivateKMeans`` with these options."""
     from shoal.cluster import PrivateKMeans
 
@@ -312,7 +312,7 @@ def build_kmeans(method: str, options: Options) -> Any:
     )
 
 
-def build_prototypes(options: Options) -> Any:
+def build_prototypes(options: ClusterOptions) -> Any:
     """Return an unfitted ``PrivateKPrototypes`` with these options."""
     from shoal.cluster import PrivateKPrototypes
     from shoal.domain import Schema
@@ -344,7 +344,7 @@ def build_prototypes(options: Options) -> Any:
     return PrivateKPrototypes(options.n_clusters[0] if one else options.n_clusters, **common)
 
 
-def build_wave(options: Options) -> Any:
+def build_wave(options: ClusterOptions) -> Any:
     """Return an unfitted ``WaveCluster`` with these options."""
     from shoal.cluster import WaveCluster
 
@@ -360,11 +360,11 @@ def build_wave(options: Options) -> Any:
     return WaveCluster(**options.waves.settings, **options.common)
 
 
-def _of_kmeans(description: str, method: str) -> Method:
-    return Method(description, partial(build_kmeans, method), "shoal.pages._kmeans")
+def _of_kmeans(description: str, method: str) -> ClusterMethod:
+    return ClusterMethod(description, partial(build_kmeans, method), "shoal.pages._kmeans")
 
 
-METHODS: dict[str, Method] = {
+METHODS: dict[str, ClusterMethod] = {
     "kmeans": _of_kmeans("the best for this number of columns, rows and groups", "auto"),
     "adaptive-grid": _of_kmeans(
         "k-means on a grid that is finer where people are", "adaptive-grid"
@@ -373,12 +373,12 @@ METHODS: dict[str, Method] = {
     "privtree": _of_kmeans("k-means on a tree of halved cells", "privtree"),
     "lloyd": _of_kmeans("noisy steps of Lloyd's algorithm, a baseline", "lloyd"),
     "hybrid": _of_kmeans("an even grid, then one noisy step, a baseline", "hybrid"),
-    "prototypes": Method(
+    "prototypes": ClusterMethod(
         "groups in a table with categories, which kmeans turns to by itself",
         build_prototypes,
         "shoal.pages._prototypes",
     ),
-    "wave": Method(
+    "wave": ClusterMethod(
         "groups of any shape: cells that stand out and touch", build_wave, "shoal.pages._wave"
     ),
 }

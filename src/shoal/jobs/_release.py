@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from shoal.errors import InvalidSetting, sentence, setting
-from shoal.jobs._clustering import METHODS, Options, method_named, parse_groups, public_rows
+from shoal.jobs._clustering import METHODS, ClusterOptions, method_named, parse_groups, public_rows
 from shoal.jobs._engine import Engines
 from shoal.jobs._for_holder import changed_row_texts, check_curator_page, write_curator_page
 from shoal.jobs._group_names import check_names, name_groups, parse_names
@@ -27,7 +27,7 @@ _SAID_BEFORE = ("sentences", "lead", "limits", "limits_in_all", "label", "ledger
 
 
 @dataclass(frozen=True, kw_only=True)
-class GroupsRequest(Options):
+class GroupsRequest(ClusterOptions):
     """A release of groups that is asked for: a table, what is public of it, and where it goes.
 
     Parameters
@@ -157,7 +157,7 @@ class GroupsRequest(Options):
 
 
 @dataclass(frozen=True)
-class Released:
+class ReleasedGroups:
     """What a job left: what its page says, and where it lies.
 
     Parameters
@@ -199,7 +199,7 @@ class Released:
         }
 
 
-def release_groups(request: GroupsRequest, progress: Progress | None = None) -> Released:
+def release_groups(request: GroupsRequest, progress: Progress | None = None) -> ReleasedGroups:
     """Find the groups of a table with differential privacy, and write what may be published.
 
     Everything is written, or nothing; a run that was killed after it had paid is continued by the
@@ -270,7 +270,7 @@ def release_groups(request: GroupsRequest, progress: Progress | None = None) -> 
             write_curator_page(curator_part, shown, for_holder, request.ledger)
         outputs.publish()  # before the ledger forgets the run: else it would pay again
     files = tuple(output / name for name in made)
-    return Released(
+    return ReleasedGroups(
         page=page,
         folder=output,
         files=files,
@@ -281,7 +281,7 @@ def release_groups(request: GroupsRequest, progress: Progress | None = None) -> 
     )
 
 
-def name_released(request: GroupsRequest) -> Released:
+def name_released(request: GroupsRequest) -> ReleasedGroups:
     """Write released groups again under the publisher's titles; nothing is read or paid.
 
     Title and publisher of the page, and what it said of the ledger, stay as they were.
@@ -319,7 +319,7 @@ def name_released(request: GroupsRequest) -> Released:
         made = _write_page(page, folder, request, written, earlier)
         outputs.publish()
     files = tuple(output / name for name in made)
-    return Released(page, output, files, is_published=_is_published(page, request))
+    return ReleasedGroups(page, output, files, is_published=_is_published(page, request))
 
 
 def _write_described(model: Any, folder: Path) -> list[dict[str, str]]:

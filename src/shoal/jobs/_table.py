@@ -14,7 +14,7 @@ from shoal.jobs._table_inputs import is_uri
 if TYPE_CHECKING:
     from shoal.anonymize import Policy, RunResult
     from shoal.anonymize.advice import Advice
-    from shoal.anonymize.problem import Outcome, Problem
+    from shoal.anonymize.problem import Problem, SearchOutcome
     from shoal.pages.page import Page
 
 
@@ -60,7 +60,7 @@ class Preview:
     """
 
     problem: "Problem"
-    outcome: "Outcome | None"
+    outcome: "SearchOutcome | None"
     identifying: Mapping[str, float]
     advice: "tuple[Advice, ...]" = ()
 

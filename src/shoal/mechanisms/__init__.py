@@ -16,13 +16,14 @@ The words of this package:
 - *raw* units are those of the columns, *scaled* ones those in which distances are measured.
 """
 
-from shoal.mechanisms.central._exponential import Choices, Exponential, Intervals
+from shoal.mechanisms.central._exponential import Choices, Exponential, ScoredIntervals
 from shoal.mechanisms.central._gaussian import Gaussian
 from shoal.mechanisms.central._geometric import Geometric
 from shoal.mechanisms.central._k_norm import KNorm
 from shoal.mechanisms.central._product_norm import ProductNorm
 from shoal.mechanisms.central._tree_splits import Splits, TreeCounts, TreeSplits
 from shoal.mechanisms.local._mixed import Mixed
+from shoal.mechanisms.local._reports import Reports
 from shoal.mechanisms.local.bounded._duchi import Duchi
 from shoal.mechanisms.local.bounded._harmony import Harmony
 from shoal.mechanisms.local.bounded._hybrid import Hybrid
@@ -35,9 +36,8 @@ from shoal.mechanisms.local.categories._randomized_response import RandomizedRes
 from shoal.mechanisms.local.categories._unary_encoding import UnaryEncoding, frequency_oracle
 from shoal.mechanisms.local.laplace._nd_laplace import NDLaplace, PlanarLaplace, SphericalLaplace
 from shoal.mechanisms.local.laplace._prior import Prior
+from shoal.mechanisms.local.laplace._remaps import bayes_remap, clamp, snap
 from shoal.mechanisms.local.laplace._restrict import Restrict
-from shoal.mechanisms.local.laplace.remaps import bayes_remap, clamp, snap
-from shoal.mechanisms.local.reports import Reports
 
 __all__ = [
     "Choices",
@@ -47,7 +47,6 @@ __all__ = [
     "Geometric",
     "Harmony",
     "Hybrid",
-    "Intervals",
     "KNorm",
     "LocalGrid",
     "Mixed",
@@ -60,6 +59,7 @@ __all__ = [
     "RandomizedResponse",
     "Reports",
     "Restrict",
+    "ScoredIntervals",
     "SphericalLaplace",
     "Splits",
     "SquareWave",

@@ -19,7 +19,6 @@ from shoal.mechanisms import (
     Geometric,
     Harmony,
     Hybrid,
-    Intervals,
     KNorm,
     LocalGrid,
     Mixed,
@@ -30,6 +29,7 @@ from shoal.mechanisms import (
     ProductNorm,
     RandomizedResponse,
     Restrict,
+    ScoredIntervals,
     SphericalLaplace,
     Splits,
     SquareWave,
@@ -76,7 +76,7 @@ class Pair(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Entry:
+class MechanismEntry:
     """A mechanism, and what others need to know of it.
 
     Parameters
@@ -224,11 +224,11 @@ def _exponential() -> dict[str, Pair]:
     }
 
 
-def _ranks(sums: list[int], top: int = 16) -> Intervals:
+def _ranks(sums: list[int], top: int = 16) -> ScoredIntervals:
     """Score points by how far their rank is from the middle, on a public range; in halves."""
     inside = sorted(min(each, top) for each in sums)
     ranks = range(len(inside), -1, -1)
-    return Intervals([0, *inside, top], [-abs(rank - len(inside) // 2) for rank in ranks])
+    return ScoredIntervals([0, *inside, top], [-abs(rank - len(inside) // 2) for rank in ranks])
 
 
 def _one_row_at_the_left(splits: Splits) -> Any:
@@ -237,29 +237,29 @@ def _one_row_at_the_left(splits: Splits) -> Any:
 
 
 REGISTRY = (
-    Entry(NDLaplace, NDLaplace, _ROWS, _nd_laplace, "nd-laplace"),
-    Entry(
+    MechanismEntry(NDLaplace, NDLaplace, _ROWS, _nd_laplace, "nd-laplace"),
+    MechanismEntry(
         PlanarLaplace,
         PlanarLaplace,
         _ROWS,
         lambda: {"planar-laplace, scaled": _scaled_laplace(PlanarLaplace, 2)},
         "planar-laplace",
     ),
-    Entry(
+    MechanismEntry(
         SphericalLaplace,
         SphericalLaplace,
         np.zeros((2, 3)),
         lambda: {"spherical-laplace, scaled": _scaled_laplace(SphericalLaplace, 3)},
         "spherical-laplace",
     ),
-    Entry(
+    MechanismEntry(
         Restrict,
         lambda epsilon: Restrict(NDLaplace(epsilon), _PLANE),
         _ROWS,
         lambda: {"restrict": _restrict()},
         "restricted-laplace",
     ),
-    Entry(
+    MechanismEntry(
         Piecewise,
         Piecewise,
         _ROWS,
@@ -274,49 +274,49 @@ REGISTRY = (
         ),
         "piecewise",
     ),
-    Entry(
+    MechanismEntry(
         Duchi,
         Duchi,
         _ROWS,
         lambda: _corners(Duchi, "duchi", {2: 0.97, 3: 0.97, 4: 0.97}) | _half_flipped(),
         "duchi",
     ),
-    Entry(
+    MechanismEntry(
         Hybrid,
         Hybrid,
         _ROWS,
         lambda: {"hybrid": Pair(Hybrid(1.0), _ENDS, "both ends", 0.92)},
         "hybrid",
     ),
-    Entry(
+    MechanismEntry(
         Harmony,
         Harmony,
         _ROWS,
         lambda: _corners(Harmony, "harmony", {2: 0.98, 4: 0.97}),
         "harmony",
     ),
-    Entry(
+    MechanismEntry(
         PrivUnit,
         PrivUnit,
         _ROWS,
         lambda: _corners(PrivUnit, "priv-unit", {2: 0.67, 3: 0.74, 4: 0.82}),
         "privunit",
     ),
-    Entry(
+    MechanismEntry(
         SquareWave,
         lambda epsilon: SquareWave(epsilon, domain=_LINE),
         _ROWS[:, :1],
         lambda: {"square-wave": Pair(SquareWave(1.0), ([0.0], [1.0]), "both ends", 0.93)},
         "square-wave",
     ),
-    Entry(
+    MechanismEntry(
         Staircase,
         lambda epsilon: Staircase(epsilon, domain=_LINE),
         _ROWS[:, :1],
         lambda: {"staircase": Pair(Staircase(1.0, width=2), _ENDS, "both ends", 0.93)},
         "staircase",
     ),
-    Entry(
+    MechanismEntry(
         RandomizedResponse,
         lambda epsilon: RandomizedResponse(epsilon, _LETTERS),
         ["a", "c"],
@@ -327,7 +327,7 @@ REGISTRY = (
         },
         "randomized-response",
     ),
-    Entry(
+    MechanismEntry(
         UnaryEncoding,
         lambda epsilon: UnaryEncoding(epsilon, _LETTERS),
         ["a", "c"],
@@ -336,7 +336,7 @@ REGISTRY = (
         },
         "unary-encoding",
     ),
-    Entry(
+    MechanismEntry(
         Mixed,
         lambda epsilon: Mixed(epsilon, {"age": (0, 110), "sex": _SEXES}),
         {"age": [30, 40], "sex": ["F", "M"]},
@@ -349,14 +349,14 @@ REGISTRY = (
         },
         "mixed",
     ),
-    Entry(
+    MechanismEntry(
         LocalGrid,
         lambda epsilon: LocalGrid(_PLANE, epsilon=epsilon, cells=4),
         _ROWS,
         _local_grid,
         "local-grid",
     ),
-    Entry(
+    MechanismEntry(
         Geometric,
         lambda epsilon: Geometric(PureDP(epsilon)),
         np.arange(5),
@@ -375,19 +375,19 @@ REGISTRY = (
             )
         },
     ),
-    Entry(
+    MechanismEntry(
         Exponential,
         lambda epsilon: Exponential(PureDP(epsilon)),
         Choices([1, 2, 3]),
         _exponential,
         variants={
             "lattice": Example(
-                lambda epsilon: Exponential(PureDP(epsilon)), Intervals([0, 4, 9], [2, 1])
+                lambda epsilon: Exponential(PureDP(epsilon)), ScoredIntervals([0, 4, 9], [2, 1])
             )
         },
     ),
-    Entry(KNorm, lambda epsilon: KNorm(PureDP(epsilon), 9), _VECTORS, _k_norm),
-    Entry(
+    MechanismEntry(KNorm, lambda epsilon: KNorm(PureDP(epsilon), 9), _VECTORS, _k_norm),
+    MechanismEntry(
         ProductNorm,
         lambda epsilon: ProductNorm(PureDP(epsilon), (1, 2), (9, 1)),
         _VECTORS,
@@ -400,7 +400,7 @@ REGISTRY = (
             )
         },
     ),
-    Entry(
+    MechanismEntry(
         Gaussian,
         lambda epsilon: Gaussian(ApproxDP(epsilon, Fraction(1, 10**6)), 9),
         _VECTORS,
@@ -413,7 +413,7 @@ REGISTRY = (
         },
     ),
     # An audit of trees needs them as text, so its case is in shoal.audit.
-    Entry(
+    MechanismEntry(
         TreeSplits,
         lambda epsilon: TreeSplits(PureDP(epsilon)),
         TreeCounts(_one_row_at_the_left, max_depth=4),

@@ -10,7 +10,7 @@ from shoal.pages.page import Line, Table, VerdictPage
 from shoal.report import Detail, Verdicts
 
 if TYPE_CHECKING:
-    from shoal.anonymize.explore import Trial
+    from shoal.anonymize import ExploredSetting
     from shoal.figures import Figure
 
 
@@ -24,7 +24,7 @@ _NEVER_BOTH = (
 )
 
 
-def page(trials: Sequence["Trial"]) -> VerdictPage:
+def page(trials: Sequence["ExploredSetting"]) -> VerdictPage:
     """Build the page."""
     table, lead = _table(trials), _lead(trials)
     lines: list[Line | Table] = [
@@ -37,7 +37,7 @@ def page(trials: Sequence["Trial"]) -> VerdictPage:
     return VerdictPage(lines=lines, values=values, verdicts=_verdicts(trials, table, lead))
 
 
-def policy_lines(trial: "Trial") -> str:
+def policy_lines(trial: "ExploredSetting") -> str:
     """Return what a policy says for a setting."""
     return (
         f"privacy: {{k: {trial.k}, suppression: {trial.suppression:g}}}, "
@@ -45,7 +45,7 @@ def policy_lines(trial: "Trial") -> str:
     )
 
 
-def _lead(trials: Sequence["Trial"]) -> str:
+def _lead(trials: Sequence["ExploredSetting"]) -> str:
     made = [trial for trial in trials if trial.loss is not None]
     if not made:
         return "No setting has a release."
@@ -56,7 +56,7 @@ def _lead(trials: Sequence["Trial"]) -> str:
     )
 
 
-def _table(trials: Sequence["Trial"]) -> Table:
+def _table(trials: Sequence["ExploredSetting"]) -> Table:
     note = (
         "Loss is the certainty penalty, 0 for nothing lost and 1 for nothing left. Risk is the "
         "chance to pick the right record of a person who is known to be in the table."
@@ -66,7 +66,7 @@ def _table(trials: Sequence["Trial"]) -> Table:
     )
 
 
-def _row(trial: "Trial") -> list[str]:
+def _row(trial: "ExploredSetting") -> list[str]:
     setting = [str(trial.k), f"{100 * trial.suppression:g} %", trial.recoding]
     if trial.loss is None:
         return [*setting, "none", "", "", "", "", ""]
@@ -81,17 +81,17 @@ def _row(trial: "Trial") -> list[str]:
     ]
 
 
-def _refusals(trials: Sequence["Trial"]) -> list[Line]:
+def _refusals(trials: Sequence["ExploredSetting"]) -> list[Line]:
     return [
         Line("Refused", f"{_name(trial)}: {trial.refusal}") for trial in trials if trial.refusal
     ]
 
 
-def _name(trial: "Trial") -> str:
+def _name(trial: "ExploredSetting") -> str:
     return f"k = {trial.k}, {100 * trial.suppression:g} %, {trial.recoding}"
 
 
-def _verdicts(trials: Sequence["Trial"], table: Table, lead: str) -> Verdicts:
+def _verdicts(trials: Sequence["ExploredSetting"], table: Table, lead: str) -> Verdicts:
     return Verdicts(
         title="What other settings would give",
         lead=lead,
@@ -106,7 +106,7 @@ def _verdicts(trials: Sequence["Trial"], table: Table, lead: str) -> Verdicts:
     )
 
 
-def _details(trials: Sequence["Trial"]) -> list[Detail]:
+def _details(trials: Sequence["ExploredSetting"]) -> list[Detail]:
     made = [trial for trial in trials if trial.loss is not None]
     if not made:
         return []

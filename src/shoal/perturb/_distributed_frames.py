@@ -6,12 +6,12 @@ from shoal.domain import Box, Categories, Schema
 from shoal.engine import Rows, rows_of
 from shoal.engine.table import FrameTable
 from shoal.errors import ConflictingSettings, DimensionMismatch, UnknownBounds, setting
-from shoal.perturb._shape import Category, Cell, Mixture, Names, Numbers, Shape
+from shoal.perturb._shape import Category, CellShape, MixtureShape, Names, Numbers, Shape
 
 
 def rows_of_frame(table: FrameTable, shape: Shape) -> Rows:
     """Return the rows of a frame in the columns that are reported; no row is read yet."""
-    moves = isinstance(shape, Cell) or getattr(shape.drawn, "clip", False)
+    moves = isinstance(shape, CellShape) or getattr(shape.drawn, "clip", False)
     domain = _domain(table.names, shape)
     return rows_of(table.frame, domain, outside="clip" if moves else "refuse")
 
@@ -36,11 +36,11 @@ def check_for_frame(person: str | None) -> None:
 
 def _domain(columns: Names, shape: Shape) -> Box | Schema:
     """Return what is public about the columns of a mechanism."""
-    if isinstance(shape, Mixture):
+    if isinstance(shape, MixtureShape):
         return _schema(dict(shape.mechanism.columns))
     if isinstance(shape, Category):
         return _schema({_single_column(columns): shape.mechanism.categories})
-    if isinstance(shape, Cell):
+    if isinstance(shape, CellShape):
         return shape.drawn.domain
     if not isinstance(shape, Numbers) or shape.box is None:
         raise UnknownBounds(

@@ -79,11 +79,11 @@ def shape_of(mechanism: Any) -> Shape:
             "E.g. NDLaplace(1.0, domain=Box(age=(0, 110))).",
         )
     if isinstance(mechanism, Mixed):
-        return Mixture(mechanism)
+        return MixtureShape(mechanism)
     if isinstance(mechanism, RandomizedResponse | UnaryEncoding):
         return Category(mechanism)
     if isinstance(mechanism, LocalGrid):
-        return Cell(mechanism)
+        return CellShape(mechanism)
     return Numbers(mechanism)
 
 
@@ -194,7 +194,7 @@ class Category:
 
 
 @dataclass(frozen=True)
-class Cell:
+class CellShape:
     """The shape of rows of numbers, each reported as the randomised number of its cell."""
 
     drawn: LocalGrid
@@ -229,7 +229,7 @@ class Cell:
 
 
 @dataclass(frozen=True)
-class Mixture:
+class MixtureShape:
     """The shape of columns of several types, each reported by a mechanism of its own."""
 
     mechanism: Mixed

@@ -19,9 +19,8 @@ from shoal.engine import by_engine
 from shoal.engine.table import FrameTable
 from shoal.errors import DimensionMismatch, InvalidSetting, UnknownColumn, setting
 from shoal.estimator import ReleasesWithLedger
-from shoal.mechanisms import NDLaplace
-from shoal.mechanisms.local.reports import Remap, Reports
-from shoal.mechanisms.local.scaling import refuse_degrees
+from shoal.mechanisms import NDLaplace, Reports
+from shoal.mechanisms.local import Remap, refuse_degrees
 from shoal.perturb._distributed_frames import check_for_frame, rows_of_frame
 from shoal.perturb._memo import Memo
 from shoal.perturb._settings import settings_of

@@ -9,8 +9,9 @@ import numpy as np
 
 from shoal.arrays import Floats
 from shoal.engine import Block, Mapped, rows_of, unbounded_box
-from shoal.mechanisms.local.laplace.remaps import with_learnt_prior
-from shoal.mechanisms.local.reports import Remap, Reports
+from shoal.mechanisms import Reports
+from shoal.mechanisms.local import Remap
+from shoal.mechanisms.local.laplace import with_learnt_prior
 
 SAMPLE = 200_000  # reports that a prior is learnt from: docs/decisions/remaps.md
 

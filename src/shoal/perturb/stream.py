@@ -14,9 +14,10 @@ from numpy.typing import NDArray
 from shoal.domain import Box
 from shoal.engine import Block, Mapped, Rows
 from shoal.errors import InvalidSetting, RepeatedStream
-from shoal.mechanisms.local.laplace.remaps import needs_all_reports
-from shoal.mechanisms.local.reports import Remap, Reports, as_reports
-from shoal.perturb._shape import Mixture, Names, Numbers, Shape, shape_of
+from shoal.mechanisms import Reports
+from shoal.mechanisms.local import Remap, as_reports
+from shoal.mechanisms.local.laplace import needs_all_reports
+from shoal.perturb._shape import MixtureShape, Names, Numbers, Shape, shape_of
 from shoal.perturb.draft import Draft
 from shoal.perturb.learnt_remap import LearntRemap
 from shoal.privacy import Guarantee
@@ -148,7 +149,7 @@ class _Kernel:
         named = dict(zip(self._domain.numbers, block.numbers.T, strict=True))
         codes = block.codes[:, : len(self._domain.categories)]  # marks of missing numbers follow
         named |= dict(zip(self._domain.categories, codes.T, strict=True))
-        return named if isinstance(self.shape, Mixture) else block.codes[:, 0]
+        return named if isinstance(self.shape, MixtureShape) else block.codes[:, 0]
 
 
 class Drawn:

@@ -46,7 +46,7 @@ def codes_of(X: Any, column: str, categories: Categories) -> Integers:
     return np.concatenate([np.empty(0, dtype=np.int64), *parts])
 
 
-def columns_of(X: Any, columns: Sequence[str]) -> dict[str, pa.ChunkedArray]:
+def _columns_of(X: Any, columns: Sequence[str]) -> dict[str, pa.ChunkedArray]:
     """Return these columns of a frame, whatever their type."""
     batches = list(source_of(X).batches(columns))
     if not batches:
@@ -56,7 +56,7 @@ def columns_of(X: Any, columns: Sequence[str]) -> dict[str, pa.ChunkedArray]:
 
 def tokens_of(X: Any, person: str) -> list[str]:
     """Return the person of each row as text; 7, 7.0 and the text "7" are one person."""
-    column = columns_of(X, [person])[person]
+    column = _columns_of(X, [person])[person]
     if pa.types.is_dictionary(column.type):
         column = column.cast(column.type.value_type)
     missing = pc.sum(pc.is_null(column, nan_is_null=True)).as_py() or 0

@@ -11,7 +11,7 @@ from shoal.domain import Box, Schema
 from shoal.errors import InvalidDomain, InvalidSetting, setting, value_text
 from shoal.planning._curve import Curve, curve_of
 from shoal.planning._made_up import SHAPES, draw_table
-from shoal.planning._trial import Trial, central_errors, local_errors, rows_to_make
+from shoal.planning._trial import TrialTable, central_errors, local_errors, rows_to_make
 from shoal.privacy import whole_number
 from shoal.randomness import Randomness
 
@@ -173,7 +173,7 @@ def plan(
     check_within(within)
     limit = (domain.max_rows_per_person if isinstance(domain, Schema) else None) or 1
 
-    def trials(name: str) -> dict[str, list[Trial]]:
+    def trials(name: str) -> dict[str, list[TrialTable]]:
         rng = Randomness(random_state).compute
         return {
             shape: [_made_up(n, box.d, k, shape, name, rng) for _ in range(_TABLES[name])]
@@ -187,7 +187,7 @@ def plan(
 
 
 def curves_of(
-    trials: Callable[[str], Mapping[str, Sequence[Trial]]],
+    trials: Callable[[str], Mapping[str, Sequence[TrialTable]]],
     d: int,
     n: int,
     epsilons: Sequence[float] | None,
@@ -233,7 +233,7 @@ def curves_of(
 
 def _errors(
     trust: str,
-    trials: Mapping[str, Sequence[Trial]],
+    trials: Mapping[str, Sequence[TrialTable]],
     epsilons: Sequence[float],
     share: float,
     seed: int,
@@ -263,9 +263,11 @@ def _shapes(groups: str | None, trust: str) -> tuple[str, ...]:
     return _SHAPES[groups]
 
 
-def _made_up(n: int, d: int, k: int, shape: str, trust: str, rng: np.random.Generator) -> Trial:
+def _made_up(
+    n: int, d: int, k: int, shape: str, trust: str, rng: np.random.Generator
+) -> TrialTable:
     table = draw_table(rows_to_make(n, d, trust), d, k, shape, rng)
-    return Trial(table.rows, n, table.centers)
+    return TrialTable(table.rows, n, table.centers)
 
 
 def _part(progress: Progress | None, name: str, place: int, parts: int) -> Callable[[float], None]:

@@ -18,7 +18,7 @@ _STARTS = 4  # of plain k-means, besides one from where the groups were put
 
 
 @dataclass(frozen=True, eq=False)
-class Trial:
+class TrialTable:
     """A table that fits are tried on, in the unit box, standing for more people than it has rows.
 
     Parameters
@@ -64,7 +64,7 @@ def rows_to_make(n: int, d: int, trust: str = "central") -> int:
     return min(n, _MOST_ROWS if d < _WIDE and trust == "central" else _FEWER_ROWS)
 
 
-def central_errors(trial: Trial, epsilon: float, seed: int) -> Floats:
+def central_errors(trial: TrialTable, epsilon: float, seed: int) -> Floats:
     """Fit ``PrivateKMeans`` once and return the error of each coordinate, in shares of the
     range.
     """
@@ -81,7 +81,7 @@ def central_errors(trial: Trial, epsilon: float, seed: int) -> Floats:
     return center_errors(model.cluster_centers_, trial.plain_centers)
 
 
-def local_errors(trial: Trial, epsilon: float, seed: int) -> Floats:
+def local_errors(trial: TrialTable, epsilon: float, seed: int) -> Floats:
     """Report once for everybody, learn from it, and return the error of each coordinate."""
     from shoal.cluster.local import ROUNDS_FROM
 
@@ -93,7 +93,7 @@ def local_errors(trial: Trial, epsilon: float, seed: int) -> Floats:
     return center_errors(centers, trial.plain_centers)
 
 
-def _centers_of_cells(trial: Trial, epsilon: float, seed: int) -> Floats:
+def _centers_of_cells(trial: TrialTable, epsilon: float, seed: int) -> Floats:
     """Return centres learnt from one report of a cell each."""
     from shoal.cluster import LocalClusterer, refit
     from shoal.mechanisms import LocalGrid
@@ -106,7 +106,7 @@ def _centers_of_cells(trial: Trial, epsilon: float, seed: int) -> Floats:
     return np.asarray(refit(model, reports).model.cluster_centers_)
 
 
-def _centers_of_rounds(trial: Trial, epsilon: float, seed: int) -> Floats:
+def _centers_of_rounds(trial: TrialTable, epsilon: float, seed: int) -> Floats:
     """Return centres learnt in three rounds of reports."""
     from shoal.cluster import LocalRounds
 

@@ -15,7 +15,7 @@ from shoal.planning._public_facts import (
     check_within,
     curves_of,
 )
-from shoal.planning._trial import Trial, rows_to_make
+from shoal.planning._trial import TrialTable, rows_to_make
 from shoal.randomness import Randomness
 
 _TABLES = 4
@@ -69,9 +69,9 @@ def what_if(
     box, share = _box_of(model), getattr(model.guarantee_, "steps", 1)
     n, centers = max(int(model.n_rows_), 1), box.scale(model.cluster_centers_)
 
-    def trials(name: str) -> dict[str, list[Trial]]:
+    def trials(name: str) -> dict[str, list[TrialTable]]:
         tables = _tables(model, rows_to_make(n, box.d, name), random_state)
-        return {"as released": [Trial(rows, n, centers) for rows in tables]}
+        return {"as released": [TrialTable(rows, n, centers) for rows in tables]}
 
     curves, skipped = curves_of(
         trials, box.d, n, epsilons, trust, within, share, random_state, progress

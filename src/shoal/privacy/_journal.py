@@ -21,7 +21,7 @@ Arrays = Sequence[NDArray[Any]]
 
 
 @dataclass(frozen=True)
-class Record:
+class ReleaseRecord:
     """One release of a run, as the ledger's file stores it.
 
     Parameters
@@ -46,7 +46,7 @@ class StoredRun:
     run: str
     at: str
     compute_seed: int
-    records: tuple[Record, ...]
+    records: tuple[ReleaseRecord, ...]
 
 
 class JournalStore(Protocol):
@@ -58,7 +58,7 @@ class JournalStore(Protocol):
     def load_run(self, run: str) -> StoredRun | None:
         """Return a run with all its records; ``None`` if it has ended."""
 
-    def add_record(self, run: "Run", record: Record) -> None:
+    def add_record(self, run: "Run", record: ReleaseRecord) -> None:
         """Store one release of a run, replacing one of its number; on disk when this returns."""
 
     def forget_run(self, run: str) -> None:
@@ -82,7 +82,7 @@ class Run:
     store: JournalStore
     at: str = field(default_factory=lambda: datetime.now(UTC).isoformat(timespec="seconds"))
     compute_seed: int = field(default_factory=lambda: secrets.randbits(63))
-    records: tuple[Record, ...] = ()
+    records: tuple[ReleaseRecord, ...] = ()
     lock: threading.RLock = field(default_factory=threading.RLock)  # one release at a time
     has_ended: bool = False
     _pages: int = 0
@@ -98,7 +98,7 @@ class Run:
         self._pages += 1
         return self._pages
 
-    def next_record(self, what: str, content: bytes | None) -> Record:
+    def next_record(self, what: str, content: bytes | None) -> ReleaseRecord:
         """Make the record of the current release.
 
         Parameters
@@ -106,9 +106,9 @@ class Run:
         content
             The released arrays as bytes, if they can be read again.
         """
-        return Record(self._released, what, content)
+        return ReleaseRecord(self._released, what, content)
 
-    def recorded(self) -> Record | None:
+    def recorded(self) -> ReleaseRecord | None:
         """Return the record of the current release if an earlier process made it."""
         return next((each for each in self.records if each.number == self._released), None)
 

@@ -20,8 +20,8 @@ from typing import TYPE_CHECKING, Any, cast
 from shoal.errors import BudgetExceeded, InvalidSetting, LimitMismatch, setting, value_text
 from shoal.files import scratch
 from shoal.privacy._exact import exact_text
-from shoal.privacy._journal import Record, Run, work_digest
-from shoal.privacy._store import Entry, FileStore, Limits, MemoryStore, Store
+from shoal.privacy._journal import ReleaseRecord, Run, work_digest
+from shoal.privacy._store import Entry, EntryStore, FileStore, Limits, MemoryStore
 from shoal.privacy.guarantees import Budget, Guarantee
 from shoal.privacy.ledger_page import Page, ledger_text, process_lock
 from shoal.privacy.notebook import table_html
@@ -69,7 +69,7 @@ class Ledger:
         self.run: Run | None = None
         # Called with what an entry promises once it is written; it must not raise.
         self.on_entry: Callable[[Guarantee], None] | None = None
-        self._store: Store = MemoryStore() if path is None else FileStore(Path(path))
+        self._store: EntryStore = MemoryStore() if path is None else FileStore(Path(path))
         if limit is not None:
             self._store_first_limits(_limits_of(limit))
         # A fork shares every ledger of the process first: see _before_fork.
@@ -151,7 +151,7 @@ class Ledger:
         if self.run is None or self.run.recorded() is None:  # else it is paid for
             _total_within_limits(promise, *self._store.state(_kind_text(promise)))
 
-        def write(made: Guarantee, what: str, record: Record | None) -> None:
+        def write(made: Guarantee, what: str, record: ReleaseRecord | None) -> None:
             self._write(made, by, whole or what, record)
 
         return Page(promise, write, self.run)
@@ -232,7 +232,7 @@ class Ledger:
         sums = html.escape(f"In all {totals}; limit {limits}.")
         return f"{table_html(heads.values(), lines)}<p>{sums}</p>"
 
-    def _write(self, made: Guarantee, by: str, what: str, record: Record | None) -> None:
+    def _write(self, made: Guarantee, by: str, what: str, record: ReleaseRecord | None) -> None:
         """Append one entry, refused if it would exceed a limit."""
 
         def check(total: Guarantee | None, limits: Limits) -> Entry:

@@ -24,7 +24,7 @@ from shoal.errors import (
 )
 from shoal.files import file_lock, take_lock
 from shoal.privacy import sqlite_file
-from shoal.privacy._journal import Record, Run, StoredRun
+from shoal.privacy._journal import ReleaseRecord, Run, StoredRun
 from shoal.privacy.guarantees import Budget, Guarantee, guarantee_of
 from shoal.privacy.sqlite_file import SqliteFile
 
@@ -45,11 +45,11 @@ class Entry:
 Check = Callable[[Guarantee | None, Limits], Entry]
 """From the last total of a kind and the limits to the entry to write; raises to refuse."""
 
-Release = tuple[Run, Record]
+Release = tuple[Run, ReleaseRecord]
 """A run, and what it has just released."""
 
 
-class Store(Protocol):
+class EntryStore(Protocol):
     """What both storages can do; the ledger makes one call at a time."""
 
     def append(self, kind: str, check: Check, release: "Release | None" = None) -> None:
@@ -194,7 +194,7 @@ class FileStore:
             if release is not None:
                 _add_record(db, *release)
 
-    def add_record(self, run: Run, record: Record) -> None:
+    def add_record(self, run: Run, record: ReleaseRecord) -> None:
         """Store one release of a run, replacing one of its number; on disk when this returns."""
         with _after_payment(), self._open(write=True) as db:
             _add_record(db, run, record)
@@ -404,7 +404,7 @@ def _has_journal(db: sqlite3.Connection) -> bool:
     return db.execute(query).fetchone() is not None
 
 
-def _add_record(db: sqlite3.Connection, run: Run, record: Record) -> None:
+def _add_record(db: sqlite3.Connection, run: Run, record: ReleaseRecord) -> None:
     for statement in _JOURNAL:
         db.execute(statement)
     db.execute(
@@ -421,12 +421,12 @@ def _add_record(db: sqlite3.Connection, run: Run, record: Record) -> None:
         )
 
 
-def _records(db: sqlite3.Connection, run: str) -> tuple[Record, ...]:
+def _records(db: sqlite3.Connection, run: str) -> tuple[ReleaseRecord, ...]:
     query = "SELECT number, what, content FROM released WHERE run = ? ORDER BY number, part"
     contents: dict[tuple[int, str], list[bytes | None]] = {}
     for number, what, content in db.execute(query, (run,)):
         contents.setdefault((number, what), []).append(content)
     return tuple(
-        Record(number, what, None if parts[0] is None else b"".join(filter(None, parts)))
+        ReleaseRecord(number, what, None if parts[0] is None else b"".join(filter(None, parts)))
         for (number, what), parts in contents.items()
     )

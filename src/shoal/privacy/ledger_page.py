@@ -22,7 +22,14 @@ from shoal.errors import (
     PromiseExceeded,
     RunChanged,
 )
-from shoal.privacy._journal import Record, Run, arrays_of, output_of, pack_arrays, unpack_arrays
+from shoal.privacy._journal import (
+    ReleaseRecord,
+    Run,
+    arrays_of,
+    output_of,
+    pack_arrays,
+    unpack_arrays,
+)
 from shoal.privacy.guarantees import ApproxDP, Budget, Guarantee, PureDP, Unprotected
 
 Cost = Callable[[], Guarantee | None]
@@ -81,7 +88,7 @@ class Page:
     def __init__(
         self,
         promise: Guarantee,
-        write: Callable[[Guarantee, str, Record | None], None],
+        write: Callable[[Guarantee, str, ReleaseRecord | None], None],
         run: Run | None = None,
     ) -> None:
         self.promise = promise
@@ -266,7 +273,7 @@ class Page:
         rng: np.random.Generator,
         of: str,
         what: str,
-        recorded: Record,
+        recorded: ReleaseRecord,
     ) -> Output:
         """Return what an earlier process of this run released: no draw, and nothing to pay."""
         # Another request in this place means that the work is not the same after all.
@@ -300,7 +307,7 @@ class Page:
         cost: Cost,
         rng: np.random.Generator,
         of: str,
-        record: Record | None = None,
+        record: ReleaseRecord | None = None,
         paid: bool = False,
     ) -> None:
         """Check the cost against the promise, and write the entry unless it was ``paid`` before."""

@@ -16,7 +16,7 @@ from typing import Any
 from weakref import WeakKeyDictionary
 
 from shoal.errors import ChoiceNotCovered, InvalidBudget, LedgerError, PromisesAddUp
-from shoal.privacy._journal import Record
+from shoal.privacy._journal import ReleaseRecord
 from shoal.privacy._ledger import Ledger, LedgerOrPath
 from shoal.privacy.guarantees import Budget, Guarantee
 from shoal.privacy.ledger_page import process_lock
@@ -37,13 +37,13 @@ class UnkeptLedger(Ledger):
         super().__init__()
         self._columns = frozenset(map(str, columns))
 
-    def _write(self, made: Guarantee, by: str, what: str, record: Record | None) -> None:
+    def _write(self, made: Guarantee, by: str, what: str, record: ReleaseRecord | None) -> None:
         if isinstance(made, Budget) and not made.simulation:
             _process.add(made, by, what, self._columns)
         super()._write(made, by, what, record)
 
 
-class ProcessSum:
+class _ProcessSum:
     """What this process, and those it sent estimators to, released without a ledger."""
 
     def __init__(self) -> None:
@@ -92,7 +92,7 @@ class ProcessSum:
         )
 
 
-_process = ProcessSum()
+_process = _ProcessSum()
 
 
 class ProcessSumLink:

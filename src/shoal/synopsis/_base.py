@@ -25,7 +25,7 @@ from shoal.privacy import ApproxDP, LedgerOrPath, PureDP, guarantee_of, whole_nu
 from shoal.randomness import Seed
 from shoal.synopsis._range_count import RangeCount, count_range, range_of
 from shoal.synopsis._weights import Negative, weights_of
-from shoal.synopsis.cells import AllCells, Bounded, Cells, Estimates
+from shoal.synopsis.cells import AllCells, BoxCells, Cells, Estimates
 from shoal.synopsis.folder import CELLS, DOCUMENT, SCHEMA, load_synopsis, read_box, save_synopsis
 
 _MOST_DENSE_CELLS = 2**24  # the most cells the engine counts in one array
@@ -115,7 +115,7 @@ class Synopsis(PrivateEstimator):
 
     def _store_cells(
         self,
-        cells: Bounded,
+        cells: BoxCells,
         keys: Integers,
         noisy_counts: Integers,
         noise_variance: float,

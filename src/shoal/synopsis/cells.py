@@ -13,7 +13,7 @@ from shoal.domain import Partition
 from shoal.errors import UnreadableTable
 
 
-class Bounded(Partition, Protocol):
+class BoxCells(Partition, Protocol):
     """A partition whose cells are boxes."""
 
     def bounds(self, keys: ArrayLike) -> tuple[Floats, Floats]:
@@ -97,7 +97,7 @@ class Cells:
             ) from None
 
 
-class RegionSums(NamedTuple):
+class _RegionSums(NamedTuple):
     """Noisy row counts of regions, and how much noise is in each."""
 
     sums: Floats
@@ -135,7 +135,7 @@ class Estimates:
         coarse cell.
     """
 
-    cells: Bounded
+    cells: BoxCells
     values: Floats
     step: float
     inside: Integers | None = None
@@ -149,7 +149,7 @@ class Estimates:
         assert self.inside is not None
         return np.add.reduceat(self.values, np.cumsum(self.inside) - self.inside)
 
-    def added(self, labels: Integers, n_regions: int) -> RegionSums:
+    def added(self, labels: Integers, n_regions: int) -> _RegionSums:
         """Return the sum over each region, a region being all cells of one label.
 
         Of a settled coarse cell of n parts, F of them in the region, the sum carries
@@ -168,7 +168,7 @@ class Estimates:
             # What the coarse count takes off: the noise that fine counts of one parent share.
             spared = shared**2 / (self.inside[pairs // n_regions] + 1)
             noises -= np.bincount(pairs % n_regions, spared, n_regions)
-        return RegionSums(sums, noises)
+        return _RegionSums(sums, noises)
 
     def all_cells(self) -> AllCells:
         """Return the sum over all cells: an estimate of the number of rows."""

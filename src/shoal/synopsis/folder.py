@@ -24,7 +24,7 @@ _BAD_DOCUMENT_ERRORS = (KeyError, TypeError, ValueError, AttributeError, IndexEr
 _OTHER_FOLDER = "Name the folder that `save` wrote."
 
 
-class Parts(Protocol):
+class _SavedParts(Protocol):
     """Something that can be saved: its ``parts`` are tables or plain values by file name."""
 
     def parts(self) -> dict[str, Any]:
@@ -32,7 +32,7 @@ class Parts(Protocol):
         ...
 
 
-def save_synopsis(synopsis: Parts, folder: str | Path, overwrite: bool = False) -> Path:
+def save_synopsis(synopsis: _SavedParts, folder: str | Path, overwrite: bool = False) -> Path:
     """Write a fitted synopsis to a folder of its own, whole or not at all.
 
     Parameters

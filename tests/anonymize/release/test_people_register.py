@@ -19,7 +19,7 @@ from shoal.anonymize.release._people_register import (
     read_register,
     write_register,
 )
-from shoal.anonymize.table import Table
+from shoal.anonymize.table import QueriedTable
 from shoal.errors import (
     AlreadyExists,
     CannotWrite,
@@ -145,9 +145,9 @@ def test_two_registers_have_two_keys():
     [["7", "8"], ["7.0", "8.00"], [" 7", "8 "], pa.array([7, 8], pa.int64()), [b"7".decode(), "8"]],
 )
 def test_people_are_told_apart_as_where_k_is_counted(again):
-    register = Register.new("id").with_people(find_people(Table({"id": [7, 1]}), "id"))
+    register = Register.new("id").with_people(find_people(QueriedTable({"id": [7, 1]}), "id"))
     with pytest.raises(ReleasedBefore) as refused:
-        register.with_people(find_people(Table({"id": again}), "id"))
+        register.with_people(find_people(QueriedTable({"id": again}), "id"))
     assert refused.value.people == 1
 
 

@@ -16,7 +16,7 @@ from shoal.anonymize.release._writer import (
     write_release,
 )
 from shoal.anonymize.search._portfolio import run_search
-from shoal.anonymize.table import Table
+from shoal.anonymize.table import QueriedTable
 from shoal.engine.duckdb import OWNER
 from shoal.errors import CannotWrite
 from shoal.randomness import Randomness
@@ -33,7 +33,7 @@ def parts(columns, recoding="global", **privacy):
         "version": 1, "attributes": attributes, "privacy": {"k": 3, "suppression": 0.1, **privacy},
         "search": {"recoding": recoding, "restarts": 0},
     })  # fmt: skip
-    table = Table({name: ROWS[name] for name in attributes})
+    table = QueriedTable({name: ROWS[name] for name in attributes})
     frequency = count_combinations(policy, table)
     release = release_of(frequency.problem, run_search(policy, frequency.problem), star=False)
     return (

@@ -3,7 +3,7 @@ from dataclasses import replace
 import numpy as np
 
 from shoal.anonymize.classes import measure_release, number_classes
-from shoal.anonymize.problem import Cut, Outcome, problem_of
+from shoal.anonymize.problem import Cut, SearchOutcome, problem_of
 from shoal.anonymize.release._writer import release_of
 from shoal.anonymize.search._greedy import find_violations
 from shoal.domain import Taxonomy
@@ -15,7 +15,7 @@ PROBLEM = problem_of({"q": TREE}, [[0]] * 5 + [[1]] * 2 + [[2]] * 2, k=3)
 def outcome(suppressed):
     labels = PROBLEM.labels(Cut(((1, 2, 3),)))
     gone = np.array(suppressed)
-    return Outcome(labels, gone, measure_release(PROBLEM, labels, gone), Cut(((1, 2, 3),)))
+    return SearchOutcome(labels, gone, measure_release(PROBLEM, labels, gone), Cut(((1, 2, 3),)))
 
 
 def test_classes_below_k_are_found():

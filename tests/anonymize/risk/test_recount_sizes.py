@@ -5,7 +5,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from shoal.anonymize.risk._recount import count_class_sizes, largest_value_share
-from shoal.anonymize.table import Table
+from shoal.anonymize.table import QueriedTable
 
 ROWS = st.lists(
     st.tuples(st.sampled_from("ab"), st.sampled_from("uvw"), st.integers(0, 4)), min_size=1
@@ -17,7 +17,7 @@ ROWS = st.lists(
 @given(ROWS, st.booleans())
 def test_sizes_and_shares_are_those_of_the_definition(rows, by_person):
     labels, values, owners = (list(column) for column in zip(*rows, strict=True))
-    table = Table({"q": labels, "s": values, "who": owners})
+    table = QueriedTable({"q": labels, "s": values, "who": owners})
     members, having = defaultdict(set), defaultdict(set)
     for at, (label, value, who) in enumerate(rows):
         person = who if by_person else at

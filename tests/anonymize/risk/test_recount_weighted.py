@@ -4,7 +4,7 @@ import pytest
 
 from shoal.anonymize import Policy, recount
 from shoal.anonymize.risk._recount import CombinationCounts, _measure, cache_columns
-from shoal.anonymize.table import Table
+from shoal.anonymize.table import QueriedTable
 
 LETTER = {"role": "quasi", "hierarchy": {"tree": {"*": ["a", "b"]}}}
 
@@ -39,7 +39,7 @@ def test_counted_combinations_answer_as_the_rows_do():
     for person in (None, "id"):
         policy, table = asked(person), rows()
         expected = recount(table, policy)
-        counts = Table(table).counts(["q", "s"], person)
+        counts = QueriedTable(table).counts(["q", "s"], person)
         found = _measure(policy, CombinationCounts(counts, ["q", "s"]), ["q"], person)
         assert found.sizes.tolist() == expected.sizes.tolist()
         assert (found.k, found.rows, found.classes) == (expected.k, expected.rows, expected.classes)
@@ -47,5 +47,5 @@ def test_counted_combinations_answer_as_the_rows_do():
 
 
 def test_a_table_of_this_machine_is_asked_itself():
-    table = Table(rows())
+    table = QueriedTable(rows())
     assert cache_columns(table, ["q", "s"], None) is table

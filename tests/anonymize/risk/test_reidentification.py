@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from shoal.anonymize import Policy, count_combinations
-from shoal.anonymize.problem import Outcome
+from shoal.anonymize.problem import SearchOutcome
 from shoal.anonymize.release._writer import Release
 from shoal.anonymize.risk._reidentification import (
     Population,
@@ -80,7 +80,7 @@ def test_risk_before_is_that_of_the_leaves():
 def test_nothing_is_kept_of_more_bits_than_rows_told():
     problem = frequency_of("aabbccdd").problem
     assert leaf_entropy(problem) == pytest.approx(2.0)
-    outcome: Outcome = run_search(Policy.of({**_plain(), "privacy": {"k": 4}}), problem)
+    outcome: SearchOutcome = run_search(Policy.of({**_plain(), "privacy": {"k": 4}}), problem)
     assert outcome.metrics.entropy <= leaf_entropy(problem)
 
 

@@ -6,7 +6,7 @@ import pytest
 from shoal.audit.loss._releases import Branch, ForcingLedger, RecordingLedger
 from shoal.domain import SparseCounts
 from shoal.errors import InvalidSetting, PromiseExceeded
-from shoal.mechanisms import Choices, Exponential, Geometric, Intervals
+from shoal.mechanisms import Choices, Exponential, Geometric, ScoredIntervals
 from shoal.privacy import PureDP
 from shoal.randomness import Randomness
 
@@ -65,8 +65,8 @@ def test_a_fit_cannot_change_what_was_recorded():
             (Exponential(PureDP(1)), Choices([1, 2], [1, 2])),
         ),
         (
-            (Exponential(PureDP(1)), Intervals([0, 5], [1])),
-            (Exponential(PureDP(1)), Intervals([0, 6], [1])),
+            (Exponential(PureDP(1)), ScoredIntervals([0, 5], [1])),
+            (Exponential(PureDP(1)), ScoredIntervals([0, 6], [1])),
         ),
     ],
 )
@@ -77,7 +77,7 @@ def test_what_must_not_depend_on_the_rows_is_a_branch_if_it_differs(first, secon
 
 def test_edges_between_the_ends_may_depend_on_the_rows():
     pick = Exponential(PureDP(1))
-    first, second = Intervals([0, 5, 9], [1, 2]), Intervals([0, 6, 7, 9], [1, 2, 2])
+    first, second = ScoredIntervals([0, 5, 9], [1, 2]), ScoredIntervals([0, 6, 7, 9], [1, 2, 2])
     assert force(record((pick, first)), (pick, second))[0].branches == []
 
 

@@ -1,7 +1,13 @@
 import numpy as np
 import pytest
 
-from shoal.cluster.prototypes._measure import Assignment, GroupSums, Measured, group_blocks, measure
+from shoal.cluster.prototypes._measure import (
+    Assignment,
+    GroupSums,
+    NoisyMeasurements,
+    group_blocks,
+    measure,
+)
 from shoal.cluster.prototypes._mixed_rows import MixedRows, Prototypes
 from shoal.domain import Schema
 from shoal.engine import Block, rows_of
@@ -82,7 +88,7 @@ def test_of_equally_near_prototypes_the_first_is_taken():
 
 def test_without_noise_the_measurements_are_the_truth():
     vectors = sums(block())
-    measured = Measured(COLUMNS, vectors, 1.0, np.ones(2))
+    measured = NoisyMeasurements(COLUMNS, vectors, 1.0, np.ones(2))
     labels = Assignment(SCHEMA, PROTOTYPES).labels(COLUMNS.wholes(block()), COLUMNS.codes(block()))
     assert measured.sizes[0] == pytest.approx(np.bincount(labels, minlength=3))
     for i, codes in enumerate(COLUMNS.codes(block())):

@@ -2,7 +2,13 @@ import pickle
 
 import numpy as np
 
-from shoal.cluster.prototypes._measure import Assignment, Costs, CostSum, GroupCounts, Labels
+from shoal.cluster.prototypes._measure import (
+    Assignment,
+    Costs,
+    CostSum,
+    GroupCounter,
+    NearestPrototypes,
+)
 from shoal.cluster.prototypes._mixed_rows import Prototypes
 from shoal.domain import Schema
 from shoal.engine import Block
@@ -15,22 +21,22 @@ BLOCK = Block(np.array([[0.0], [2.0], [2.0]]), np.array([[0], [1], [0]], dtype=n
 
 
 def test_labels_costs_and_counts_agree():
-    (labels,) = Labels(ASSIGNMENT)(BLOCK)
+    (labels,) = NearestPrototypes(ASSIGNMENT)(BLOCK)
     costs = np.array(Costs(ASSIGNMENT)(BLOCK))
     assert labels.tolist() == [0, 1, 1]
     assert costs.argmin(axis=0).tolist() == labels.tolist()
     assert costs[1].tolist() == [4.5, 0.0, 0.5]
-    assert GroupCounts(ASSIGNMENT)(BLOCK)[0].tolist() == [1, 2]
+    assert GroupCounter(ASSIGNMENT)(BLOCK)[0].tolist() == [1, 2]
     assert CostSum(ASSIGNMENT, 1000)(BLOCK)[0].tolist() == [500]
 
 
 def test_kernels_can_be_sent_to_workers():
-    for kernel in (Labels, Costs, GroupCounts):
+    for kernel in (NearestPrototypes, Costs, GroupCounter):
         again = pickle.loads(pickle.dumps(kernel(ASSIGNMENT)))
         assert np.array_equal(np.array(again(BLOCK)), np.array(kernel(ASSIGNMENT)(BLOCK)))
 
 
 def test_a_block_of_no_rows_has_the_same_shapes():
     empty = Block(np.empty((0, 1)), np.empty((0, 1), dtype=np.int32))
-    assert GroupCounts(ASSIGNMENT)(empty)[0].tolist() == [0, 0]
+    assert GroupCounter(ASSIGNMENT)(empty)[0].tolist() == [0, 0]
     assert CostSum(ASSIGNMENT, 10)(empty)[0].tolist() == [0]

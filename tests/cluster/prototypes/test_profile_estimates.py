@@ -1,9 +1,9 @@
 import numpy as np
 import pytest
 
-from shoal.cluster.prototypes._measure import Measured
+from shoal.cluster.prototypes._measure import NoisyMeasurements
 from shoal.cluster.prototypes._profile_estimates import (
-    NoiseLaw,
+    NoiseQuantiles,
     count_noise,
     geometric_noise,
     geometric_variance,
@@ -94,7 +94,9 @@ COLUMNS = mixed_columns(
 
 
 def law(epsilon=1.0):
-    return NoiseLaw(Measured(COLUMNS, np.zeros((2, 6), dtype=np.int64), epsilon, np.ones(1)))
+    return NoiseQuantiles(
+        NoisyMeasurements(COLUMNS, np.zeros((2, 6), dtype=np.int64), epsilon, np.ones(1))
+    )
 
 
 def test_limits_lie_about_the_measured_share_and_narrow_with_the_rows():

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from shoal.cluster import PrivateKPrototypes
-from shoal.cluster.prototypes._measure import Assignment, GroupSums, Measured, group_blocks
+from shoal.cluster.prototypes._measure import Assignment, GroupSums, NoisyMeasurements, group_blocks
 from shoal.cluster.prototypes._mixed_rows import MixedRows
 from shoal.cluster.prototypes._profile_estimates import (
     _shares_within,
@@ -139,12 +139,14 @@ def coverage(redraws):
     (exact,) = rows_of(rows, SCHEMA).sum(GroupSums(Assignment(SCHEMA, model._prototypes)))
     columns, rng = model.columns, np.random.default_rng(11)
     synthetic = MixedRows(columns, *model.synopsis_.synthetic_rows(300, rng))
-    true = Measured(columns, exact, 1.0, np.ones(2))
+    true = NoisyMeasurements(columns, exact, 1.0, np.ones(2))
     inside = []
     noise = group_blocks(columns).draw(0.25, 2 * redraws, rng).reshape(redraws, 2, -1)
     units = np.repeat(group_blocks(columns).sensitivities, group_blocks(columns).sizes)
     for each in noise:
-        noisy = Measured(columns, np.rint(exact + each * units).astype(np.int64), 0.25, np.ones(2))
+        noisy = NoisyMeasurements(
+            columns, np.rint(exact + each * units).astype(np.int64), 0.25, np.ones(2)
+        )
         n = exact[:, 0]
         count = RowCount(n.sum() + float(geometric_noise(0.02, 1, rng)[0]), 0.02)
         made = measured_profiles(model.synopsis_, synthetic, model._prototypes, noisy, count)

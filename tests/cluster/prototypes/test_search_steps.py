@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from shoal.cluster.prototypes._measure import Measured, group_blocks
+from shoal.cluster.prototypes._measure import NoisyMeasurements, group_blocks
 from shoal.cluster.prototypes._mixed_rows import MixedRows, Prototypes
 from shoal.cluster.prototypes._search import bend_rows, move_prototypes, reach_of
 from shoal.domain import Schema
@@ -24,7 +24,7 @@ PROTOTYPES = Prototypes(np.array([[-0.5], [0.5]]), np.array([[0, 0], [1, 2]]))
 
 def measured(sizes, offsets, men_less_women, towns, epsilon=1.0):
     vectors = np.column_stack([sizes, np.array(offsets) * LATTICE, men_less_women, towns])
-    return Measured(COLUMNS, vectors.astype(np.int64), epsilon, np.ones(1))
+    return NoisyMeasurements(COLUMNS, vectors.astype(np.int64), epsilon, np.ones(1))
 
 
 def rows(n=400):

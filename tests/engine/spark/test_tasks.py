@@ -9,10 +9,10 @@ from shoal.engine.spark._tasks import (
     PROBLEM,
     CountCells,
     ErrorTexts,
+    PartitionSums,
     PassTask,
     SumKernel,
     TallyOnly,
-    Totals,
     hide_error_text,
     merge_batches,
     tally_pairs,
@@ -28,7 +28,7 @@ NAMES = ["age", "visits"]
 
 def totals(work, batches=AGES, screen=SCREEN):
     found = pa.Table.from_batches(list(PassTask(screen, screen, work)(batches)))
-    return Totals(found)
+    return PartitionSums(found)
 
 
 def test_a_pass_tallies_what_it_read():
@@ -87,7 +87,7 @@ def totals_of(*pairs):
     keys = np.concatenate([keys for keys, _ in pairs])
     values = np.concatenate([values for _, values in pairs])
     table = pa.table({"key": keys, "value": values}).group_by("key").aggregate([("value", "sum")])
-    return Totals(table.select(["key", "value_sum"]))
+    return PartitionSums(table.select(["key", "value_sum"]))
 
 
 def test_tallies_of_partitions_add_up_to_the_tally_of_all():

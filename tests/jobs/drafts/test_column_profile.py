@@ -3,12 +3,12 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from shoal.anonymize.table import Table, table_of
+from shoal.anonymize.table import QueriedTable, table_of
 from shoal.jobs.drafts._column_profile import COMMON, LISTED, _Notes, profile_columns
 
 
 def look(values):
-    (found,) = profile_columns(Table({"x": values}))
+    (found,) = profile_columns(QueriedTable({"x": values}))
     return found
 
 
@@ -106,5 +106,5 @@ def test_a_look_on_spark_is_the_look_here(spark):
     table = pa.table(kinds)
     assert profile_columns(
         table_of(spark.createDataFrame(table).repartition(3))
-    ) == profile_columns(Table(table))
+    ) == profile_columns(QueriedTable(table))
     assert profile_columns(table_of(spark.createDataFrame(table).limit(0)))[0].rows == 0

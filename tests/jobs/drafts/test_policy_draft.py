@@ -8,7 +8,7 @@ import yaml
 from typer.testing import CliRunner
 
 from shoal.anonymize import Policy
-from shoal.anonymize.table import Table
+from shoal.anonymize.table import QueriedTable
 from shoal.cli._main import app
 from shoal.cli.verbs._anonymize import _path_from_policy
 from shoal.data import write_table
@@ -45,7 +45,7 @@ ROLES = {
 
 @pytest.fixture(scope="module")
 def draft():
-    return draft_policy(Table(people()), "people.csv")
+    return draft_policy(QueriedTable(people()), "people.csv")
 
 
 @pytest.mark.heavy
@@ -97,10 +97,12 @@ def test_scores_that_few_rows_share_are_not_taken_for_people():
     table = {"pupil_id": [f"p{i}" for i in range(800)],
              "score": [f"{x:.1f}".replace(".", ",") for x in rng.normal(50, 15, 800)],
              "sex": ["F", "M"] * 400}  # fmt: skip
-    assert draft_policy(Table(table), "pupils.csv").person is None
+    assert draft_policy(QueriedTable(table), "pupils.csv").person is None
     several = {**table, "pupil_id": [f"p{i % 400}" for i in range(800)]}
-    assert draft_policy(Table(several), "pupils.csv").person == "pupil_id"
-    assert draft_policy(Table({**table, "pupil_id": ["x"] * 800}), "pupils.csv").person is None
+    assert draft_policy(QueriedTable(several), "pupils.csv").person == "pupil_id"
+    assert (
+        draft_policy(QueriedTable({**table, "pupil_id": ["x"] * 800}), "pupils.csv").person is None
+    )
 
 
 def test_a_dry_run_says_how_many_lines_are_left_to_review(tmp_path, monkeypatch):
@@ -130,7 +132,7 @@ def test_with_k_a_draft_is_a_policy(draft):
 @pytest.mark.heavy
 @pytest.mark.parametrize("name", ["a: b", "#x", "yes", "1", "{x}", "ü", "'"])
 def test_any_name_of_a_column_survives(name):
-    text = draft_policy(Table({name: ["u", "v"] * 60}), "t.csv", k=2).text
+    text = draft_policy(QueriedTable({name: ["u", "v"] * 60}), "t.csv", k=2).text
     assert list(yaml.safe_load(text)["attributes"]) == [name]
 
 
@@ -167,7 +169,9 @@ def test_a_draft_made_on_spark_is_the_one_made_here(spark, tmp_path, monkeypatch
 
 @pytest.mark.heavy
 def test_a_draft_of_a_table_elsewhere_keeps_its_path(tmp_path):
-    text = draft_policy(Table({"sex": ["F", "M"] * 60}), "hdfs://names/visits.parquet", k=2).text
+    text = draft_policy(
+        QueriedTable({"sex": ["F", "M"] * 60}), "hdfs://names/visits.parquet", k=2
+    ).text
     asked = yaml.safe_load(text)
     assert asked["input"]["path"] == "hdfs://names/visits.parquet"
     assert asked["output"]["path"] == "hdfs://names/visits.released.csv"
@@ -188,7 +192,7 @@ def test_a_draft_of_a_table_elsewhere_keeps_its_path(tmp_path):
     ],
 )
 def test_a_release_is_drafted_beside_what_is_read_under_a_name_that_can_be_written(path, released):
-    drafted = yaml.safe_load(draft_policy(Table({"sex": ["F", "M"] * 60}), path, k=2).text)
+    drafted = yaml.safe_load(draft_policy(QueriedTable({"sex": ["F", "M"] * 60}), path, k=2).text)
     assert drafted["output"]["path"] == released
     assert drafted["input"]["path"] == path
     check_no_pattern(released)
@@ -199,7 +203,7 @@ def test_a_release_is_drafted_beside_what_is_read_under_a_name_that_can_be_writt
 @pytest.mark.parametrize("spread", [1, 300])
 def test_a_drafted_range_holds_nearly_all_numbers(shift, spread):
     values = (np.random.default_rng(3).normal(shift, spread, 1_000)).round(1)
-    drafted = yaml.safe_load(draft_policy(Table({"x": values}), "t.csv", k=2).text)
+    drafted = yaml.safe_load(draft_policy(QueriedTable({"x": values}), "t.csv", k=2).text)
     low, high = drafted["attributes"]["x"]["domain"]
     assert np.mean((values >= low) & (values <= high)) >= 0.96
 
@@ -226,7 +230,7 @@ def test_standard_input_has_no_path_for_a_policy():
     ],
 )  # fmt: skip
 def test_columns_that_are_called_like_names_are_dropped_and_pointed_out(name):
-    draft = draft_policy(Table({name: ["u", "v"] * 60, "sex": ["F", "M"] * 60}), "t.csv")
+    draft = draft_policy(QueriedTable({name: ["u", "v"] * 60, "sex": ["F", "M"] * 60}), "t.csv")
     assert draft.roles == {name: "identifier", "sex": "quasi"}
     assert "names people" in draft.doubts[name]
 
@@ -234,7 +238,7 @@ def test_columns_that_are_called_like_names_are_dropped_and_pointed_out(name):
 @pytest.mark.heavy
 @pytest.mark.parametrize("name", ["sex", "age", "visits", "town", "idle", "maturity", "grade"])
 def test_columns_that_are_called_otherwise_are_not(name):
-    draft = draft_policy(Table({name: ["u", "v"] * 60}), "t.csv")
+    draft = draft_policy(QueriedTable({name: ["u", "v"] * 60}), "t.csv")
     assert draft.roles[name] != "identifier"
     assert not draft.doubts
 
@@ -242,7 +246,7 @@ def test_columns_that_are_called_otherwise_are_not(name):
 @pytest.mark.heavy
 def test_values_that_few_rows_share_tell_people_apart_whatever_the_column_is_called():
     who = [f"Ada {chr(65 + i % 26)}oe{i // 2}" for i in range(300)]
-    draft = draft_policy(Table({"who": who, "case": [i // 2 for i in range(300)]}), "t.csv")
+    draft = draft_policy(QueriedTable({"who": who, "case": [i // 2 for i in range(300)]}), "t.csv")
     assert draft.roles == {"who": "identifier", "case": "quasi"}
     assert "few rows share" in draft.doubts["who"]
     assert "few rows share a number" in draft.doubts["case"]
@@ -254,10 +258,12 @@ def test_sentences_are_not_quoted_however_many_rows_share_them():
     long = "CANARY" * 12
     few = ["none"] * 400 + [sentence] * 60 + [long] * 60 + ["bad cough"] * 60
     notes = ["none"] * 300 + [sentence] * 60 + [f"she said that she saw no {i}" for i in range(240)]
-    draft = draft_policy(Table({"remark": few, "note": [*notes[:580]]}), "t.csv")
+    draft = draft_policy(QueriedTable({"remark": few, "note": [*notes[:580]]}), "t.csv")
     assert draft.roles == {"remark": "identifier", "note": "identifier"}
     assert "CANARY" not in draft.text
-    one = draft_policy(Table({"state": ["well"] * 500 + ["ill"] * 400 + [sentence] * 60}), "t.csv")
+    one = draft_policy(
+        QueriedTable({"state": ["well"] * 500 + ["ill"] * 400 + [sentence] * 60}), "t.csv"
+    )
     assert one.roles == {"state": "quasi"}
     assert "CANARY" not in one.text
     assert "sentences" in one.doubts["state"]
@@ -266,7 +272,7 @@ def test_sentences_are_not_quoted_however_many_rows_share_them():
 @pytest.mark.heavy
 def test_of_a_column_with_many_values_none_is_quoted():
     words = [f"CANARY{i % 3}" for i in range(300)] + [f"w{i % 110}" for i in range(600)]
-    assert "CANARY" not in draft_policy(Table({"kind": words}), "t.csv").text
+    assert "CANARY" not in draft_policy(QueriedTable({"kind": words}), "t.csv").text
 
 
 HEADLESS = {

@@ -2,7 +2,7 @@ import pytest
 
 from shoal.domain import Box, Schema
 from shoal.errors import InvalidDomain, InvalidSetting, TooLarge, UnknownBounds
-from shoal.jobs.reports._mechanism import Name, Settings, build, mechanism_name, remap_of
+from shoal.jobs.reports._mechanism import MechanismOptions, Name, build, mechanism_name, remap_of
 from shoal.mechanisms import Restrict, bayes_remap
 
 FILE = """
@@ -22,7 +22,7 @@ def asked(tmp_path):
 
     def ask(name="nd-laplace", columns="age,visits", domain=path, **more):
         rest = {"epsilon": "1", "scale": None, "lattice": "auto", "clip": False} | more
-        return Settings(Name(name), columns=columns, domain=domain, **rest)
+        return MechanismOptions(Name(name), columns=columns, domain=domain, **rest)
 
     return ask
 
@@ -71,7 +71,7 @@ def test_latitude_comes_first_on_a_map(tmp_path):
         "columns: {lon: {low: 13, high: 14}, lat: {low: 52, high: 53}}\n"
         "geo: {latitude: lat, longitude: lon}\n"
     )
-    asked = Settings(Name.nd_laplace, "1", "lon,lat", path, None, "auto", False)
+    asked = MechanismOptions(Name.nd_laplace, "1", "lon,lat", path, None, "auto", False)
     mechanism, box, person = build(asked)
     assert box.names == ("lat", "lon")
     assert person is None
@@ -87,7 +87,7 @@ def test_a_part_of_a_map_is_refused(tmp_path, columns):
         "geo: {latitude: lat, longitude: lon}\n"
     )
     with pytest.raises(InvalidDomain, match="only one of latitude and longitude") as caught:
-        build(Settings(Name.nd_laplace, "1", columns, path, None, "auto", False))
+        build(MechanismOptions(Name.nd_laplace, "1", columns, path, None, "auto", False))
     assert "columns='lat,lon'" in caught.value.hint
 
 
@@ -117,7 +117,7 @@ def test_degrees_without_geo_are_refused(tmp_path):
     path = tmp_path / "city.yaml"
     path.write_text("version: 1\ncolumns: {lat: {low: 52, high: 53}, lon: {low: 13, high: 14}}\n")
     with pytest.raises(ValueError, match="per degree"):
-        build(Settings(Name.nd_laplace, "1", None, path, None, "auto", False))
+        build(MechanismOptions(Name.nd_laplace, "1", None, path, None, "auto", False))
 
 
 @pytest.mark.parametrize(

@@ -1,7 +1,7 @@
 import pytest
 
 from shoal.errors import InvalidSetting
-from shoal.jobs.reports._mechanism import Name, Settings
+from shoal.jobs.reports._mechanism import MechanismOptions, Name
 from shoal.jobs.reports._round_reports import rounds_task
 from shoal.privacy import LocalDP
 
@@ -11,7 +11,9 @@ DOMAIN = "version: 1\ncolumns: {a: {low: 0, high: 10}, b: {low: 0, high: 10}}\n"
 @pytest.fixture
 def options(tmp_path):
     (tmp_path / "domain.yaml").write_text(DOMAIN)
-    return Settings(Name.rounds, "4", None, tmp_path / "domain.yaml", None, "auto", clip=False)
+    return MechanismOptions(
+        Name.rounds, "4", None, tmp_path / "domain.yaml", None, "auto", clip=False
+    )
 
 
 @pytest.mark.parametrize("seed", [None, 3])

@@ -7,7 +7,7 @@ import pytest
 from scipy import stats
 
 from shoal.errors import DimensionMismatch, InvalidSetting, NotNumeric
-from shoal.mechanisms import Choices, Exponential, Geometric, Intervals
+from shoal.mechanisms import Choices, Exponential, Geometric, ScoredIntervals
 from shoal.mechanisms.central._exponential import _decided, _masses
 from shoal.privacy import LocalDP, PureDP
 from shoal.randomness import Randomness
@@ -38,7 +38,7 @@ def test_half_the_sensitivity_doubles_the_rate():
 
 @pytest.mark.heavy
 def test_an_interval_counts_by_its_length():
-    value = Intervals([0, 10, 10, 13, 20], [0, 99, 2, 1])
+    value = ScoredIntervals([0, 10, 10, 13, 20], [0, 99, 2, 1])
     drawn = draws(Exponential(PureDP(2)), value, 8_000, 3)
     assert drawn.min() >= 1
     assert drawn.max() <= 20
@@ -89,9 +89,9 @@ def test_masses_are_known_from_below_to_within_two_units():
         (lambda: Choices([1], [0]), InvalidSetting),
         (lambda: Choices([1], [float("nan")]), InvalidSetting),
         (lambda: Choices([1], [float("inf")]), InvalidSetting),
-        (lambda: Intervals([0, 1], []), DimensionMismatch),
-        (lambda: Intervals([0, 0], [1]), DimensionMismatch),
-        (lambda: Intervals([0, 5, 3], [1, 1]), DimensionMismatch),
+        (lambda: ScoredIntervals([0, 1], []), DimensionMismatch),
+        (lambda: ScoredIntervals([0, 0], [1]), DimensionMismatch),
+        (lambda: ScoredIntervals([0, 5, 3], [1, 1]), DimensionMismatch),
         (lambda: Exponential(LocalDP(1)), InvalidSetting),
         (lambda: Exponential(PureDP(1), 0), InvalidSetting),
         (lambda: Exponential(PureDP(1), 0.5), InvalidSetting),
@@ -153,13 +153,13 @@ def test_the_worst_ratio_is_the_largest_of_all_candidates():
 
 def test_the_worst_ratio_of_intervals_is_the_largest_of_all_points():
     pick = Exponential(PureDP(2))
-    value, other = Intervals([0, 3, 3, 10], [4, 9, 6]), Intervals([0, 2, 10], [5, 6])
+    value, other = ScoredIntervals([0, 3, 3, 10], [4, 9, 6]), ScoredIntervals([0, 2, 10], [5, 6])
     ratios = [pick.log_ratio(point, value, other) for point in range(1, 11)]
     assert pick.worst_ratio(value, other) == pytest.approx(max(ratios))
     for one in (value, other):
         scores = np.repeat(one.scores, np.diff(one.edges))
         masses = np.exp(scores - scores.max())
-        points = Intervals(range(11), scores)
+        points = ScoredIntervals(range(11), scores)
         same = [pick.log_ratio(point, one, points) for point in range(1, 11)]
         assert same == pytest.approx([0] * 10, abs=1e-12)
         assert masses.size == 10

@@ -5,7 +5,7 @@ import math
 import pytest
 
 from shoal.errors import InvalidBudget, InvalidSetting
-from shoal.mechanisms.local.people_needed import people_needed
+from shoal.mechanisms.local._people_needed import people_needed
 
 USUAL = {"ratio": 1.1, "n_clusters": 5, "d": 2, "epsilon": 1}
 

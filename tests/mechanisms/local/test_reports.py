@@ -6,7 +6,7 @@ import pytest
 from shoal import Box, Randomness, Reports
 from shoal.errors import NotAReport
 from shoal.mechanisms import PlanarLaplace, RandomizedResponse, clamp
-from shoal.mechanisms.local.reports import as_raw_reports, as_reports
+from shoal.mechanisms.local._reports import as_raw_reports, as_reports
 
 VALUES = np.array([[0.5, 2.0], [1.0, -1.5]])
 REPORTS = Reports(VALUES, PlanarLaplace(1.0))

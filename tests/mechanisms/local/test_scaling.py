@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from shoal import Box
-from shoal.mechanisms.local.scaling import Scaling
+from shoal.mechanisms.local._scaling import Scaling
 
 BOX = Box(age=(18, 98), visits=(0, 20))
 CITY = Box.geo(latitude=(52.3, 52.7), longitude=(13.1, 13.8))

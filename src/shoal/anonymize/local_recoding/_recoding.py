@@ -25,7 +25,7 @@ from shoal.anonymize.local_recoding._leftovers import place_leftovers
 from shoal.anonymize.local_recoding._peel import split_classes
 from shoal.anonymize.local_recoding._roll_up import roll_up
 from shoal.anonymize.local_recoding._units import Units
-from shoal.anonymize.problem import Outcome, Problem
+from shoal.anonymize.problem import Problem, SearchOutcome
 from shoal.errors import InvalidSetting, NotKAnonymous, TooFewRows, quantity
 
 How = Literal["auto", "cheapest-cell", "roll-up", "peel"]
@@ -56,7 +56,7 @@ def recode(
     rng: np.random.Generator,
     how: How = "auto",
     progress: Progress | None = None,
-) -> Outcome:
+) -> SearchOutcome:
     """Generalise each class of rows by itself, so that k, l and t hold and little is lost.
 
     Lines with equal QIDs get equal labels. The result does not depend on the order of the lines.
@@ -172,14 +172,14 @@ def _cheapest(
         yield from (search(better, 1.0) for _ in range(_MORE))
 
 
-def _outcome(grouping: Grouping, method: str, compared: int) -> Outcome:
+def _outcome(grouping: Grouping, method: str, compared: int) -> SearchOutcome:
     units = grouping.units
     classes = grouping.classes[units.of_line]
     suppressed = classes < 0  # [P2]
     labels = np.zeros((len(classes), units.problem.d), dtype=np.int32)
     labels[~suppressed] = grouping.labels[classes[~suppressed]]  # [P3]
     metrics = measure_release(units.problem, labels, suppressed)
-    return Outcome(labels, suppressed, metrics, None, f"local: {method}", compared, (_NOTE,))
+    return SearchOutcome(labels, suppressed, metrics, None, f"local: {method}", compared, (_NOTE,))
 
 
 def _refuse(how: str) -> None:
@@ -202,7 +202,7 @@ def _refuse_too_few(units: Units) -> None:
         )
 
 
-def _refuse_broken(problem: Problem, outcome: Outcome) -> None:
+def _refuse_broken(problem: Problem, outcome: SearchOutcome) -> None:
     """Recount the classes from their labels, so that an error of a search publishes nothing."""
     classes = number_classes(outcome.labels, outcome.suppressed)
     live = np.flatnonzero(~outcome.suppressed)

@@ -20,7 +20,7 @@ from shoal.anonymize._policy import Policy
 from shoal.anonymize.codec import Codec
 from shoal.anonymize.hierarchies import NULL, Hierarchy
 from shoal.anonymize.hierarchies._rules import label_intervals
-from shoal.anonymize.problem import KEPT_CUT, Cut, Outcome
+from shoal.anonymize.problem import KEPT_CUT, Cut, SearchOutcome
 from shoal.anonymize.risk._recount import AchievedPrivacy
 from shoal.anonymize.search._greedy import resolve_score
 from shoal.anonymize.tree import Tree
@@ -38,7 +38,7 @@ AnyManifest = dict[str, Any] | str | Path
 def manifest_of(
     policy: Policy,
     codec: Codec,
-    outcome: Outcome,
+    outcome: SearchOutcome,
     achieved: AchievedPrivacy,
     occurring: dict[str, set[int]],
     *,
@@ -166,7 +166,7 @@ def _places(name: str, labels: list[str], tree: Hierarchy) -> tuple[int, ...]:
     return tuple(sorted(places))
 
 
-def _score_name(policy: Policy, outcome: Outcome) -> str:
+def _score_name(policy: Policy, outcome: SearchOutcome) -> str:
     """Return the score or kind of recoding that was asked for, not the one that won."""
     if outcome.method == KEPT_CUT:
         return KEPT_CUT

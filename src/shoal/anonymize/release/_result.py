@@ -12,7 +12,7 @@ from typing import Any
 
 from shoal.anonymize._frequency_table import FrequencyTable
 from shoal.anonymize._policy import FileSpec, Policy
-from shoal.anonymize.problem import Outcome
+from shoal.anonymize.problem import SearchOutcome
 from shoal.anonymize.release._writer import Release, format_of
 from shoal.anonymize.risk._recount import AchievedPrivacy
 from shoal.errors import AlreadyExists, CannotWrite, InvalidPolicy, setting
@@ -198,7 +198,7 @@ class RunResult:
     policy: Policy
     paths: Paths
     frequency: FrequencyTable = field(repr=False)  # it knows people by name
-    outcome: Outcome = field(repr=False)
+    outcome: SearchOutcome = field(repr=False)
     produced: WrittenRelease
     manifest: dict[str, Any]
 

@@ -9,7 +9,7 @@ from typing import Any
 from shoal.anonymize._distributed_frames import run_on_frame
 from shoal.anonymize._frequency_table import FrequencyTable, count_combinations
 from shoal.anonymize._policy import AnyPolicy, Policy, policy_of
-from shoal.anonymize.problem import Outcome
+from shoal.anonymize.problem import SearchOutcome
 from shoal.anonymize.release._manifest import (
     AnyManifest,
     find_label_places,
@@ -22,7 +22,7 @@ from shoal.anonymize.release._result import Pages, RunResult, WrittenRelease, ch
 from shoal.anonymize.release._writer import format_of, parts_of, release_of, write_release
 from shoal.anonymize.risk._recount import recount, refuse_broken
 from shoal.anonymize.search._portfolio import Progress, find_outcome
-from shoal.anonymize.table import Table
+from shoal.anonymize.table import QueriedTable
 from shoal.engine import by_engine
 from shoal.errors import InvalidPolicy
 from shoal.files import file_set, named_failure, private_file, scratch, undo_killed_run
@@ -102,7 +102,7 @@ def _run_here(
         is_kept=people.is_kept,
     )
     with file_set(paths.table, overwrite) as files, scratch() as folder:
-        table = Table(source)
+        table = QueriedTable(source)
         frequency = count_combinations(policy, table)
         outcome = find_outcome(policy, frequency, cut, progress)
         people = people.joined_by(table)
@@ -143,7 +143,11 @@ def _write_text(part: Path, text: str, path: Path, private: bool) -> None:
 
 
 def write_and_recount(
-    policy: Policy, table: Table, frequency: FrequencyTable, outcome: Outcome, path: Path
+    policy: Policy,
+    table: QueriedTable,
+    frequency: FrequencyTable,
+    outcome: SearchOutcome,
+    path: Path,
 ) -> WrittenRelease:
     """Write the release of an outcome to a file and recount it; a broken promise raises.
 

@@ -17,7 +17,7 @@ from shoal.anonymize._frequency_table import FrequencyTable
 from shoal.anonymize._policy import Policy
 from shoal.anonymize.classes import Classes, RowLookup, number_classes
 from shoal.anonymize.codec import Codec, published_cells
-from shoal.anonymize.problem import Cut, Outcome, Problem
+from shoal.anonymize.problem import Cut, Problem, SearchOutcome
 from shoal.anonymize.release._pseudonyms import keys_of, pseudonyms
 from shoal.anonymize.release._shuffle import shuffle_rows
 from shoal.anonymize.release._transforms import (
@@ -27,7 +27,7 @@ from shoal.anonymize.release._transforms import (
     summarise_release,
 )
 from shoal.anonymize.search._greedy import find_violations
-from shoal.anonymize.table import Table
+from shoal.anonymize.table import QueriedTable
 from shoal.arrays import Floats, Integers
 from shoal.data.column_names import join_names
 from shoal.data.csv_text import CSVText
@@ -71,7 +71,7 @@ class Release:
         return number_classes(self.labels, self.suppressed)
 
 
-def release_of(problem: Problem, outcome: Outcome, star: bool) -> Release:
+def release_of(problem: Problem, outcome: SearchOutcome, star: bool) -> Release:
     """Return the release of an outcome.
 
     Starred rows are a combination of labels like any other, so they stay only if all classes keep
@@ -126,7 +126,11 @@ def write_release(parts: Iterator[ReleasePart], path: Path, owners_path: Path) -
 
 
 def parts_of(
-    policy: Policy, table: Table, frequency: FrequencyTable, release: Release, rng: NoiseStream
+    policy: Policy,
+    table: QueriedTable,
+    frequency: FrequencyTable,
+    release: Release,
+    rng: NoiseStream,
 ) -> Iterator[ReleasePart]:
     """Yield the rows of the release in random order, reading the table in one pass.
 

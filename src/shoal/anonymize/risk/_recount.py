@@ -23,7 +23,7 @@ from shoal.anonymize.codec import (
     published_names,
 )
 from shoal.anonymize.risk._model_recount import broken_models, measure_models
-from shoal.anonymize.table import AnyTable, Table, TableWithOwners, sizes_sql, table_of
+from shoal.anonymize.table import AnyTable, QueriedTable, TableWithOwners, sizes_sql, table_of
 from shoal.arrays import Integers
 from shoal.data.column_names import missing_columns_error
 from shoal.engine.duckdb import COUNTED, OWNER, plain_names, query_stream
@@ -365,11 +365,11 @@ def count_class_sizes(
 
     Examples
     --------
-    >>> sizes, rows = count_class_sizes(Table({"sex": ["M", "F", "M"]}), ["sex"], None)
+    >>> sizes, rows = count_class_sizes(QueriedTable({"sex": ["M", "F", "M"]}), ["sex"], None)
     >>> sizes.tolist(), rows
     ([[1, 1], [2, 1]], 3)
     """
-    if isinstance(table, Table):
+    if isinstance(table, QueriedTable):
         sizes = table.sizes(labels, owner)
     else:
         sizes = table.query(sizes_sql(plain_names(labels, None), owner), labels, owner)
@@ -389,7 +389,7 @@ def largest_value_share(table: Queryable, labels: list[str], name: str, owner: s
 
     Examples
     --------
-    >>> table = Table({"sex": ["M", "F", "M", "M"], "ill": ["yes", "no", "no", "no"]})
+    >>> table = QueriedTable({"sex": ["M", "F", "M", "M"], "ill": ["yes", "no", "no", "no"]})
     >>> largest_value_share(table, ["sex"], "ill", None)
     1.0
     """

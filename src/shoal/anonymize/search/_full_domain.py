@@ -76,7 +76,7 @@ def search_full_domain(shared: SharedCounts, loss: float) -> Cut | None:
     counts, best = affordable_counts(shared.problem), None
     if not counts:
         return None
-    lattice = _Lattice(shared)
+    lattice = _LevelLattice(shared)
     lattice.keep_below(loss)
     for _ in range(counts):
         levels = lattice.next()
@@ -91,7 +91,7 @@ def search_full_domain(shared: SharedCounts, loss: float) -> Cut | None:
     return None if best is None else lattice.cut(best)
 
 
-class _Lattice:
+class _LevelLattice:
     """All combinations of levels, and which of them are still to be counted."""
 
     def __init__(self, shared: SharedCounts) -> None:

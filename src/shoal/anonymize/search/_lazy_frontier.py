@@ -11,7 +11,7 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from shoal.anonymize.problem import Cut, Outcome, Problem
+from shoal.anonymize.problem import Cut, Problem, SearchOutcome
 from shoal.anonymize.search._greedy import LossUnit, Nodes, ScoreName, SharedCounts, resolve_score
 from shoal.anonymize.search._remote_search import RemoteLines, RemoteSearch
 from shoal.anonymize.search._top_down import TopDownRun
@@ -30,7 +30,7 @@ def specialise_remotely(
     most: int,
     score: str = "auto",
     loss_unit: LossUnit = "rows",
-) -> tuple[Problem, Outcome]:
+) -> tuple[Problem, SearchOutcome]:
     """Split the best valid node of the cut until none is left, with few lines here at a time.
 
     Parameters
@@ -66,7 +66,7 @@ class _LazySearch:
         self._nodes = Nodes(problem)
         self._depths = list(_NODES)
 
-    def search(self) -> tuple[Problem, Outcome]:
+    def search(self) -> tuple[Problem, SearchOutcome]:
         cut, alive = self._problem.top, self._nodes.inner
         while True:
             dead = self._on(cut) & ~alive
@@ -95,7 +95,7 @@ class _LazySearch:
             self._depths.pop(0)
         return None
 
-    def _remote(self, cut: Cut, dead: Mask) -> tuple[Problem, Outcome]:
+    def _remote(self, cut: Cut, dead: Mask) -> tuple[Problem, SearchOutcome]:
         merged = self._lines.merged(cut)
         assert merged is not None
         classes = replace(self._problem, codes=merged.codes, n=merged.n, start=cut)

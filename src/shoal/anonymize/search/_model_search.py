@@ -24,16 +24,16 @@ from shoal.anonymize._population import (
     with_population,
 )
 from shoal.anonymize.classes import count_people, measure_release, number_classes
-from shoal.anonymize.problem import Outcome, Problem
+from shoal.anonymize.problem import Problem, SearchOutcome
 from shoal.anonymize.search._greedy import find_violations
 from shoal.errors import StartFails
 
-Search = Callable[[Problem], Outcome]
+Search = Callable[[Problem], SearchOutcome]
 
 _REFINEMENTS = 3  # how often the gap between a k that fails and one that does is halved
 
 
-def search_with_models(problem: Problem, models: Models, search: Search) -> Outcome:
+def search_with_models(problem: Problem, models: Models, search: Search) -> SearchOutcome:
     """Search for a release that keeps k, l, t and further models.
 
     Parameters
@@ -69,7 +69,7 @@ def search_with_models(problem: Problem, models: Models, search: Search) -> Outc
     return best
 
 
-def _try(problem: Problem, models: Models, search: Search, k: int) -> Outcome | None:
+def _try(problem: Problem, models: Models, search: Search, k: int) -> SearchOutcome | None:
     """Return a release searched for with this k, if it keeps the models."""
     try:
         outcome = search(with_population(replace(problem, k=k), models))
@@ -78,7 +78,7 @@ def _try(problem: Problem, models: Models, search: Search, k: int) -> Outcome | 
     return keep_models(problem, models, trim_population(problem, outcome))
 
 
-def keep_models(problem: Problem, models: Models, outcome: Outcome) -> Outcome | None:
+def keep_models(problem: Problem, models: Models, outcome: SearchOutcome) -> SearchOutcome | None:
     """Suppress the classes that break a model, or return None if that would not do."""
     suppressed = outcome.suppressed.copy()
     while (broken := _broken(problem, models, replace(outcome, suppressed=suppressed))).any():
@@ -94,7 +94,7 @@ def keep_models(problem: Problem, models: Models, outcome: Outcome) -> Outcome |
     return mended if _table_holds(problem, models, mended) else None
 
 
-def _broken(problem: Problem, models: Models, outcome: Outcome) -> NDArray[np.bool_]:
+def _broken(problem: Problem, models: Models, outcome: SearchOutcome) -> NDArray[np.bool_]:
     """Return which classes break k, l, t or a model of classes."""
     classes = number_classes(outcome.labels, outcome.suppressed)
     broken = find_violations(problem, classes)
@@ -106,7 +106,7 @@ def _broken(problem: Problem, models: Models, outcome: Outcome) -> NDArray[np.bo
     return broken
 
 
-def _table_holds(problem: Problem, models: Models, outcome: Outcome) -> bool:
+def _table_holds(problem: Problem, models: Models, outcome: SearchOutcome) -> bool:
     members = count_people(problem, number_classes(outcome.labels, outcome.suppressed))
     sizes = np.stack(np.unique(members, return_counts=True), axis=1)
     if not all(model.holds(sizes) for model in models.of_table):
@@ -118,7 +118,7 @@ def _table_holds(problem: Problem, models: Models, outcome: Outcome) -> bool:
     )
 
 
-def _covers_everybody(problem: Problem, models: Models, outcome: Outcome) -> bool:
+def _covers_everybody(problem: Problem, models: Models, outcome: SearchOutcome) -> bool:
     """Return whether everyone of the population has labels that occur in the release."""
     assert models.lines is not None
     people = count_covered(problem.trees, class_labels(problem, outcome), models.lines)

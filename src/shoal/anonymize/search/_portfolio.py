@@ -16,7 +16,7 @@ from shoal.anonymize._policy import Policy
 from shoal.anonymize._population import Models, count_all_people, models_of, without_population
 from shoal.anonymize.classes import Classes, measure_release, number_classes
 from shoal.anonymize.local_recoding._recoding import recode
-from shoal.anonymize.problem import KEPT_CUT, Cut, Metrics, Outcome, Problem
+from shoal.anonymize.problem import KEPT_CUT, Cut, Metrics, Problem, SearchOutcome
 from shoal.anonymize.release._manifest import cut_of
 from shoal.anonymize.search._full_domain import search_full_domain
 from shoal.anonymize.search._greedy import (
@@ -43,7 +43,7 @@ _WORK = 2.7e9
 
 def find_outcome(
     policy: Policy, frequency: FrequencyTable, cut: Any = None, progress: Progress | None = None
-) -> Outcome:
+) -> SearchOutcome:
     """Search for a release of a frequency table, or apply a cut to it.
 
     Parameters
@@ -65,7 +65,7 @@ def find_outcome(
     return search_with_models(problem, models, lambda of: run_search(policy, of, progress))
 
 
-def run_search(policy: Policy, problem: Problem, progress: Progress | None = None) -> Outcome:
+def run_search(policy: Policy, problem: Problem, progress: Progress | None = None) -> SearchOutcome:
     """Search for the best release in the way a policy asks for.
 
     Parameters
@@ -100,7 +100,7 @@ def search_portfolio(
     seed: int = 1,
     loss_unit: LossUnit = "rows",
     progress: Callable[[int, int], None] | None = None,
-) -> Outcome:
+) -> SearchOutcome:
     """Return the best of one plain run of each score and of ``restarts`` runs with tilted scores.
 
     No score is best on every table. With the objective ``ncp`` the cuts in which all labels of a
@@ -138,7 +138,7 @@ def search_portfolio(
     plan = list(_plan(resolve_score(score, problem.suppression), restarts))
     runs = plan if restarts is not None else plan[: _affordable_runs(problem)]
     shared, rng = SharedCounts(problem), Randomness(seed).compute
-    best: Outcome | None = None
+    best: SearchOutcome | None = None
     for done, (name, tilted) in enumerate(runs, start=1):
         outcome = TopDownRun(shared, name, loss_unit, rng if tilted else None).search()
         if best is None or _loss(outcome.metrics, objective) < _loss(best.metrics, objective):
@@ -152,8 +152,8 @@ def search_portfolio(
 
 
 def _full_domain_runs(
-    shared: SharedCounts, best: Outcome, loss_unit: LossUnit
-) -> Iterator[Outcome]:
+    shared: SharedCounts, best: SearchOutcome, loss_unit: LossUnit
+) -> Iterator[SearchOutcome]:
     """Yield the best full-domain cut and searches from it down, if it loses less than is known.
 
     What t measures changes with every suppressed row, so with t the pass is left out.
@@ -169,7 +169,7 @@ def _full_domain_runs(
             yield replace(outcome, method=f"full-domain, {name}")
 
 
-def _loss_of_ncp(outcome: Outcome) -> float:
+def _loss_of_ncp(outcome: SearchOutcome) -> float:
     return _loss(outcome.metrics, "ncp")
 
 
@@ -211,7 +211,7 @@ def _check(objective: str, restarts: int | None) -> None:
         raise InvalidSetting.of("restarts", "must be a whole number of 0 or more", 8, restarts)
 
 
-def apply_cut(problem: Problem, cut: Cut) -> Outcome:
+def apply_cut(problem: Problem, cut: Cut) -> SearchOutcome:
     """Apply a cut to new rows; classes that break k, l or t are suppressed, within the budget.
 
     Two different cuts of one table can be intersected, so a table that is released again keeps its
@@ -233,7 +233,7 @@ def apply_cut(problem: Problem, cut: Cut) -> Outcome:
         classes = number_classes(labels, suppressed)
     _refuse_over_budget(problem, classes, int(problem.n[suppressed].sum()))
     metrics = measure_release(problem, labels, suppressed)
-    return Outcome(labels, suppressed, metrics, cut, method=KEPT_CUT)
+    return SearchOutcome(labels, suppressed, metrics, cut, method=KEPT_CUT)
 
 
 def models_of_frequency(policy: Policy, frequency: FrequencyTable) -> Models:

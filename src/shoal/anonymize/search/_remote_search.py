@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shoal.anonymize.classes import RowLookup, measure_release, number_classes
-from shoal.anonymize.problem import Cut, Outcome, Problem
+from shoal.anonymize.problem import Cut, Problem, SearchOutcome
 from shoal.anonymize.search._greedy import (
     NONE,
     GreedySearch,
@@ -282,7 +282,7 @@ class RemoteSearch(GreedySearch):
         self._frontier, self._lines = frontier, lines
         self._gone: list[tuple[Places, Integers]] = []
 
-    def search(self) -> tuple[Problem, Outcome]:
+    def search(self) -> tuple[Problem, SearchOutcome]:
         """Search, and return the classes as lines of a problem, with their outcome."""
         self._start()
         while len(nodes := self.valid()):
@@ -317,7 +317,7 @@ class RemoteSearch(GreedySearch):
             cells = self._lines.children(node[hold], self.cut, self._frontier.open)
         self._frontier.put(gone, node[hold], n[hold], cells)
 
-    def _outcome(self) -> tuple[Problem, Outcome]:
+    def _outcome(self) -> tuple[Problem, SearchOutcome]:
         live, cut = self._frontier, self.cut
         node = np.concatenate([live.node, *(node for node, _ in self._gone)])
         n = np.concatenate([live.people, *(n for _, n in self._gone)])
@@ -326,4 +326,4 @@ class RemoteSearch(GreedySearch):
         suppressed = np.arange(len(n)) >= live.classes
         labels = problem.labels(cut)
         metrics = measure_release(problem, labels, suppressed)
-        return problem, Outcome(labels, suppressed, metrics, cut, method=self._score)
+        return problem, SearchOutcome(labels, suppressed, metrics, cut, method=self._score)

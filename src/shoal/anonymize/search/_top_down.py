@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shoal.anonymize.classes import measure_release, number_classes
-from shoal.anonymize.problem import Cut, Outcome, Problem
+from shoal.anonymize.problem import Cut, Problem, SearchOutcome
 from shoal.anonymize.search._greedy import (
     ASK_FOR_BITS,
     ASK_FOR_SIZES,
@@ -50,7 +50,7 @@ def specialise(
     score: str = "auto",
     loss_unit: LossUnit = "rows",
     rng: np.random.Generator | None = None,
-) -> Outcome:
+) -> SearchOutcome:
     r"""Split the best valid node of the cut until none is left.
 
     Guarantee
@@ -370,18 +370,18 @@ class TopDownRun(GreedySearch):
         self._frontier, self._gains = frontier, gains
         self._suppressed_at = np.full(len(self._problem.n), -1, dtype=np.int32)  # -1: still live
 
-    def search(self) -> Outcome:
+    def search(self) -> SearchOutcome:
         """Search, and recompute the metrics of the release from its labels."""
         self.start()
         while len(nodes := self.valid()):  # [P2] [P4]
             self.split_best(nodes)
         return self.outcome()
 
-    def outcome(self) -> Outcome:
+    def outcome(self) -> SearchOutcome:
         """Return the present state of the search as an outcome."""
         cut, suppressed = self._last_valid()
         labels = self._problem.labels(cut)  # [P6]
-        return Outcome(
+        return SearchOutcome(
             labels=labels,
             suppressed=suppressed,
             metrics=measure_release(self._problem, labels, suppressed),

@@ -9,7 +9,7 @@ from typing import Any
 
 from shoal.anonymize._frequency_table import FrequencyTable
 from shoal.anonymize._policy import Policy
-from shoal.anonymize.problem import Outcome
+from shoal.anonymize.problem import SearchOutcome
 from shoal.anonymize.release._manifest import find_label_places, manifest_of, write_mapping
 from shoal.anonymize.release._people_register import KnownPeople, stage_register
 from shoal.anonymize.release._result import Pages, Paths, RunResult, WrittenRelease
@@ -45,7 +45,7 @@ _FILE_ROWS = 4_000_000
 
 
 def release_on_spark(
-    policy: Policy, table: SparkTable, frequency: FrequencyTable, outcome: Outcome
+    policy: Policy, table: SparkTable, frequency: FrequencyTable, outcome: SearchOutcome
 ) -> Any:
     """Return the release of an outcome as a Spark frame that was recounted.
 

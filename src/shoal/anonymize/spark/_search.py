@@ -17,7 +17,7 @@ from shoal.anonymize._frequency_table import (
     problem_of_remote_lines,
 )
 from shoal.anonymize._policy import Policy
-from shoal.anonymize.problem import Outcome
+from shoal.anonymize.problem import SearchOutcome
 from shoal.anonymize.release._manifest import cut_of
 from shoal.anonymize.search._lazy_frontier import specialise_remotely
 from shoal.anonymize.search._portfolio import Progress, apply_cut, find_outcome
@@ -25,7 +25,7 @@ from shoal.anonymize.spark._lines import SparkLines, code_combinations, count_ro
 from shoal.engine.spark import PersistedFrame, SparkTable, persist, too_many_error
 from shoal.errors import InvalidPolicy
 
-Study = tuple[FrequencyTable, Outcome]
+Study = tuple[FrequencyTable, SearchOutcome]
 MERGED = (
     "The table has more combinations than the driver may hold: a single search was run, "
     "over values merged below the published labels, and what is said of the original table "

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shoal.arrays import Floats
-from shoal.audit.bound._sample import Sample
+from shoal.audit.bound._sample import OutputSample
 from shoal.audit.bound._statistics import Score, Statistic, candidate_statistics, has_few_values
 from shoal.errors import InvalidSetting, TooFewRows, value_text
 from shoal.privacy import whole_number
@@ -28,7 +28,7 @@ _FEWEST = 1_000  # outputs of each side, below which nothing can be certified
 
 
 @dataclass(frozen=True)
-class Outcome:
+class EventOutcome:
     """An event and its counts on fresh outputs.
 
     Parameters
@@ -68,21 +68,21 @@ class _Event:
         direction = "first over second" if self.first else "second over first"
         return f"{self.statistic.describe(self.t, self.first)}, {direction} input"
 
-    def contains(self, sample: Sample) -> NDArray[np.bool_]:
+    def contains(self, sample: OutputSample) -> NDArray[np.bool_]:
         numbers = self.statistic.of(sample)
         return numbers >= self.t if self.first else numbers <= self.t
 
 
 def best_events(
-    first: Sample,
-    second: Sample,
+    first: OutputSample,
+    second: OutputSample,
     *,
     alpha: float,
     delta: float,
     score: Score | None,
     more: Sequence[Statistic],
     seed: int,
-) -> tuple[list[Outcome], list[str]]:
+) -> tuple[list[EventOutcome], list[str]]:
     """Choose the best event for each direction on the first half, and test it on the second.
 
     It also describes what only one input ever reached.
@@ -107,8 +107,8 @@ def best_events(
 
 
 def _split_for_learning(
-    first: Sample, second: Sample
-) -> tuple[tuple[Sample, Sample], tuple[Sample, Sample]]:
+    first: OutputSample, second: OutputSample
+) -> tuple[tuple[OutputSample, OutputSample], tuple[OutputSample, OutputSample]]:
     """Split both samples: two thirds to learn from, the rest to compare on."""
     cut = 2 * len(first) // 3
     learnt, judges = ((first.part(s), second.part(s)) for s in (slice(0, cut), slice(cut, None)))
@@ -117,14 +117,18 @@ def _split_for_learning(
 
 def outcome_of(
     description: str, often: int, seldom: int, of: int, alpha: float, delta: float, by: str
-) -> Outcome:
+) -> EventOutcome:
     """Return an event with its certified bound, 0 where nothing is certified."""
     value = certified_epsilon(np.array([often]), np.array([seldom]), of, alpha, delta)[0]  # [P3]
-    return Outcome(description, often, seldom, of, max(0.0, float(value)), by)
+    return EventOutcome(description, often, seldom, of, max(0.0, float(value)), by)
 
 
 def _best(
-    tried: Sequence[Statistic], first: Sample, second: Sample, alpha: float, delta: float
+    tried: Sequence[Statistic],
+    first: OutputSample,
+    second: OutputSample,
+    alpha: float,
+    delta: float,
 ) -> list[_Event]:
     """Return the best event for each direction."""
     numbers = [(each, each.of(first), each.of(second)) for each in tried]
@@ -168,8 +172,8 @@ def _count_at_least(rising: Floats, thresholds: Floats) -> NDArray[np.intp]:
 
 
 def _test_event(
-    event: _Event, first: Sample, second: Sample, alpha: float, delta: float
-) -> Outcome:
+    event: _Event, first: OutputSample, second: OutputSample, alpha: float, delta: float
+) -> EventOutcome:
     k_first, k_second = (int(event.contains(side).sum()) for side in (first, second))
     often, seldom = (k_first, k_second) if event.first else (k_second, k_first)
     return outcome_of(
@@ -177,7 +181,7 @@ def _test_event(
     )
 
 
-def _one_sided(event: _Event, first: Sample, second: Sample) -> _Event | None:
+def _one_sided(event: _Event, first: OutputSample, second: OutputSample) -> _Event | None:
     """Return the event beyond all values of the other input; None if nothing is there."""
     sign = 1.0 if event.first else -1.0
     own, other = (first, second) if event.first else (second, first)
@@ -187,7 +191,7 @@ def _one_sided(event: _Event, first: Sample, second: Sample) -> _Event | None:
     return _Event(event.statistic, sign * float(beyond.min()), event.first) if beyond.size else None
 
 
-def _one_sided_events(tested: Sequence[Outcome], alone: Sequence[Outcome]) -> list[str]:
+def _one_sided_events(tested: Sequence[EventOutcome], alone: Sequence[EventOutcome]) -> list[str]:
     """Describe what only one input reached, in both halves and too often for chance."""
     known = {each.description for each in tested}
     return [

@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from shoal.audit._draws import Progress, draw_outputs, halve_progress, has_own_randomness
 from shoal.audit._finding import LowerBound, seed_of, verdict_of
 from shoal.audit.bound._events import (
-    Outcome,
+    EventOutcome,
     best_events,
     ceiling_of,
     check_draws,
@@ -28,7 +28,7 @@ from shoal.audit.bound._pairs import (
     epsilon_of,
     epsilon_of_pair,
 )
-from shoal.audit.bound._sample import Sample, samples_of
+from shoal.audit.bound._sample import OutputSample, samples_of
 from shoal.audit.bound._statistics import Score, Statistic, has_low_bits
 from shoal.errors import DimensionMismatch, InvalidSetting
 from shoal.privacy import Guarantee
@@ -194,8 +194,8 @@ def lower_bound_of(
 
 
 def _bound_samples(
-    first: Sample,
-    second: Sample,
+    first: OutputSample,
+    second: OutputSample,
     *,
     promised: float | None,
     alpha: float,
@@ -242,8 +242,8 @@ def _bound_samples(
 
 
 def _test_given_event(
-    event: Event, first: Sample, second: Sample, alpha: float, delta: float
-) -> list[Outcome]:
+    event: Event, first: OutputSample, second: OutputSample, alpha: float, delta: float
+) -> list[EventOutcome]:
     """Test an event that was fixed in advance, which needs no split."""
     k, l = (int(_mask(event, side).sum()) for side in (first, second))  # noqa: E741
     description = "the given event"
@@ -253,7 +253,7 @@ def _test_given_event(
     ]
 
 
-def _mask(event: Event, sample: Sample) -> NDArray[np.bool_]:
+def _mask(event: Event, sample: OutputSample) -> NDArray[np.bool_]:
     mask = np.asarray(event(sample.values))
     if mask.dtype != np.bool_ or mask.shape != (len(sample),):
         raise InvalidSetting(
@@ -263,7 +263,7 @@ def _mask(event: Event, sample: Sample) -> NDArray[np.bool_]:
     return mask
 
 
-def _faults(first: Sample, second: Sample) -> tuple[tuple[str, ...], tuple[str, ...]]:
+def _faults(first: OutputSample, second: OutputSample) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Return what no working mechanism does, and what is only unusual."""
     broken: list[str] = []
     odd: list[str] = []

@@ -24,7 +24,7 @@ _NEVER = 7.0  # standard deviations: by chance with a probability below 2e-11, o
 
 
 @dataclass(frozen=True, eq=False)
-class Sample:
+class OutputSample:
     """The outputs on one input.
 
     Attributes
@@ -47,9 +47,9 @@ class Sample:
     def __len__(self) -> int:
         return len(self.values)
 
-    def part(self, lines: slice) -> "Sample":
+    def part(self, lines: slice) -> "OutputSample":
         """Return some of the outputs."""
-        return Sample(self.values[lines], self.kinds[lines], self.names, self.codes[lines])
+        return OutputSample(self.values[lines], self.kinds[lines], self.names, self.codes[lines])
 
     @property
     def is_text(self) -> bool:
@@ -67,7 +67,7 @@ class Sample:
         columns = self.codes[:, None] if self.is_text else self.values
         return any(_tells_of_next(column) for column in columns.T)
 
-    def starts_like(self, other: "Sample") -> bool:
+    def starts_like(self, other: "OutputSample") -> bool:
         """Return whether the first outputs of two samples are equal."""
         return bool(self.codes[0] == other.codes[0])
 
@@ -81,7 +81,7 @@ class _Output:
     flat: Values
 
 
-def samples_of(first: Any, second: Any) -> tuple[Sample, Sample]:
+def samples_of(first: Any, second: Any) -> tuple[OutputSample, OutputSample]:
     """Return the samples of both inputs, with kinds of failure numbered alike.
 
     Raises
@@ -133,7 +133,7 @@ def _is_uniform_list(outputs: Any) -> bool:
     return not arrays or len({(each.shape, each.dtype.kind) for each in outputs}) == 1
 
 
-def _of_arrays(first: Values, second: Values) -> tuple[Sample, Sample]:
+def _of_arrays(first: Values, second: Values) -> tuple[OutputSample, OutputSample]:
     if first.shape[1] != second.shape[1]:
         raise DimensionMismatch(
             f"The outputs have {first.shape[1]} numbers for one input and {second.shape[1]} for "
@@ -224,7 +224,7 @@ def _describe_unusual(output: _Output, form: str, kind: str) -> str:
     return "" if output.kind == kind else f"type {output.kind} instead of {kind}"
 
 
-def _number_kinds(*sides: tuple[Values, list[str]]) -> tuple[Sample, Sample]:
+def _number_kinds(*sides: tuple[Values, list[str]]) -> tuple[OutputSample, OutputSample]:
     sides_kinds = [_with_nonfinite(values, kinds) for values, kinds in sides]
     names = ("", *sorted({kind for kinds in sides_kinds for kind in kinds} - {""}))
     places = {name: place for place, name in enumerate(names)}
@@ -234,7 +234,8 @@ def _number_kinds(*sides: tuple[Values, list[str]]) -> tuple[Sample, Sample]:
     cut = len(values[0])
     halves = codes[:cut], codes[cut:]
     first, second = (
-        Sample(own, how, names, code) for own, how, code in zip(values, kinds, halves, strict=True)
+        OutputSample(own, how, names, code)
+        for own, how, code in zip(values, kinds, halves, strict=True)
     )
     return first, second
 

@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shoal.arrays import Floats
-from shoal.audit.bound._sample import Sample
+from shoal.audit.bound._sample import OutputSample
 from shoal.errors import InvalidSetting
 
 Codes = NDArray[np.intp]
@@ -36,12 +36,12 @@ class Statistic:
     """A number for each output, and how to describe an event of it."""
 
     name: str
-    of: Callable[[Sample], Floats]
+    of: Callable[[OutputSample], Floats]
     describe: Callable[[float, bool], str]
 
 
 def candidate_statistics(
-    first: Sample, second: Sample, score: Score | None, seed: int
+    first: OutputSample, second: OutputSample, score: Score | None, seed: int
 ) -> list[Statistic]:
     """Return all statistics worth trying, learnt from these outputs.
 
@@ -73,7 +73,7 @@ def candidate_statistics(
     return [*statistics, _trees(first, second, seed, failing)] if smooth else statistics
 
 
-def has_few_values(first: Sample, second: Sample) -> bool:
+def has_few_values(first: OutputSample, second: OutputSample) -> bool:
     """Return whether there are so few distinct outputs that overfitting is impossible."""
     return 0 < _count_distinct(first, second) <= _BINS
 
@@ -81,7 +81,7 @@ def has_few_values(first: Sample, second: Sample) -> bool:
 def _given_score(score: Score) -> Statistic:
     """Return the statistic of a given log-likelihood ratio."""
 
-    def of(sample: Sample) -> Floats:
+    def of(sample: OutputSample) -> Floats:
         scores = np.asarray(score(sample.values), dtype=np.float64)
         if scores.shape != (len(sample),):
             raise InvalidSetting(
@@ -105,7 +105,7 @@ def has_low_bits(column: int, size: float) -> list[Statistic]:
     """
     unit = 2.0 ** np.floor(np.log2(size)) * 2.0**-53
 
-    def beyond(sample: Sample) -> Floats:
+    def beyond(sample: OutputSample) -> Floats:
         last = sample.values.shape[1] - 1  # outputs may be narrower than inputs
         z = sample.values[:, min(column, last)].astype(np.float64)
         with np.errstate(over="ignore", invalid="ignore"):
@@ -129,7 +129,7 @@ def _log_ratios(first: Codes, second: Codes, size: int) -> Floats:
     return ratios
 
 
-def _failures(first: Sample, second: Sample) -> Statistic:
+def _failures(first: OutputSample, second: OutputSample) -> Statistic:
     ratios = _log_ratios(first.kinds, second.kinds, len(first.names))
 
     def describe(t: float, up: bool) -> str:
@@ -139,7 +139,7 @@ def _failures(first: Sample, second: Sample) -> Statistic:
     return Statistic("failures", lambda sample: ratios[sample.kinds], describe)
 
 
-def _count_distinct(first: Sample, second: Sample) -> int:
+def _count_distinct(first: OutputSample, second: OutputSample) -> int:
     """Count the distinct outputs; 0 if there are too many, or if they hardly ever recur.
 
     About as many future outputs are new as have occurred once so far (Good 1953).
@@ -150,13 +150,13 @@ def _count_distinct(first: Sample, second: Sample) -> int:
     return different if different <= _MOST_VALUES and once <= _MOST_NEW * counts.sum() else 0
 
 
-def _values(first: Sample, second: Sample) -> Statistic:
+def _values(first: OutputSample, second: OutputSample) -> Statistic:
     """Return the statistic that treats each distinct output by itself."""
     a, b = first.codes, second.codes
     ratios = _log_ratios(a, b, int(max(a.max(), b.max())) + 1)
     every = np.count_nonzero(~np.isnan(ratios))
 
-    def of(sample: Sample) -> Floats:
+    def of(sample: OutputSample) -> Floats:
         known = sample.codes < ratios.size
         return np.where(known, ratios[np.where(known, sample.codes, 0)], np.nan)
 
@@ -167,7 +167,7 @@ def _values(first: Sample, second: Sample) -> Statistic:
     return Statistic("values", of, describe)
 
 
-def _ranges(first: Sample, second: Sample, column: int) -> Statistic:
+def _ranges(first: OutputSample, second: OutputSample, column: int) -> Statistic:
     """Return the statistic of one column in equally full bins; recurring values have their own."""
     a, b = first.values[:, column], second.values[:, column]
     both = np.concatenate([a, b]).astype(np.float64)
@@ -181,7 +181,7 @@ def _ranges(first: Sample, second: Sample, column: int) -> Statistic:
 
     ratios = _log_ratios(bins(a), bins(b), edges.size + 1)
 
-    def of(sample: Sample) -> Floats:
+    def of(sample: OutputSample) -> Floats:
         values = sample.values[:, column]
         return np.where(sample.kinds > 0, np.nan, ratios[bins(values)])
 
@@ -204,7 +204,7 @@ def _inside(ratios: Floats, t: float, up: bool) -> Codes:
     return np.flatnonzero(ratios >= t if up else ratios <= t)
 
 
-def _trees(first: Sample, second: Sample, seed: int, failing: bool) -> Statistic:
+def _trees(first: OutputSample, second: OutputSample, seed: int, failing: bool) -> Statistic:
     """Return boosted trees that distinguish the outputs, and failures, of the two inputs."""
     from sklearn.ensemble import HistGradientBoostingClassifier
 
@@ -220,7 +220,7 @@ def _trees(first: Sample, second: Sample, seed: int, failing: bool) -> Statistic
     both = np.concatenate([first.values, second.values]).astype(np.float64)
     usable = ~np.isnan(both).all(axis=0)  # trees take no column of nothing
 
-    def features(sample: Sample) -> Floats:
+    def features(sample: OutputSample) -> Floats:
         values = sample.values[:, usable].astype(np.float64)
         return np.column_stack([values, sample.kinds]) if failing else values
 

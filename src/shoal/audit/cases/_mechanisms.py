@@ -26,8 +26,8 @@ from shoal.mechanisms import (
     clamp,
     snap,
 )
+from shoal.mechanisms.local import Remap
 from shoal.mechanisms.local.categories import LocalHash, PrototypeReport, ResidualSign
-from shoal.mechanisms.local.reports import Remap
 from shoal.mechanisms.registry import REGISTRY, Pair
 from shoal.privacy import PureDP
 

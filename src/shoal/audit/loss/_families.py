@@ -12,7 +12,7 @@ from shoal.audit._finding import Measured
 from shoal.audit.loss._mixed_twins import SCHEMA as MIXED
 from shoal.audit.loss._neighbours import neighbour_pairs, search_worst_row
 from shoal.audit.loss._replay import Replayed, replay
-from shoal.cluster.registry import REGISTRY, Entry
+from shoal.cluster.registry import REGISTRY, EstimatorEntry
 from shoal.domain import Box, Schema
 from shoal.privacy import PureDP
 
@@ -20,7 +20,7 @@ PLANE = Box(x=(-1, 1), y=(-1, 1))
 _SHOWN = 6  # faults that are told of an estimator
 
 
-def _families(entry: Entry) -> dict[str, Any]:
+def _families(entry: EstimatorEntry) -> dict[str, Any]:
     """Return the replayed forms of an estimator; of numbers, also for replaced rows and people."""
     usual: dict[str, Any] = (
         {"domain": MIXED} if entry.is_mixed else {"domain": PLANE, "nonfinite": "drop"}

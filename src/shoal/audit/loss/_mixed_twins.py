@@ -5,7 +5,7 @@ from typing import Any, Literal, Self
 
 import numpy as np
 
-from shoal.cluster.prototypes import Assignment, GroupCounts, GroupSums, Prototypes, group_blocks
+from shoal.cluster.prototypes import Assignment, GroupCounter, GroupSums, Prototypes, group_blocks
 from shoal.domain import Schema
 from shoal.engine import Block
 from shoal.estimator import Spending
@@ -78,7 +78,7 @@ class TrueLabelEachRound(BrokenMixed):
         assignment = self._assignment()
         (exact,) = spending.sum(GroupSums(assignment))
         self.vectors_ = group_blocks(self.columns).release(spending, exact, of="groups")
-        self.labels_ = spending.sum(GroupCounts(assignment))[0]
+        self.labels_ = spending.sum(GroupCounter(assignment))[0]
         return self
 
 
@@ -126,7 +126,7 @@ class WeightsFromRows(BrokenMixed):
         """Release group sizes under a weight that the rows decide."""
         (squares, count) = spending.sum(_Squares(self.columns.numbers[0]))
         self.weight_ = float(np.sqrt(squares[0] / max(1, int(count[0]))) / LATTICE)
-        (exact,) = spending.sum(GroupCounts(self._assignment()))
+        (exact,) = spending.sum(GroupCounter(self._assignment()))
         self.sizes_ = spending.release(Geometric(spending.budget), exact, of="sizes of groups")
         return self
 

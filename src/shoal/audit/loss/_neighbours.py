@@ -24,7 +24,7 @@ _ROWS_OF_SOMEBODY = 50  # far more than any limit of rows a person
 
 
 @dataclass(frozen=True, eq=False)
-class Pair:
+class TablePair:
     """Two neighbouring tables."""
 
     about: str
@@ -32,7 +32,7 @@ class Pair:
     neighbour: Any
 
 
-def neighbour_pairs(model: Any, pairs: int = 24, random_state: int = 0) -> Iterator[Pair]:
+def neighbour_pairs(model: Any, pairs: int = 24, random_state: int = 0) -> Iterator[TablePair]:
     """Yield pairs of made-up tables that a model's promise compares.
 
     They follow the promise: a row added or replaced, or all rows of a person.
@@ -54,7 +54,7 @@ def neighbour_pairs(model: Any, pairs: int = 24, random_state: int = 0) -> Itera
     ['0 rows, one at a corner', '1 row, one twice']
     """
     if isinstance(model.domain, Schema) and model.domain.categories:
-        yield from (Pair(*pair) for pair in mixed_pairs(model, pairs, random_state))
+        yield from (TablePair(*pair) for pair in mixed_pairs(model, pairs, random_state))
         return
     box, places = numeric_box(model.domain), dict(PLACES)
     if model.nonfinite != "drop":  # a table with such a row is refused
@@ -70,7 +70,7 @@ def neighbour_pairs(model: Any, pairs: int = 24, random_state: int = 0) -> Itera
 
 def search_worst_row(
     model: Any, table: Floats, *, evaluations: int = 40, random_state: int = 0
-) -> tuple[Pair, Replayed]:
+) -> tuple[TablePair, Replayed]:
     """Climb to the row whose addition, or replacement of the first, loses most.
 
     Each step moves one coordinate by 1/2, 1/4, ... of the box and stays if the loss grew.
@@ -88,7 +88,7 @@ def search_worst_row(
     """
     box, rng = numeric_box(model.domain), np.random.default_rng(random_state)
 
-    def losing(row: Floats) -> tuple[Pair, Replayed]:
+    def losing(row: Floats) -> tuple[TablePair, Replayed]:
         pair = _pair_of(model, "the worst row that was found", table, row, rng)
         return pair, replay(model, pair.table, pair.neighbour, random_state=random_state)
 
@@ -135,7 +135,9 @@ def _table(box: Box, size: int, rng: np.random.Generator) -> Floats:
     return np.asarray(box.clip(drawn))
 
 
-def _pair_of(model: Any, about: str, table: Floats, row: Floats, rng: np.random.Generator) -> Pair:
+def _pair_of(
+    model: Any, about: str, table: Floats, row: Floats, rng: np.random.Generator
+) -> TablePair:
     """Return the pair that a row, or a person of such rows, makes under the model's promise."""
     promise = model._promise()
     replaced = getattr(promise, "neighbours", "add-remove") == "replace-one"
@@ -145,14 +147,14 @@ def _pair_of(model: Any, about: str, table: Floats, row: Floats, rng: np.random.
         rest = table[1:] if replaced else table
         old = _one_row(table, row) if replaced else table
         rows = [row[None], rest] if first or replaced else [rest, row[None]]
-        return Pair(about, old, np.vstack(rows))
+        return TablePair(about, old, np.vstack(rows))
     count = int(rng.choice([1, limit, limit + 1, _ROWS_OF_SOMEBODY]))
     spread = 0.2 * (np.asarray(numeric_box(model.domain).high) - numeric_box(model.domain).low)
     own = np.vstack([row[None], row + spread * rng.normal(size=(count - 1, len(row)))])
     others = _people(table, rng)
     before = own[::-1] / 2 if replaced else own[:0]
     old, new = (_owned(model.domain, person, table, others, mine) for mine in (before, own))
-    return Pair(f"{about}, of a person of {count} rows", old, new)
+    return TablePair(f"{about}, of a person of {count} rows", old, new)
 
 
 def _one_row(table: Floats, row: Floats) -> Floats:

@@ -15,7 +15,7 @@ import numpy as np
 from shoal.audit.loss._published import canonical
 from shoal.domain import SparseCounts
 from shoal.errors import InvalidSetting, quantity
-from shoal.mechanisms import Choices, Intervals, TreeCounts
+from shoal.mechanisms import Choices, ScoredIntervals, TreeCounts
 from shoal.privacy import Guarantee, Ledger
 from shoal.privacy.ledger_page import Page, Part, Parts
 
@@ -25,7 +25,7 @@ class Branch(Exception):
 
 
 @dataclass(frozen=True, eq=False)
-class Release:
+class GateRelease:
     """One value that was handed to the gate, and what left.
 
     Parameters
@@ -76,7 +76,7 @@ class RecordingLedger(Ledger):
     def __init__(self) -> None:
         super().__init__()
         self.promises: list[Guarantee] = []
-        self.releases: list[Release] = []
+        self.releases: list[GateRelease] = []
 
     def open(self, promise: Guarantee, *, by: str, of: str | None = None) -> Page:
         """Open a page that records, as ``Ledger.open`` does."""
@@ -87,7 +87,7 @@ class RecordingLedger(Ledger):
         self, page: "_ObservedPage", of: str, mechanism: Any, value: Any, draw: Any
     ) -> Any:
         output = draw()
-        self.releases.append(Release(of, mechanism, _snapshot(value), copy.deepcopy(output)))
+        self.releases.append(GateRelease(of, mechanism, _snapshot(value), copy.deepcopy(output)))
         return output
 
 
@@ -118,7 +118,7 @@ class ForcingLedger(Ledger):
         if not self._expected:
             self._leave(f"1 release more, {of}")
         expected = self._expected.pop(0)
-        difference = _public_difference(expected, Release(of, mechanism, value, None))
+        difference = _public_difference(expected, GateRelease(of, mechanism, value, None))
         if difference:
             self._leave(f"{of}: {difference}")
         self.steps.append(_step_loss(expected, value))
@@ -190,7 +190,7 @@ def _snapshot(value: Any) -> Any:
     return value if isinstance(value, TreeCounts) else copy.deepcopy(value)
 
 
-def _step_loss(release: Release, other: Any) -> StepLoss:
+def _step_loss(release: GateRelease, other: Any) -> StepLoss:
     mechanism, value, output = release.mechanism, release.value, release.output
     worst = max(mechanism.worst_ratio(value, other), mechanism.worst_ratio(other, value))
     mean = limit = 0.0
@@ -209,7 +209,7 @@ def _step_loss(release: Release, other: Any) -> StepLoss:
     )
 
 
-def _public_difference(one: Release, two: Release) -> str:
+def _public_difference(one: GateRelease, two: GateRelease) -> str:
     """Return what differs between two releases that must not depend on the rows, if anything."""
     if one.of != two.of:
         return f"in place of {one.of}"
@@ -226,7 +226,7 @@ def _public_shape(value: Any) -> Any:
         return "cells", value.size
     if isinstance(value, Choices):
         return "candidates", value.scores.size, value.weights
-    if isinstance(value, Intervals):
+    if isinstance(value, ScoredIntervals):
         return "range", int(value.edges[0]), int(value.edges[-1])
     if isinstance(value, TreeCounts):
         return "tree", value.max_depth, value.most_nodes

@@ -17,7 +17,7 @@ from shoal.audit._finding import LowerBound, seed_of
 from shoal.audit.bound._events import check_draws, check_levels
 from shoal.audit.bound._lower_bound import lower_bound_of
 from shoal.audit.bound._pairs import describe_pair
-from shoal.audit.bound._sample import Sample, samples_of
+from shoal.audit.bound._sample import OutputSample, samples_of
 from shoal.audit.membership._ceiling import Ceiling, Game, ceiling_of
 from shoal.audit.membership._roc import GameScores, Roc, roc_of_one_game
 from shoal.audit.membership._shadow import learn_forest
@@ -230,7 +230,7 @@ def _pair(table: Floats, person: int, replacement: ArrayLike | None) -> tuple[Fl
 
 
 def _score_second_halves(
-    first: Sample, second: Sample, score: Score | None, seed: int
+    first: OutputSample, second: OutputSample, score: Score | None, seed: int
 ) -> GameScores:
     """Return the scores of the second halves, learnt on the first where no score is given."""
     half = len(first) // 2

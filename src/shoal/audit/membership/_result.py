@@ -7,8 +7,8 @@ from typing import Any
 from shoal.audit.membership._ceiling import Ceiling
 from shoal.audit.membership._roc import (
     FEWEST_REPEATS,
-    Estimate,
     GameScores,
+    MeanOverRepeats,
     Roc,
     mean_roc,
     t_quantile,
@@ -76,11 +76,11 @@ class MembershipInference:
         The promise that they were compared with.
     """
 
-    advantage: Estimate
-    tpr: Estimate
-    fpr: Estimate
-    auc: Estimate
-    tpr_at: dict[float, Estimate | None]
+    advantage: MeanOverRepeats
+    tpr: MeanOverRepeats
+    fpr: MeanOverRepeats
+    auc: MeanOverRepeats
+    tpr_at: dict[float, MeanOverRepeats | None]
     roc: Roc
     ceiling: Ceiling
     verdict: str
@@ -163,7 +163,7 @@ def combine_games(
     """Average the games, and compare the advantage with the ceiling."""
     alpha = setting.alpha
     names = ("advantage", "tpr", "fpr", "auc")
-    means = {name: Estimate.of([getattr(g, name) for g in games], alpha) for name in names}
+    means = {name: MeanOverRepeats.of([getattr(g, name) for g in games], alpha) for name in names}
     return MembershipInference(
         **means,
         tpr_at={rate: _at(games, rate, alpha) for rate in RATES},
@@ -177,13 +177,13 @@ def combine_games(
     )
 
 
-def _at(games: Sequence[GameScores], rate: float, alpha: float) -> Estimate | None:
+def _at(games: Sequence[GameScores], rate: float, alpha: float) -> MeanOverRepeats | None:
     rates = [game.tpr_at(rate) for game in games]
     resolved = [tpr for tpr in rates if tpr is not None]
-    return Estimate.of(resolved, alpha) if len(resolved) == len(rates) else None
+    return MeanOverRepeats.of(resolved, alpha) if len(resolved) == len(rates) else None
 
 
-def _verdict(advantage: Estimate, ceiling: Ceiling, alpha: float) -> str:
+def _verdict(advantage: MeanOverRepeats, ceiling: Ceiling, alpha: float) -> str:
     if ceiling.advantage is None:
         return "no claim"
     if advantage.repeats < FEWEST_REPEATS or advantage.standard_error is None:

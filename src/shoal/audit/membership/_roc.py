@@ -131,7 +131,7 @@ def threshold_counts(inside: Floats, outside: Floats) -> tuple[Integers, Integer
 def mean_roc(games: Sequence[GameScores], alpha: float) -> Roc:
     """Return the mean of the games' curves over false positive rates from 0 to 1."""
     curves = np.stack([_at_rates(game) for game in games])
-    columns = [Estimate.of(column, alpha) for column in curves.T]
+    columns = [MeanOverRepeats.of(column, alpha) for column in curves.T]
     low, high = (
         None
         if columns[0].low is None
@@ -167,7 +167,7 @@ def _at_rates(game: GameScores) -> Floats:
 
 
 @dataclass(frozen=True)
-class Estimate:
+class MeanOverRepeats:
     """A mean over repeats; ``float()`` of it is the mean.
 
     Attributes
@@ -186,7 +186,7 @@ class Estimate:
 
     Examples
     --------
-    >>> print(Estimate.of([0.1, 0.2, 0.3, 0.2, 0.2], alpha=0.05))
+    >>> print(MeanOverRepeats.of([0.1, 0.2, 0.3, 0.2, 0.2], alpha=0.05))
     0.200 (0.112 to 0.288)
     """
 
@@ -197,7 +197,7 @@ class Estimate:
     repeats: int
 
     @classmethod
-    def of(cls, values: ArrayLike, alpha: float) -> "Estimate":
+    def of(cls, values: ArrayLike, alpha: float) -> "MeanOverRepeats":
         """Compute the estimate from one number for each repeat."""
         numbers = np.asarray(values, dtype=np.float64)
         mean, repeats = float(numbers.mean()), numbers.size

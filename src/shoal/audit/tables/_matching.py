@@ -13,7 +13,7 @@ from shoal.anonymize import Policy, count_combinations
 from shoal.anonymize.classes import number_classes
 from shoal.anonymize.codec import Codec, find_distinct, published_cells
 from shoal.anonymize.hierarchies import as_text
-from shoal.anonymize.table import Table
+from shoal.anonymize.table import QueriedTable
 from shoal.anonymize.tree import Tree
 from shoal.arrays import Integers
 from shoal.data.column_names import missing_columns_error
@@ -128,7 +128,7 @@ def _place_of(place: dict[Any, int], texts: tuple[str | None, ...], name: str) -
 
 def columns_of(X: Any, names: list[str]) -> dict[str, Any]:
     """Return columns of a table."""
-    table = X if isinstance(X, Table) else Table(X)
+    table = X if isinstance(X, QueriedTable) else QueriedTable(X)
     if not {*names} <= {*table.names}:
         raise missing_columns_error(names, table.names)
     columns = table.query("SELECT * FROM rows", names)

@@ -17,9 +17,9 @@ from numpy.typing import ArrayLike, NDArray
 
 from shoal.arrays import Floats
 from shoal.errors import InvalidSetting, setting
+from shoal.mechanisms import Reports
 from shoal.mechanisms.local import records_of
 from shoal.mechanisms.local.bounded import local_budget, piecewise_law
-from shoal.mechanisms.local.reports import Reports
 from shoal.privacy import Number, Unprotected
 
 

@@ -8,7 +8,7 @@ from sklearn.base import BaseEstimator, clone
 
 from shoal.audit.case import Twin
 from shoal.audit.twins._base import Stream, pure_claim
-from shoal.mechanisms import Exponential, Geometric, Intervals
+from shoal.mechanisms import Exponential, Geometric, ScoredIntervals
 from shoal.privacy import Ledger, PureDP
 from shoal.privacy.ledger_page import Page
 
@@ -38,7 +38,7 @@ def _sum_of_shares(d: int, rng: Stream, *, swapped: bool) -> Fraction:
 
 def _cost_of_ten_thresholds(draws: int, rng: Stream) -> Fraction:
     """What ten draws of a threshold cost that are averaged and charged as one."""
-    page, scores = _page_without_limit(), Intervals([0, 4, 9], [1, 0])
+    page, scores = _page_without_limit(), ScoredIntervals([0, 4, 9], [1, 0])
     for _ in range(10):
         page.release(Exponential(pure_claim("0.3")), scores, rng, of="threshold")
     return _spent_on(page)

@@ -10,7 +10,7 @@ from shoal.arrays import Floats
 from shoal.audit.case import Twin
 from shoal.audit.twins._base import BrokenMechanism, Stream, declare_broken, pure_claim
 from shoal.cluster.wave import Transform, threshold_scores
-from shoal.mechanisms import Geometric, Intervals
+from shoal.mechanisms import Geometric, ScoredIntervals
 
 LATTICE = 256  # points of PrivTHREM's lattice to a block sum
 BESIDE = (np.array([10, 5, 4]), np.array([9, 5, 4]))  # block sums with and without a row
@@ -18,18 +18,18 @@ TIED = (np.array([25, 24, 1]), np.array([25, 25, 1]))
 SYM4 = Transform((16, 16), 1, "sym4")
 
 
-def _threshold_scores(sums: Any, top: int) -> Intervals:
+def _threshold_scores(sums: Any, top: int) -> ScoredIntervals:
     """PrivTHREM's intervals of the lattice and their ranks, for the median of the block sums."""
     return threshold_scores(np.asarray(sums) * LATTICE, Fraction(1, 2), top * LATTICE)
 
 
-def _draw_thresholds(scores: Intervals, weights: Floats, n: int, rng: Stream) -> Any:
+def _draw_thresholds(scores: ScoredIntervals, weights: Floats, n: int, rng: Stream) -> Any:
     """Draw an interval by its weight, and a lattice point in it."""
     place = rng.choice(weights.size, size=n, p=weights / weights.sum())
     return rng.integers(scores.edges[place] + 1, scores.edges[place + 1], endpoint=True)
 
 
-def _draw_by_rank_alone(scores: Intervals, epsilon: float) -> Floats:
+def _draw_by_rank_alone(scores: ScoredIntervals, epsilon: float) -> Floats:
     """Return the weight of each interval by its score alone, whatever its length."""
     return np.exp(scores.scores * epsilon / 2)
 

@@ -331,15 +331,15 @@ def explore(
         shoal anonymize explore --policy visits.yaml
         shoal anonymize explore --policy visits.yaml -k 5,10,20 --suppression 0,0.05
     """
-    from shoal.anonymize.explore import TrialFile, settings_of
-    from shoal.anonymize.explore import explore as try_settings
+    from shoal.anonymize import TrialFile, settings_to_explore
+    from shoal.anonymize import explore as try_settings
     from shoal.cli._output import write_page
     from shoal.jobs import search_progress, source_of_policy
     from shoal.pages.exploration import page as exploration_page
 
     rules, say, engines = _read(policy), Output(json, quiet), Engines(engine, master)
     recodings: Any = [kind.strip() for kind in recoding.split(",")]
-    settings = settings_of(
+    settings = settings_to_explore(
         _numbers("k", k, int), _numbers("suppression", suppression, float), recodings
     )
     source = source_of_policy(rules)

@@ -230,11 +230,13 @@ def _draw_rows(source: Any, box: "Box", most: int, seed: int) -> "NDArray[np.flo
 
 def _model(method: str, groups: str | None, epsilon: str | None, box: "Box") -> Any:
     """The estimator under attack, not fitted; it has no ledger, since nothing is released."""
-    from shoal.jobs import Options, method_named, parse_groups
+    from shoal.jobs import ClusterOptions, method_named, parse_groups
 
     wanted = parse_groups(groups)
     if method != "plain":
-        return method_named(method).build(Options(method, budget_of(epsilon, "model"), box, wanted))
+        return method_named(method).build(
+            ClusterOptions(method, budget_of(epsilon, "model"), box, wanted)
+        )
     if epsilon is not None or wanted is None or len(wanted) > 1:
         raise ConflictingSettings(
             "--method plain takes one number of groups and no epsilon.", "E.g. -k 8."

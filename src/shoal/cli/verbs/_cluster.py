@@ -9,7 +9,7 @@ from shoal.cli._options import CLUSTER, Json, Quiet, takes
 from shoal.cli._output import Output, ledger_line, print_for_holder
 from shoal.jobs import (
     GroupsRequest,
-    Released,
+    ReleasedGroups,
     WaveOptions,
     is_model_folder,
     name_released,
@@ -74,7 +74,7 @@ def cluster(
         raise typer.Exit(1)
 
 
-def _place_lines(released: Released) -> list[Line]:
+def _place_lines(released: ReleasedGroups) -> list[Line]:
     """Where it is, what counts it, and what next."""
     withheld = [] if released.is_published else [Line("Withheld", NOT_PUBLISHED)]
     return [

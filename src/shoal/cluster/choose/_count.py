@@ -12,7 +12,7 @@ from shoal.cluster.choose._result import Choice
 from shoal.cluster.choose._simulation import (
     CellRelease,
     PointSample,
-    Release,
+    RepeatableRelease,
     count_with_most_gain,
     simulate_gains,
 )
@@ -114,14 +114,14 @@ def _check_rule(by: str, points: Any) -> None:
         raise InvalidSetting.of("by", f"must be one of {listed}", known[0], by)
 
 
-def _release_of(points: Any, cloud: Cloud, rng: np.random.Generator) -> Release:
+def _release_of(points: Any, cloud: Cloud, rng: np.random.Generator) -> RepeatableRelease:
     if isinstance(points, Synopsis) and CellRelease.serves(points):
         return CellRelease(points)
     return PointSample(cloud, rng)
 
 
 def _simulation(
-    release: Release, counts: Counts, promise: Guarantee, rng: np.random.Generator
+    release: RepeatableRelease, counts: Counts, promise: Guarantee, rng: np.random.Generator
 ) -> Choice[int]:
     """Choose the number up to which clusters gain more than those of plain groups would."""
     gains, fits = simulate_gains(release, counts, rng)

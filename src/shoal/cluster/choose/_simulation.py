@@ -161,7 +161,7 @@ def _deviates(n: int, d: int, rng: np.random.Generator, even: bool) -> Floats:
     return rng.uniform(-(3**0.5), 3**0.5, (n, d)) if even else rng.standard_normal((n, d))
 
 
-class Release(Protocol):
+class RepeatableRelease(Protocol):
     """What was released, and how rows like them would be released once more."""
 
     @property
@@ -304,7 +304,7 @@ def count_with_most_gain(gains: Gains) -> int:
 
 
 def simulate_gains(
-    release: Release, counts: Sequence[int], rng: np.random.Generator
+    release: RepeatableRelease, counts: Sequence[int], rng: np.random.Generator
 ) -> tuple[Gains, list[Clusters]]:
     """Cluster a release into each number of clusters, and simulated ones of plain groups beside.
 
@@ -329,7 +329,7 @@ def simulate_gains(
 
 
 def _plain_gains(
-    release: Release, fit: Clusters, more: int, rng: np.random.Generator
+    release: RepeatableRelease, fit: Clusters, more: int, rng: np.random.Generator
 ) -> list[float]:
     """Return what more clusters gain in simulated releases of groups like these, and no others."""
     groups, gains = fit.plain_groups(release.observed), list[float]()

@@ -9,7 +9,7 @@ import numpy as np
 from shoal.arrays import Floats, Integers
 from shoal.cluster.kmeans._kernels import Nearest
 from shoal.cluster.kmeans._location import DEVIATION
-from shoal.cluster.kmeans._plan import FEW_AXES, Plan
+from shoal.cluster.kmeans._plan import FEW_AXES, KMeansPlan
 from shoal.cluster.kmeans._refine import Means
 from shoal.cluster.kmeans._weighted import (
     FAINT,
@@ -35,7 +35,7 @@ _EFFORT = 30_000  # cells times runs of k-means: many runs where they cost littl
 
 
 @dataclass(frozen=True, eq=False)
-class Clusters:
+class NoisyClusters:
     """Centres in [-1, 1]^d, with their noisy numbers of rows and the noise to expect in each.
 
     ``counted`` are unbiased counts of the same clusters, by which they are distinguished from
@@ -48,7 +48,7 @@ class Clusters:
     counted: GroupCounts
 
     @classmethod
-    def from_means(cls, means: Means) -> "Clusters":
+    def from_means(cls, means: Means) -> "NoisyClusters":
         """Those of a last step."""
         counted = GroupCounts.alike(means.sizes, means.noise)
         return cls(means.centers, means.sizes, means.errors, counted)
@@ -134,7 +134,7 @@ class CellPoints:
         in_all = NoiseSum.geometric(together.step, together.noises)
         return GroupCounts(sums, tuple(each), together.total, in_all)
 
-    def complete(self, clusters: Clusters, k: int) -> Clusters:
+    def complete(self, clusters: NoisyClusters, k: int) -> NoisyClusters:
         """``k`` centres: those that were refined, and the cells which these miss most."""
         points = self.placed(self.points)
         centers = add_farthest_points(clusters.centers, points, self.weights, k)
@@ -142,7 +142,7 @@ class CellPoints:
         placed = replace(self, points=points, inside=self.inside * width**2, view=None)
         sizes, errors = placed.sizes_and_errors(centers)  # those added take rows from the others
         errors = np.append(clusters.errors, errors[len(clusters.centers) :])
-        return Clusters(centers, sizes, errors, self.counted(centers, self.placed))
+        return NoisyClusters(centers, sizes, errors, self.counted(centers, self.placed))
 
     def _by_weight(self, centers: Floats) -> GroupCounts:
         """Of a synopsis that was loaded: weights, against an even part of the noise of all cells.
@@ -223,7 +223,7 @@ def _points(box: Box, low: Floats, high: Floats, deviation: float | None) -> Flo
     return gaussian_cell_means(low, high, deviation)
 
 
-def weighted_cells(synopsis: Synopsis, plan: Plan, k: int, by: Clusterer) -> CellPoints:
+def weighted_cells(synopsis: Synopsis, plan: KMeansPlan, k: int, by: Clusterer) -> CellPoints:
     """The cells as points to begin with, where and as heavy as the plan has use for.
 
     In few columns most of the smallest weight comes off every weight, or, where the cells are few,
@@ -273,9 +273,9 @@ def join_small_clusters(means: Means, k: int, rng: Randomness) -> Floats:
     return find_centers(means.centers, weights, k, rng, _JOINING_RUNS)
 
 
-def centers_of_cells(cells: CellPoints, k: int, rng: Randomness) -> Clusters:
+def centers_of_cells(cells: CellPoints, k: int, rng: Randomness) -> NoisyClusters:
     """Weighted k-means of the cells: post-processing, so free for any number of clusters."""
     centers = cells.centers(k, rng)
     sizes, errors = cells.sizes_and_errors(centers)
     width = 1.0 if cells.view is None else cells.view.width
-    return Clusters(cells.placed(centers), sizes, errors * width, cells.counted(centers))
+    return NoisyClusters(cells.placed(centers), sizes, errors * width, cells.counted(centers))

@@ -11,7 +11,7 @@ from sklearn.metrics import pairwise_distances_argmin_min
 from shoal.arrays import Floats
 from shoal.cluster import choose as choices
 from shoal.cluster.kmeans._cells import (
-    Clusters,
+    NoisyClusters,
     cell_points,
     centers_of_cells,
     join_small_clusters,
@@ -23,7 +23,7 @@ from shoal.cluster.kmeans._location import find_rows, rings_about_middle
 from shoal.cluster.kmeans._plan import (
     FEW_AXES,
     MOST_CELLS,
-    Plan,
+    KMeansPlan,
     location_share,
     make_plan,
     steps_alone,
@@ -279,7 +279,7 @@ class PrivateKMeans(CentroidClusterer):
                 centers, errors = join_small_clusters(clear, k, rng), None
 
         # 6. Centres that the plan left without a step are cells.
-        clusters = Clusters.from_means(means)
+        clusters = NoisyClusters.from_means(means)
         if len(centers) < k:
             clusters = cells.complete(clusters, k)
         return self._keep(clusters, n_rows, row_noise)
@@ -345,7 +345,7 @@ class PrivateKMeans(CentroidClusterer):
             return f"{counts[0]} to {counts[-1]} groups"
         return f"{counts[0]} {'group' if counts[0] == 1 else 'groups'}"
 
-    def _new_synopsis(self, spending: Spending, plan: Plan) -> Synopsis:
+    def _new_synopsis(self, spending: Spending, plan: KMeansPlan) -> Synopsis:
         """The synopsis that the method asks for, not fitted yet."""
         if plan.cells_an_axis:
             synopsis: Synopsis = UniformGrid(cells=plan.cells_an_axis)
@@ -372,13 +372,13 @@ class PrivateKMeans(CentroidClusterer):
         self.cost_curve_ = choice.costs
         return choice.value
 
-    def _keep(self, clusters: Clusters, n_rows: int, row_noise: NoiseSum | None) -> Self:
+    def _keep(self, clusters: NoisyClusters, n_rows: int, row_noise: NoiseSum | None) -> Self:
         """Publish centres and sizes, these and the number of rows made one."""
         return self._publish(
             clusters, combine_counts(n_rows, row_noise, clusters.counted, clusters.sizes)
         )
 
-    def _publish(self, clusters: Clusters, totals: Totals) -> Self:
+    def _publish(self, clusters: NoisyClusters, totals: Totals) -> Self:
         self.cluster_centers_ = self.box.unscale(clusters.centers, -1, 1)
         self.n_rows_, self.n_rows_within_ = totals.n_rows, totals.within
         self.cluster_sizes_, self.noise_sizes_ = totals.sizes, totals.reach
@@ -390,7 +390,7 @@ class PrivateKMeans(CentroidClusterer):
         return self
 
 
-def clusters_from_public_rows(spending: Spending, init: Any, k: int) -> Clusters:
+def clusters_from_public_rows(spending: Spending, init: Any, k: int) -> NoisyClusters:
     """Take steps from the centres of public rows; all of the budget goes to the steps.
 
     Parameters
@@ -406,7 +406,7 @@ def clusters_from_public_rows(spending: Spending, init: Any, k: int) -> Clusters
         rings = read_rings(spending, centers)
         means = take_step(spending, plan, step, rings, guess, errors)
         centers, errors = means.centers, means.errors
-    return Clusters.from_means(means)
+    return NoisyClusters.from_means(means)
 
 
 def public_centers(init: Any, box: Box, k: int, rng: Randomness) -> tuple[Floats, float]:

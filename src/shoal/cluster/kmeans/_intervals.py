@@ -109,7 +109,7 @@ def released_rows(model: Any, rng: Randomness) -> RowModel:
 
 
 @dataclass(frozen=True, eq=False)
-class _Refit:
+class _MadeUpFit:
     """A fit of made-up rows."""
 
     model: Any
@@ -165,14 +165,14 @@ def _noise(model: Any) -> Floats:
     return np.maximum(noise, np.finfo(float).tiny)
 
 
-def _refit(model: Any, draw: Draw, rng: Randomness) -> _Refit:
+def _refit(model: Any, draw: Draw, rng: Randomness) -> _MadeUpFit:
     """Run the model's method on rows drawn anew, with noise drawn anew."""
     n = max(int(model.n_rows_), 1)
     rows = draw(max(made_up_rows(n), _LEAST_ROWS * model.n_clusters_), rng.compute)
     stand_in = StandInRows(model.box.unscale(rows, -1, 1), n, model.box)
     again = refit(_unfitted(model, rng.seed()), stand_in)
     steps = any(name.startswith("means of clusters") for name in again.releases)
-    return _Refit(again.model, rows, n / len(rows), steps)
+    return _MadeUpFit(again.model, rows, n / len(rows), steps)
 
 
 def _unfitted(model: Any, seed: int) -> Any:
@@ -198,7 +198,7 @@ def _is_from_synopsis(model: Any) -> bool:
     return promise_to_settings(model) == promise_to_settings(synopsis)
 
 
-def _deviation(refit: _Refit, centers: Floats, anywhere: bool = False) -> tuple[Floats, Floats]:
+def _deviation(refit: _MadeUpFit, centers: Floats, anywhere: bool = False) -> tuple[Floats, Floats]:
     """What a refit released less what plain k-means finds in its rows.
 
     Parameters

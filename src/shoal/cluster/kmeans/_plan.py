@@ -28,7 +28,7 @@ class Step:
     radii
         What of it goes to radii; the rest, ``means``, to noisy means within them.
     quantile
-        As in ``Plan``.
+        As in ``KMeansPlan``.
     """
 
     name: str
@@ -44,7 +44,7 @@ class Step:
 
 
 @dataclass(frozen=True)
-class Plan:
+class KMeansPlan:
     """How the budget is divided, in shares of the whole, and what is done with it.
 
     Parameters
@@ -102,7 +102,7 @@ class Plan:
 
 def make_plan(
     left: Fraction, spending: Spending, k: int, *, auto: bool, in_view: bool, refine: bool
-) -> Plan:
+) -> KMeansPlan:
     """The plan for so many rows, columns and clusters: released and public numbers alone.
 
     Parameters
@@ -127,7 +127,7 @@ def make_plan(
     return replace(plan, cells_an_axis=an_axis, even=even)
 
 
-def _rule(d: int, in_view: bool) -> Callable[[Fraction, int, float, int, int], Plan]:
+def _rule(d: int, in_view: bool) -> Callable[[Fraction, int, float, int, int], KMeansPlan]:
     """How the rest of a budget is divided, by the columns and by where the cells are."""
     if in_view and d > FEW_AXES:
         return plan_of_view
@@ -211,12 +211,12 @@ def direction_share(n_rows: int, epsilon: float, d: int) -> Fraction:
     return Fraction(1, 100) if helps else Fraction(0)
 
 
-def cells_alone(left: Fraction, axes: int) -> Plan:
+def cells_alone(left: Fraction, axes: int) -> KMeansPlan:
     """All that is left goes to the cells."""
-    return Plan(axes, left, Fraction(0), 0, (), 0)
+    return KMeansPlan(axes, left, Fraction(0), 0, (), 0)
 
 
-def cells_then_step(left: Fraction, n_rows: int, epsilon: float, d: int, k: int) -> Plan:
+def cells_then_step(left: Fraction, n_rows: int, epsilon: float, d: int, k: int) -> KMeansPlan:
     """Cells of the box itself, and one step where it will pay.
 
     Parameters
@@ -232,10 +232,10 @@ def cells_then_step(left: Fraction, n_rows: int, epsilon: float, d: int, k: int)
     quantile = own_quantile(n_rows * epsilon, d, k)
     # Cells of three and more columns are so wide that a second step, from nearer, pays early.
     steps = _last_steps(left - cells, quantile, twice=d >= 3 and stands_out > _TWICE)
-    return Plan(d, cells, Fraction(0), 0, steps, k, quantile)
+    return KMeansPlan(d, cells, Fraction(0), 0, steps, k, quantile)
 
 
-def steps_alone(n_rows: int, epsilon: float, d: int, k: int) -> Plan:
+def steps_alone(n_rows: int, epsilon: float, d: int, k: int) -> KMeansPlan:
     """All of a budget goes to steps, from centres that are public.
 
     Parameters
@@ -245,12 +245,12 @@ def steps_alone(n_rows: int, epsilon: float, d: int, k: int) -> Plan:
     """
     quantile = own_quantile(n_rows * epsilon, d, k)
     twice = strength(n_rows, epsilon, d, k) > _TWICE
-    return Plan(
+    return KMeansPlan(
         d, Fraction(0), Fraction(0), 0, _last_steps(Fraction(1), quantile, twice), k, quantile
     )
 
 
-def plan_of_view(left: Fraction, n_rows: int, epsilon: float, d: int, k: int) -> Plan:
+def plan_of_view(left: Fraction, n_rows: int, epsilon: float, d: int, k: int) -> KMeansPlan:
     """Cells of a view, small clusters if rows are many enough, and last steps.
 
     Parameters
@@ -270,10 +270,10 @@ def plan_of_view(left: Fraction, n_rows: int, epsilon: float, d: int, k: int) ->
     quantile = own_quantile(n_rows * epsilon, d, k)
     # Means of clusters seen in a shadow are far from their rows: a second step, nearer, pays.
     steps = _last_steps(left - cells - micro, quantile, twice=shadow)
-    return Plan(axes, cells, micro, small, steps, k, quantile)
+    return KMeansPlan(axes, cells, micro, small, steps, k, quantile)
 
 
-def plan_of_small_view(left: Fraction, n_rows: int, epsilon: float, d: int, k: int) -> Plan:
+def plan_of_small_view(left: Fraction, n_rows: int, epsilon: float, d: int, k: int) -> KMeansPlan:
     """Cells of the part of a box in which the rows lie, in few columns.
 
     Cells of a view that is a little too wide hold two groups each, and noise in empty ones draws
@@ -305,14 +305,14 @@ def _last_steps(
     return (share * Fraction(4, 10), share * Fraction(6, 10))
 
 
-def _without_micro(left: Fraction, axes: int, rows_epsilon: float, d: int, k: int) -> Plan:
+def _without_micro(left: Fraction, axes: int, rows_epsilon: float, d: int, k: int) -> KMeansPlan:
     # Half of the budget makes cells good, where they are more than halves of each axis.
     half = left / 2
     is_fine = view_cells_an_axis(rows_epsilon * float(half), axes) > 2
     cells = half if is_fine else left * Fraction(30, 100)
     step = left - cells
     stand_out = int(rows_epsilon * float(step - _RADIUS) * math.sqrt(0.3) / hardness(d))
-    return Plan(axes, cells, Fraction(0), 0, (step,), min(max(stand_out, 1), k))
+    return KMeansPlan(axes, cells, Fraction(0), 0, (step,), min(max(stand_out, 1), k))
 
 
 def rational(share: float) -> Fraction:

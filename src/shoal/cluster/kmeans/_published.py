@@ -7,7 +7,7 @@ from fractions import Fraction
 import numpy as np
 
 from shoal.arrays import Floats, Integers
-from shoal.cluster.kmeans._cells import Clusters, cell_points, centers_of_cells
+from shoal.cluster.kmeans._cells import NoisyClusters, cell_points, centers_of_cells
 from shoal.cluster.kmeans._kernels import LATTICE, Cube, Nearest
 from shoal.cluster.kmeans._weighted import Clusterer
 from shoal.cluster.totals import GroupCounts, NoiseSum
@@ -38,7 +38,7 @@ class ClusterSums:
         return counts, np.column_stack(sums).astype(np.int64)
 
 
-def lloyd(spending: Spending, k: int) -> Clusters:
+def lloyd(spending: Spending, k: int) -> NoisyClusters:
     """Start from centres spread out without the rows; take as many steps as the budget bears.
 
     Parameters
@@ -57,7 +57,7 @@ def lloyd(spending: Spending, k: int) -> Clusters:
     return clusters
 
 
-def lloyd_step(spending: Spending, centers: Floats, *, of: str) -> Clusters:
+def lloyd_step(spending: Spending, centers: Floats, *, of: str) -> NoisyClusters:
     """One iteration: noisy counts and noisy sums of the rows nearest to each centre.
 
     Parameters
@@ -78,7 +78,7 @@ def lloyd_step(spending: Spending, centers: Floats, *, of: str) -> Clusters:
     an_axis = float(for_sums.budget.epsilon / d)
     errors = math.sqrt(2 * d) / (an_axis * np.maximum(sizes, 1))
     counted = GroupCounts.alike(sizes.astype(np.float64), NoiseSum.geometric(for_counts.epsilon))
-    return Clusters(moved, counted.sizes, errors, counted)
+    return NoisyClusters(moved, counted.sizes, errors, counted)
 
 
 def count_weight(d: int) -> float:
@@ -120,7 +120,7 @@ def _pack_spheres(k: int, d: int, radius: float, rng: np.random.Generator) -> Fl
     return centers
 
 
-def hybrid(spending: Spending, k: int, by: Clusterer = "sklearn") -> tuple[Synopsis, Clusters]:
+def hybrid(spending: Spending, k: int, by: Clusterer = "sklearn") -> tuple[Synopsis, NoisyClusters]:
     """Cluster a uniform grid, then take one step of Lloyd where that will pay.
 
     The grid gets half of the budget and the step the other, or the grid all of it.

@@ -18,7 +18,7 @@ from shoal.cluster.kmeans._kernels import (
     ring_edges,
 )
 from shoal.cluster.kmeans._noisy_best import NoisyBest
-from shoal.cluster.kmeans._plan import Plan, Step
+from shoal.cluster.kmeans._plan import KMeansPlan, Step
 from shoal.cluster.totals import CHANCE, NoiseSum
 from shoal.domain import View
 from shoal.estimator import Spending
@@ -167,7 +167,12 @@ def read_rings(
 
 
 def take_step(
-    spending: Spending, plan: Plan, step: Step, rings: Rings, guess: float, errors: Floats | None
+    spending: Spending,
+    plan: KMeansPlan,
+    step: Step,
+    rings: Rings,
+    guess: float,
+    errors: Floats | None,
 ) -> Means:
     """Draw radii that hold a part of the rows, then the noisy means within them.
 

@@ -8,9 +8,9 @@ import numpy as np
 
 from shoal.arrays import Floats, Integers
 from shoal.cluster.prototypes._mixed_rows import MixedRows, Prototypes
+from shoal.mechanisms import Reports
 from shoal.mechanisms.local.bounded import Estimate
 from shoal.mechanisms.local.categories import PrototypeReport
-from shoal.mechanisms.local.reports import Reports
 from shoal.synopsis.mixed import TreeModel, consistent_model, norm_sub
 
 _TOTAL = 1e5  # counts of the model add up to this; only shares matter

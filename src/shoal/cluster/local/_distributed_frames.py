@@ -20,9 +20,8 @@ from shoal.engine import Block, Mapper, Rows, Tally, Terms, by_engine, rows_of, 
 from shoal.engine.screen import Screen, ScreenedBatch
 from shoal.engine.table import FrameTable
 from shoal.errors import DimensionMismatch, NotAReport, quantity
-from shoal.mechanisms import LocalGrid
+from shoal.mechanisms import LocalGrid, Reports
 from shoal.mechanisms.local import records_of
-from shoal.mechanisms.local.reports import Reports
 from shoal.perturb.learnt_remap import SAMPLE
 from shoal.privacy import Mechanism
 from shoal.randomness import Randomness, Seed

@@ -52,9 +52,8 @@ from shoal.errors import InvalidSetting
 from shoal.estimator import NotebookDisplay
 from shoal.figures import Figure, raster_of_points
 from shoal.mechanisms import Prior, RandomizedResponse, Reports
+from shoal.mechanisms.local import Scaling, people_needed
 from shoal.mechanisms.local.laplace import laplace_of
-from shoal.mechanisms.local.people_needed import people_needed
-from shoal.mechanisms.local.scaling import Scaling
 from shoal.privacy import (
     Guarantee,
     Ledger,

@@ -18,7 +18,7 @@ from sklearn.exceptions import ConvergenceWarning
 from shoal.arrays import Floats
 from shoal.cluster._simulate import refit, unfitted
 from shoal.domain import Box
-from shoal.mechanisms.local.reports import Reports
+from shoal.mechanisms import Reports
 from shoal.randomness import Randomness, Seed
 
 # Measured in docs/decisions/certain-groups.md: a margin in deviations of what chance gains without

@@ -13,9 +13,8 @@ from shoal.domain import Box
 from shoal.domain.box import as_matrix
 from shoal.engine import by_engine
 from shoal.errors import ConflictingSettings, NotAReport, NotFinite, TooFewRows, quantity
-from shoal.mechanisms import LocalGrid
-from shoal.mechanisms.local import extremes, records_of
-from shoal.mechanisms.local.reports import Reports, as_raw_reports, as_reports
+from shoal.mechanisms import LocalGrid, Reports
+from shoal.mechanisms.local import as_raw_reports, as_reports, extremes, records_of
 from shoal.perturb import settings_of
 from shoal.perturb.tables import numbers_of
 from shoal.privacy import LocalDP, MetricDP

@@ -9,10 +9,9 @@ from shoal.cluster.choose import k as choose_k
 from shoal.cluster.choose._count import Rule
 from shoal.cluster.kmeans._settings import cluster_numbers
 from shoal.cluster.local._estimator import LocalClusterer, distance_units
-from shoal.cluster.local.methods._gaussian_groups import Cells, fit_groups, greedy_start
+from shoal.cluster.local.methods._gaussian_groups import CellCounts, fit_groups, greedy_start
 from shoal.cluster.local.methods._grid import cells_of
-from shoal.mechanisms import LocalGrid, NDLaplace
-from shoal.mechanisms.local.reports import Reports
+from shoal.mechanisms import LocalGrid, NDLaplace, Reports
 from shoal.randomness import Randomness, Seed
 
 _WIDTHS = (0.5, 1.0, 2.0)  # times the usual width, from which fits start
@@ -60,7 +59,7 @@ def choose_number(
     return choose_k(model, by=by, among=counts, random_state=rng.seed())
 
 
-def _best_by_bic(cells: Cells, counts: Sequence[int], rng: Randomness) -> int:
+def _best_by_bic(cells: CellCounts, counts: Sequence[int], rng: Randomness) -> int:
     """Return the number of round groups with the best Bayesian information criterion.
 
     Schwarz, Estimating the dimension of a model, Ann. Statist. 1978.
@@ -70,7 +69,7 @@ def _best_by_bic(cells: Cells, counts: Sequence[int], rng: Randomness) -> int:
     return min(counts, key=lambda k: _least_cost(cells, k, rng) + k * each)
 
 
-def _least_cost(cells: Cells, k: int, rng: Randomness) -> float:
+def _least_cost(cells: CellCounts, k: int, rng: Randomness) -> float:
     starts = (greedy_start(cells, k, width * cells.usual_width, 1.0, rng.compute)
               for width in _WIDTHS for _ in range(_STARTS))  # fmt: skip
     return min(fit_groups(cells, start).cost for start in starts)

@@ -31,9 +31,9 @@ from shoal.cluster.prototypes._plain_comparison import ScoredPrototypes
 from shoal.cluster.prototypes._search import find_prototypes
 from shoal.domain import Schema
 from shoal.errors import InvalidSetting
+from shoal.mechanisms import Reports
 from shoal.mechanisms.local.bounded import local_budget
 from shoal.mechanisms.local.categories import PrototypeReport, cell_oracle
-from shoal.mechanisms.local.reports import Reports
 from shoal.privacy import LocalDP, Number, whole_number
 from shoal.randomness import Randomness, Seed
 from shoal.synopsis.mixed import MixedColumns, mixed_columns

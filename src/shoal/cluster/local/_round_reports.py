@@ -7,7 +7,8 @@ import numpy as np
 
 from shoal.arrays import Integers
 from shoal.errors import NotAReport
-from shoal.mechanisms.local.reports import Reports, as_raw_reports
+from shoal.mechanisms import Reports
+from shoal.mechanisms.local import as_raw_reports
 
 Mechanism = TypeVar("Mechanism")
 

@@ -22,10 +22,9 @@ from shoal.cluster.local.methods import _grid as grid
 from shoal.cluster.local.methods._gaussian_groups import fit_from_many_starts, unexplained_places
 from shoal.domain import Box
 from shoal.errors import InvalidSetting
-from shoal.mechanisms import LocalGrid
+from shoal.mechanisms import LocalGrid, Reports
 from shoal.mechanisms.local import records_of
 from shoal.mechanisms.local.categories import ResidualSign
-from shoal.mechanisms.local.reports import Reports
 from shoal.privacy import LocalDP, Number, whole_number
 from shoal.randomness import Randomness, Seed
 

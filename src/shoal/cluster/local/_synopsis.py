@@ -3,7 +3,7 @@
 import numpy as np
 
 from shoal.cluster.local.methods._grid import grid_of
-from shoal.mechanisms.local.reports import Reports
+from shoal.mechanisms import Reports
 from shoal.synopsis import UniformGrid, weights_of
 from shoal.synopsis.cells import Cells
 

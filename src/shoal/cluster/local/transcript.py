@@ -22,9 +22,8 @@ from shoal.documents import parse_json
 from shoal.domain import Box
 from shoal.engine import Rows
 from shoal.errors import NotAReport, TooFewRows
-from shoal.mechanisms import LocalGrid
+from shoal.mechanisms import LocalGrid, Reports
 from shoal.mechanisms.local.categories import ResidualSign
-from shoal.mechanisms.local.reports import Reports
 from shoal.perturb import settings_of
 from shoal.perturb.draft import Draft
 from shoal.privacy import LocalDP

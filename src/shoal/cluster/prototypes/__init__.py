@@ -17,14 +17,14 @@ from shoal.cluster.prototypes._estimator import PrivateKPrototypes
 from shoal.cluster.prototypes._plain_comparison import KPrototypes
 
 if TYPE_CHECKING:
-    from shoal.cluster.prototypes._measure import Assignment, GroupCounts, GroupSums, group_blocks
+    from shoal.cluster.prototypes._measure import Assignment, GroupCounter, GroupSums, group_blocks
     from shoal.cluster.prototypes._mixed_rows import MixedRows, Prototypes, every_row, hold_rows
     from shoal.cluster.prototypes._profiles import Difference, Profiles
 
 _MODULE_OF = {
     "Assignment": "_measure",
     "Difference": "_profiles",
-    "GroupCounts": "_measure",
+    "GroupCounter": "_measure",
     "GroupSums": "_measure",
     "MixedRows": "_mixed_rows",
     "Profiles": "_profiles",
@@ -37,7 +37,7 @@ _MODULE_OF = {
 __all__ = [
     "Assignment",
     "Difference",
-    "GroupCounts",
+    "GroupCounter",
     "GroupSums",
     "KPrototypes",
     "MixedRows",

@@ -19,8 +19,8 @@ from shoal.cluster.model_folder import save_model
 from shoal.cluster.prototypes._measure import (
     Assignment,
     Costs,
-    GroupCounts,
-    Labels,
+    GroupCounter,
+    NearestPrototypes,
     group_blocks,
     measure,
     total_cost,
@@ -238,7 +238,7 @@ class PrivateKPrototypes(
             )
             return measured_profiles(self.synopsis_, rows, self._prototypes, measured, row_count)
         noise = Geometric(spending.budget)
-        (exact,) = spending.sum(GroupCounts(Assignment(self.domain, self._prototypes)))
+        (exact,) = spending.sum(GroupCounter(Assignment(self.domain, self._prototypes)))
         noisy = spending.release(noise, exact, of="sizes of the groups").astype(np.float64)
         return modelled_profiles(
             self.synopsis_, rows, self._prototypes, noisy, float(noise.step), row_count
@@ -349,9 +349,9 @@ class PrivateKPrototypes(
         values: dict[str, Sequence[Any]] = self.prototypes_.to_pydict()
         return values
 
-    def _labels(self) -> Labels:
+    def _labels(self) -> NearestPrototypes:
         """Return the kernel that gives each row its nearest prototype."""
-        return Labels(self._assignment())
+        return NearestPrototypes(self._assignment())
 
     def _assignment(self) -> Assignment:
         check_is_fitted(self)

@@ -69,7 +69,7 @@ class Assignment:
 
 
 @dataclass(frozen=True, eq=False)
-class Labels:
+class NearestPrototypes:
     """Maps rows to their nearest prototypes."""
 
     assignment: Assignment
@@ -113,7 +113,7 @@ class CostSum:
 
 
 @dataclass(frozen=True, eq=False)
-class GroupCounts:
+class GroupCounter:
     """Counts the rows of each group.
 
     Parameters
@@ -201,7 +201,7 @@ def group_blocks(columns: MixedColumns) -> Blocks:
 
 
 @dataclass(frozen=True, eq=False)
-class Measured:
+class NoisyMeasurements:
     """Noisy measurements of groups, with what their noise is worth.
 
     Parameters
@@ -304,7 +304,7 @@ def measure(
     *,
     reach: Floats | None,
     of: str,
-) -> Measured:
+) -> NoisyMeasurements:
     """Release the measurements of every group, empty ones too, with the whole budget.
 
     Parameters
@@ -317,4 +317,4 @@ def measure(
     columns = mixed_columns(domain)
     noisy = group_blocks(columns).release(spending, exact, of=of)  # [P2]
     scale = np.ones(len(columns.numbers)) if reach is None else reach
-    return Measured(columns, noisy, spending.epsilon, scale)
+    return NoisyMeasurements(columns, noisy, spending.epsilon, scale)

@@ -37,7 +37,7 @@ def choose_groups(
     """
     counts = cluster_numbers(among)
     rows = _synthetic(synopsis, rng)
-    fits = list[Groups]()
+    fits = list[CandidateGroups]()
     for count in counts:
         fits.append(_groups(rows, count, fits[-1] if fits else None, rng))
     gains, deviations = list[list[float]](), [0.0]
@@ -61,7 +61,7 @@ def choose_groups(
 
 
 @dataclass(frozen=True, eq=False)
-class Groups:
+class CandidateGroups:
     """Groups of rows, and the mean cost of a row.
 
     Parameters
@@ -97,7 +97,9 @@ class Groups:
         return np.clip(numbers, -1, 1), np.take_along_axis(codes, places, axis=0)
 
 
-def _groups(rows: MixedRows, count: int, fewer: Groups | None, rng: np.random.Generator) -> Groups:
+def _groups(
+    rows: MixedRows, count: int, fewer: CandidateGroups | None, rng: np.random.Generator
+) -> CandidateGroups:
     """Return the best groups of several starts, one of them fewer groups and one more row."""
     best = _measured(rows, find_prototypes(rows, count, rng, _STARTS))
     if fewer is None:
@@ -106,9 +108,9 @@ def _groups(rows: MixedRows, count: int, fewer: Groups | None, rng: np.random.Ge
     return min(best, grown, key=lambda groups: groups.cost)
 
 
-def _measured(rows: MixedRows, prototypes: Prototypes) -> Groups:
+def _measured(rows: MixedRows, prototypes: Prototypes) -> CandidateGroups:
     cost = float(rows.costs(prototypes).min(axis=1).mean())
-    return Groups(rows, prototypes, max(cost, 1e-9))
+    return CandidateGroups(rows, prototypes, max(cost, 1e-9))
 
 
 def _grow(
@@ -125,7 +127,7 @@ def _grow(
 
 
 def _simulated_gain(
-    synopsis: MixedSynopsis, fit: Groups, more: int, rng: np.random.Generator
+    synopsis: MixedSynopsis, fit: CandidateGroups, more: int, rng: np.random.Generator
 ) -> tuple[float, float]:
     """Return the cost of as many groups as were drawn, and of more, in a simulated release."""
     n = max(_ROWS, min(synopsis.n_rows_, 10 * _ROWS))

@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from shoal.arrays import Floats, Integers
 from shoal.cluster._groups_display import GroupsMixin
-from shoal.cluster.prototypes._measure import Assignment, Labels, total_cost
+from shoal.cluster.prototypes._measure import Assignment, NearestPrototypes, total_cost
 from shoal.cluster.prototypes._mixed_rows import (
     MixedRows,
     Prototypes,
@@ -179,7 +179,7 @@ class KPrototypes(
         """
         return (
             rows_of(X, self._schema())
-            .map(Labels(self._assignment()), ["label"])
+            .map(NearestPrototypes(self._assignment()), ["label"])
             .like_input(squeeze=True)
         )
 

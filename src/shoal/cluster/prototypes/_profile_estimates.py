@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from shoal.arrays import Floats
-from shoal.cluster.prototypes._measure import Measured, group_blocks
+from shoal.cluster.prototypes._measure import NoisyMeasurements, group_blocks
 from shoal.cluster.prototypes._mixed_rows import MixedRows, Prototypes
 from shoal.cluster.prototypes._profiles import RATE, GroupIntervals, Profiles
 from shoal.estimator import RowCount
@@ -79,14 +79,14 @@ def _whole(sizes: Floats) -> Floats:
     return floors
 
 
-class NoiseLaw:
+class NoiseQuantiles:
     """Quantiles of the noise of measurements, from draws: they depend on public things alone.
 
     For the true share s of a count h in a group of n rows, h - s n has mean 0 and a law that no row
     changes. The interval holds every s at which it is not too far from 0 (Fieller).
     """
 
-    def __init__(self, measured: Measured) -> None:
+    def __init__(self, measured: NoisyMeasurements) -> None:
         self._measured = measured
         rng = np.random.default_rng(NOISE_SEED)
         blocks = group_blocks(measured.columns)
@@ -161,14 +161,14 @@ def measured_profiles(
     synopsis: MixedSynopsis,
     rows: MixedRows,
     prototypes: Prototypes,
-    measured: Measured,
+    measured: NoisyMeasurements,
     row_count: RowCount,
 ) -> Profiles:
     """Return profiles from measurements, drawn to the model as far as noise makes them
     uncertain.
     """
     model_means, model_shares = _model_values(synopsis, rows, prototypes)
-    law = NoiseLaw(measured)
+    law = NoiseQuantiles(measured)
     n, n_deviation = measured.sizes
     safe = np.maximum(n, 2 * n_deviation)[:, None]
     sums, sum_deviations = measured.sums()

@@ -12,7 +12,7 @@ from sklearn.cluster import KMeans
 from sklearn.exceptions import ConvergenceWarning
 
 from shoal.arrays import Floats, Integers
-from shoal.cluster.prototypes._measure import Measured
+from shoal.cluster.prototypes._measure import NoisyMeasurements
 from shoal.cluster.prototypes._mixed_rows import MixedRows, Prototypes
 
 _CANDIDATES = 3  # of greedy k-means++
@@ -102,7 +102,7 @@ def reach_of(rows: MixedRows, prototypes: Prototypes) -> Floats:
 
 
 def bend_rows(
-    rows: MixedRows, prototypes: Prototypes, measured: Measured, rng: np.random.Generator
+    rows: MixedRows, prototypes: Prototypes, measured: NoisyMeasurements, rng: np.random.Generator
 ) -> MixedRows:
     """Return as many synthetic rows that agree with the measurements of small groups."""
     labels, sizes = rows.labels(prototypes), np.maximum(measured.sizes[0], 0.0)
@@ -118,7 +118,7 @@ def bend_rows(
     return MixedRows(rows.columns, numbers[drawn], rows.codes[drawn])
 
 
-def _raked(rows: MixedRows, members: Integers, measured: Measured, group: int) -> Floats:
+def _raked(rows: MixedRows, members: Integers, measured: NoisyMeasurements, group: int) -> Floats:
     """Return weights of a group's rows, together 1, with which its histograms are as measured."""
     weights = np.full(members.size, 1 / members.size)
     for _ in range(_SWEEPS):
@@ -137,7 +137,7 @@ def _shift(
     members: Integers,
     weights: Floats,
     prototypes: Prototypes,
-    measured: Measured,
+    measured: NoisyMeasurements,
     group: int,
 ) -> None:
     """Move a group's numbers, in place, to the means that were measured."""
@@ -148,7 +148,7 @@ def _shift(
     numbers[members] = np.clip(numbers[members] + (wanted - present), -1.0, 1.0)
 
 
-def move_prototypes(prototypes: Prototypes, measured: Measured) -> Prototypes:
+def move_prototypes(prototypes: Prototypes, measured: NoisyMeasurements) -> Prototypes:
     """Return prototypes moved as far as the measurements tell more than noise."""
     numbers = np.clip(prototypes.numbers + _mean_offsets(measured), -1.0, 1.0)
     codes = prototypes.codes.copy()
@@ -161,7 +161,7 @@ def move_prototypes(prototypes: Prototypes, measured: Measured) -> Prototypes:
     return Prototypes(numbers, codes)
 
 
-def _mean_offsets(measured: Measured) -> Floats:
+def _mean_offsets(measured: NoisyMeasurements) -> Floats:
     """Return the mean offset of each number in each group, shrunk by what is noise in it."""
     n, n_deviation = measured.sizes
     sums, deviations = measured.sums()

@@ -12,7 +12,7 @@ from shoal.cluster.wave._fitted import FittedWave
 from shoal.cluster.wave._grouping import Percentile, Selector
 from shoal.cluster.wave._noise import NoiseLaw, NoisyGrid, NoNoise
 from shoal.cluster.wave._release_methods import Block, Method, ThresholdMethod, count_blocks
-from shoal.cluster.wave._segmentation import Clustering, Connectivity
+from shoal.cluster.wave._segmentation import Connectivity, LabelledCells
 from shoal.cluster.wave._settings import Cells, MethodName, SelectorName, Settings
 from shoal.cluster.wave._thresholds import label_above, label_listed
 from shoal.cluster.wave._transform import Transform
@@ -364,7 +364,7 @@ class ReleasedGrid:
             shape = [round(synopsis.n_cells_ ** (1 / box.d))] * box.d
         return cls(synopsis, Grid(box, shape))
 
-    def cluster(self, settings: Settings) -> tuple[NoisyGrid, Clustering, Integers | None]:
+    def cluster(self, settings: Settings) -> tuple[NoisyGrid, LabelledCells, Integers | None]:
         """Cluster the cells; those that were not released count as empty.
 
         Returns

@@ -29,7 +29,7 @@ from shoal.cluster.totals import (
 from shoal.cluster.wave import _figure as figure
 from shoal.cluster.wave import _saving as saving
 from shoal.cluster.wave._noise import NoisyGrid
-from shoal.cluster.wave._segmentation import Clustering, PeakTree
+from shoal.cluster.wave._segmentation import LabelledCells, PeakTree
 from shoal.cluster.wave._settings import Settings
 from shoal.cluster.wave._transform import Lookup, Transform
 from shoal.domain import Grid
@@ -241,7 +241,7 @@ class FittedWave(GroupsMixin, ComputedOnce, PrivateEstimator):
         transform: Transform,
         grid: Grid,
         noisy: NoisyGrid,
-        clustering: Clustering,
+        clustering: LabelledCells,
         keys: Integers | None = None,
         rows_noise: NoiseSum | None = None,
     ) -> Self:

@@ -17,8 +17,8 @@ from shoal.cluster._options import Options
 from shoal.cluster.wave._noise import NoiseLaw, NoisyGrid
 from shoal.cluster.wave._scale import suggested_sigma
 from shoal.cluster.wave._segmentation import (
-    Clustering,
     Connectivity,
+    LabelledCells,
     PeakTree,
     SmoothGrid,
     components,
@@ -53,7 +53,7 @@ class Selector(Options):
     """Base of the selectors: the rule that says which cells belong to clusters."""
 
     @abstractmethod
-    def label(self, grid: NoisyGrid, connectivity: Connectivity, min_cells: int) -> Clustering:
+    def label(self, grid: NoisyGrid, connectivity: Connectivity, min_cells: int) -> LabelledCells:
         """Label the cells of a full grid.
 
         Parameters
@@ -83,7 +83,7 @@ class Auto(Selector):
     ``selector="auto"``; it has no settings.
     """
 
-    def label(self, grid: NoisyGrid, connectivity: Connectivity, min_cells: int) -> Clustering:
+    def label(self, grid: NoisyGrid, connectivity: Connectivity, min_cells: int) -> LabelledCells:
         """Label the cells of a full grid by ``label_automatically``."""
         return label_automatically(grid, min_cells)
 
@@ -108,7 +108,7 @@ class Persistence(Selector):
         self.z = z
         self.smooth = smooth
 
-    def label(self, grid: NoisyGrid, connectivity: Connectivity, min_cells: int) -> Clustering:
+    def label(self, grid: NoisyGrid, connectivity: Connectivity, min_cells: int) -> LabelledCells:
         """Label the cells of a full grid by ``label_peaks``."""
         sigma = best_sigma(grid) if self.smooth == "auto" else self.smooth
         return label_peaks(grid, self.z, sigma, min_cells)
@@ -133,11 +133,11 @@ class Percentile(Selector):
         self.rule = rule
         self.context = context
 
-    def label(self, grid: NoisyGrid, connectivity: Connectivity, min_cells: int) -> Clustering:
+    def label(self, grid: NoisyGrid, connectivity: Connectivity, min_cells: int) -> LabelledCells:
         """Label groups of touching cells that reach the quantile."""
         if self.rule == "posterior" and grid.law is not None:
             chosen, level = posterior_cells(grid, grid.law, float(self.p), self.context)
-            return Clustering(components(chosen, connectivity, min_cells), level)
+            return LabelledCells(components(chosen, connectivity, min_cells), level)
         level_reached = percentile_level(grid, float(self.p))
         return label_above(grid, level_reached, connectivity, min_cells)
 
@@ -159,7 +159,7 @@ class Density(Selector):
     def __init__(self, times: float | None = None) -> None:
         self.times = times
 
-    def label(self, grid: NoisyGrid, connectivity: Connectivity, min_cells: int) -> Clustering:
+    def label(self, grid: NoisyGrid, connectivity: Connectivity, min_cells: int) -> LabelledCells:
         """Label groups of touching cells that are at least this dense."""
         level = density_level(grid, 1.0 if self.times is None else self.times)
         return label_above(grid, level, connectivity, min_cells)
@@ -182,7 +182,7 @@ class Mass(Selector):
     def __init__(self, share: float = 0.9) -> None:
         self.share = share
 
-    def label(self, grid: NoisyGrid, connectivity: Connectivity, min_cells: int) -> Clustering:
+    def label(self, grid: NoisyGrid, connectivity: Connectivity, min_cells: int) -> LabelledCells:
         """Label groups of touching cells that are among the densest."""
         return label_above(grid, mass_level(grid, float(self.share)), connectivity, min_cells)
 
@@ -196,12 +196,12 @@ SELECTORS: dict[str, type[Selector]] = {
 }
 
 
-def label_peaks(grid: NoisyGrid, z: float, sigma: float, min_cells: int) -> Clustering:
+def label_peaks(grid: NoisyGrid, z: float, sigma: float, min_cells: int) -> LabelledCells:
     """Label the cells of peaks that rise significantly above the passes between them."""
     heights = smooth_grid(grid.values, grid.variance, sigma)
     floor = max(0.5 * grid.values.mean(), 3 * np.sqrt(heights.noise_variance), 0.0)
     tree = PeakTree.of(heights, float(floor))
-    return Clustering(tree.labels(z, min_cells), float(floor), tree)
+    return LabelledCells(tree.labels(z, min_cells), float(floor), tree)
 
 
 def best_sigma(grid: NoisyGrid) -> float:
@@ -215,7 +215,7 @@ def best_sigma(grid: NoisyGrid) -> float:
     return _SIGMAS[int(np.argmin(errors))]
 
 
-def label_automatically(grid: NoisyGrid, min_cells: int) -> Clustering:
+def label_automatically(grid: NoisyGrid, min_cells: int) -> LabelledCells:
     """Label peaks at a scale and a significance that are chosen from the noisy grid.
 
     Peaks are looked for at the finest scale at which rows outweigh noise and chance, unless twice
@@ -234,7 +234,7 @@ def label_automatically(grid: NoisyGrid, min_cells: int) -> Clustering:
     tree = tree.above(floor, scale)
     labels = tree.labels(_COARSE_CUT if coarse else widest_gap(tree.significance))
     labels = drop_small(_extend_labels(labels, _covered(grid, sigma)), min_cells)
-    return Clustering(_drop_insignificant(labels, grid), floor, tree)
+    return LabelledCells(_drop_insignificant(labels, grid), floor, tree)
 
 
 def _whole_tree(grid: NoisyGrid, sigma: float) -> tuple[SmoothGrid, PeakTree]:

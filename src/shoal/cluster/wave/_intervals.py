@@ -13,7 +13,7 @@ from shoal.cluster._simulate import unfitted
 from shoal.cluster.intervals._result import RATE, Intervals, total_interval
 from shoal.cluster.wave._noise import NoisyGrid
 from shoal.cluster.wave._release_methods import ThresholdMethod
-from shoal.cluster.wave._segmentation import Clustering
+from shoal.cluster.wave._segmentation import LabelledCells
 from shoal.cluster.wave._settings import Settings
 from shoal.cluster.wave._thresholds import label_above
 from shoal.synopsis import weights_of
@@ -104,7 +104,7 @@ def _noise(variance: float, shape: tuple[int, ...], rng: np.random.Generator) ->
     return np.asarray(rng.laplace(0.0, math.sqrt(variance / 2), shape))
 
 
-def _cluster(model: Any, settings: Settings, noisy: NoisyGrid) -> Clustering:
+def _cluster(model: Any, settings: Settings, noisy: NoisyGrid) -> LabelledCells:
     """Cluster a grid as the model does; a threshold that was released stays."""
     connectivity, min_cells = settings.connectivity, settings.min_cells
     if isinstance(settings.method, ThresholdMethod):

@@ -22,7 +22,7 @@ from shoal.domain import Grid, SparseCounts
 from shoal.engine import Rows
 from shoal.errors import ConflictingSettings, setting
 from shoal.estimator import Spending, false_cell_level
-from shoal.mechanisms import Exponential, Geometric, Intervals
+from shoal.mechanisms import Exponential, Geometric, ScoredIntervals
 from shoal.privacy import PureDP
 from shoal.synopsis import AdaptiveGrid
 
@@ -346,7 +346,7 @@ def count_blocks(rows: Rows, grid: Grid, level: int) -> SparseCounts:
     return SparseCounts(keys, counts, math.prod(shape))
 
 
-def threshold_scores(coefficients: Integers, p: Fraction, top: int) -> Intervals:
+def threshold_scores(coefficients: Integers, p: Fraction, top: int) -> ScoredIntervals:
     """Score each lattice point by how near its rank is to that of the quantile.
 
     Parameters
@@ -372,7 +372,7 @@ def threshold_scores(coefficients: Integers, p: Fraction, top: int) -> Intervals
     ranks = np.append(m - np.cumsum(repeats) + repeats, 0)
     edges = np.concatenate([[0], ends, [top]])
     filled = np.flatnonzero(np.diff(edges))
-    return Intervals(np.append(edges[filled], top), -np.abs(ranks[filled] - wanted))  # [P13]
+    return ScoredIntervals(np.append(edges[filled], top), -np.abs(ranks[filled] - wanted))  # [P13]
 
 
 def _in_rows(units: Integers, transform: Transform) -> NDArray[np.generic]:

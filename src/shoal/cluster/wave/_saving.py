@@ -12,7 +12,7 @@ from shoal.cluster.totals import Totals
 from shoal.cluster.wave._grouping import SELECTORS
 from shoal.cluster.wave._noise import NoiseLaw, NoisyGrid
 from shoal.cluster.wave._release_methods import METHODS
-from shoal.cluster.wave._segmentation import Clustering, PeakTree
+from shoal.cluster.wave._segmentation import LabelledCells, PeakTree
 from shoal.cluster.wave._settings import option_name
 from shoal.cluster.wave._transform import Transform
 from shoal.domain import Grid
@@ -230,7 +230,7 @@ def restore(model: Any, document: Mapping[str, Any], tables: Mapping[str, Any]) 
     labels = _column(cells, "label").reshape(shape)
     tree = _tree(cells, tables, shape) if PEAKS in tables else None
     model.n_rows_ = released["n_rows_"]
-    clustering = Clustering(labels, released["threshold_"], tree)
+    clustering = LabelledCells(labels, released["threshold_"], tree)
     keys = None if dense else _column(cells, "key")
     model._publish(transform, grid, noisy, clustering, keys)
     model._set_totals(_totals(released))

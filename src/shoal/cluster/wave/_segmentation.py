@@ -26,7 +26,7 @@ Connectivity = Literal["full", "faces"]
 
 
 @dataclass(frozen=True, eq=False)
-class Clustering:
+class LabelledCells:
     """The cluster labels of cells, with the threshold or the tree that gave them.
 
     Parameters

@@ -13,8 +13,8 @@ from shoal.cluster.wave._noise import (
     probability_of_reaching,
 )
 from shoal.cluster.wave._segmentation import (
-    Clustering,
     Connectivity,
+    LabelledCells,
     components,
     listed_components,
 )
@@ -23,7 +23,7 @@ from shoal.domain import SparseCounts
 
 def label_above(
     grid: NoisyGrid, level: float | None, connectivity: Connectivity, min_cells: int
-) -> Clustering:
+) -> LabelledCells:
     """Label groups of touching cells that reach a level; without a level there are none.
 
     Parameters
@@ -34,7 +34,7 @@ def label_above(
         Whether cells touch by corners too ("full") or by "faces" only.
     """
     chosen = np.zeros(grid.values.shape, dtype=bool) if level is None else grid.values >= level
-    return Clustering(components(chosen, connectivity, min_cells), level)
+    return LabelledCells(components(chosen, connectivity, min_cells), level)
 
 
 def label_listed(
@@ -43,7 +43,7 @@ def label_listed(
     level: float,
     connectivity: Connectivity,
     min_cells: int,
-) -> Clustering:
+) -> LabelledCells:
     """Label groups of touching cells that reach a level, among listed cells.
 
     Parameters
@@ -56,7 +56,7 @@ def label_listed(
     labels = np.full(cells.keys.size, -1, dtype=np.int64)
     chosen = cells.counts >= level
     labels[chosen] = listed_components(cells.keys[chosen], shape, connectivity, min_cells)
-    return Clustering(labels, level)
+    return LabelledCells(labels, level)
 
 
 def positive_quantile(values: NDArray[Any], p: float, drop: int = 0) -> float | None:

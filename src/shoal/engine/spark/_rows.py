@@ -31,10 +31,10 @@ from shoal.engine.spark._tasks import (
     Aggregation,
     CountCells,
     ErrorTexts,
+    PartitionSums,
     PassTask,
     SumKernel,
     TallyOnly,
-    Totals,
     map_partitions,
 )
 from shoal.errors import from_literal
@@ -158,7 +158,7 @@ class SparkRows:
         columns = [drawn[name].to_numpy() for name in names]
         return np.array(columns, dtype=np.float64).reshape(len(names), drawn.num_rows).T
 
-    def _aggregate(self, work: Aggregation) -> Totals:
+    def _aggregate(self, work: Aggregation) -> PartitionSums:
         """Run one pass and return its totals; refused rows raise at its end."""
         frame, screen_batch = self._limited or self._limit() or (self._frame, self._screen)
         totals = self._pass(frame, screen_batch, work)
@@ -172,12 +172,12 @@ class SparkRows:
 
     def _pass(
         self, frame: Any, screen_batch: Screen | people.LimitedRows, work: Aggregation
-    ) -> Totals:
+    ) -> PartitionSums:
         check_session_runs(frame)
         task = PassTask(self._screen, screen_batch, work)
         with translate_errors("reading rows"):
             pairs = map_partitions(frame, screen_batch.columns, task, _PAIR)
-            totals = Totals(pairs.groupBy("key").sum("value").toArrow())
+            totals = PartitionSums(pairs.groupBy("key").sum("value").toArrow())
         # A second job fetches the texts: most passes have none.
         if totals.problem:
             _raise_task_error(map_partitions(frame, screen_batch.columns, ErrorTexts(task), _ERROR))

@@ -54,7 +54,7 @@ def tally_pairs(tally: Tally, columns: Sequence[str]) -> Pairs:
     return np.array(keys, dtype=np.int64), np.array(values, dtype=np.int64)
 
 
-class Totals:
+class PartitionSums:
     """The sums over all partitions, as Spark returned them."""
 
     def __init__(self, table: pa.Table) -> None:

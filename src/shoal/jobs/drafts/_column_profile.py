@@ -12,7 +12,7 @@ from typing import Any
 import duckdb
 import pyarrow as pa
 
-from shoal.anonymize.table import AnyTable, Table
+from shoal.anonymize.table import AnyTable, QueriedTable
 from shoal.engine import by_engine
 from shoal.engine.table import FrameTable
 
@@ -148,7 +148,7 @@ def profile_columns(table: AnyTable) -> list[ColumnProfile]:
 
     Examples
     --------
-    >>> (profile,) = profile_columns(Table({"age": [31, 47, None] * 60}))
+    >>> (profile,) = profile_columns(QueriedTable({"age": [31, 47, None] * 60}))
     >>> profile.common, profile.known, profile.different, profile.high
     (('31', '47'), 120, 2, 50.0)
     """
@@ -163,7 +163,7 @@ def profile_columns(table: AnyTable) -> list[ColumnProfile]:
     ]
 
 
-def _embedded_notes(table: Table) -> tuple[_Lines, _Lines]:
+def _embedded_notes(table: QueriedTable) -> tuple[_Lines, _Lines]:
     notes, common = [], []
     for at, name in enumerate(table.names):
         notes += table.query(_counts_query(_notes_query(at)), [name]).to_pylist()

@@ -53,7 +53,7 @@ version: 1
 """
 
 
-class Draft(NamedTuple):
+class PolicyDraft(NamedTuple):
     """A drafted policy.
 
     Parameters
@@ -68,7 +68,7 @@ class Draft(NamedTuple):
     person: str | None = None
 
 
-def draft_policy(table: AnyTable, path: str, k: int | None = None) -> Draft:
+def draft_policy(table: AnyTable, path: str, k: int | None = None) -> PolicyDraft:
     """Draft a policy for a table.
 
     Parameters
@@ -96,7 +96,7 @@ def draft_policy(table: AnyTable, path: str, k: int | None = None) -> Draft:
         lines.append(f"  {_flow(name)}: {_flow(entry)}\n")
     doubts = {profile.name: _doubt(profile, *entries[profile.name]) for profile in profiles}
     doubts = {name: doubt for name, doubt in doubts.items() if doubt}
-    return Draft(
+    return PolicyDraft(
         "".join([*lines, *_rest(profiles, path, k)]), roles, doubts, _person_column(profiles)
     )
 

@@ -42,7 +42,7 @@ _LAPLACE = (Name.nd_laplace, Name.planar_laplace, Name.spherical_laplace)
 
 
 @dataclass(frozen=True)
-class Settings:
+class MechanismOptions:
     """The options of a mechanism as they were written.
 
     Parameters
@@ -62,7 +62,7 @@ class Settings:
     n_clusters: int | None = None
 
 
-class Plan(NamedTuple):
+class ReportPlan(NamedTuple):
     """What to run: a mechanism, the domain of its columns, and whose rows they are.
 
     Parameters
@@ -80,7 +80,7 @@ class Plan(NamedTuple):
     person: str | None
 
 
-def build(settings: Settings) -> Plan:
+def build(settings: MechanismOptions) -> ReportPlan:
     """Build the plan of these options."""
     schema = schema_of(settings.domain)
     domain = _domain(
@@ -91,7 +91,7 @@ def build(settings: Settings) -> Plan:
     mechanism = kind(**_arguments(settings, kind, domain))
     if is_restricted:
         mechanism = Restrict(mechanism)
-    return Plan(mechanism, domain, schema.person)
+    return ReportPlan(mechanism, domain, schema.person)
 
 
 def mechanism_name(word: str) -> Name:
@@ -120,7 +120,7 @@ def columns_of(domain: "Box | Schema") -> tuple[str, ...]:
     return domain.names if isinstance(domain, Box) else domain.columns
 
 
-def remap_of(text: str | None, name: Name, plan: Plan) -> Any:
+def remap_of(text: str | None, name: Name, plan: ReportPlan) -> Any:
     """Return the remap ``clamp``, ``snap:16`` or ``bayes``, tried on a public point."""
     from shoal.perturb import shape_of
     from shoal.perturb.stream import check_remap
@@ -167,7 +167,7 @@ def _remap(text: str, domain: "Box | Schema") -> Any:
     )
 
 
-def _domain(schema: "Schema", columns: Sequence[str], settings: Settings) -> "Box | Schema":
+def _domain(schema: "Schema", columns: Sequence[str], settings: MechanismOptions) -> "Box | Schema":
     """Return a box for numbers, a schema where there are categories."""
     from shoal.domain import Schema
 
@@ -201,7 +201,7 @@ def _domain(schema: "Schema", columns: Sequence[str], settings: Settings) -> "Bo
     return Schema.of({"version": 1, "columns": {name: described[name] for name in columns}})
 
 
-def _arguments(settings: Settings, kind: Any, domain: "Box | Schema") -> dict[str, Any]:
+def _arguments(settings: MechanismOptions, kind: Any, domain: "Box | Schema") -> dict[str, Any]:
     from shoal.domain import Box
 
     known = {field.name for field in fields(kind)}

@@ -10,8 +10,8 @@ from shoal.jobs._engine import Engines
 from shoal.jobs._progress import Progress
 from shoal.jobs._table_inputs import budget_of
 from shoal.jobs.reports._mechanism import (
+    MechanismOptions,
     Name,
-    Settings,
     build,
     columns_of,
     mechanism_name,
@@ -174,7 +174,7 @@ def prepare_reports(request: ReportsRequest) -> PreparedReports:
     2
     """
     asked, engines = mechanism_name(request.mechanism), Engines(request.engine, request.master)
-    settings = Settings(
+    settings = MechanismOptions(
         asked,
         budget_of(request.epsilon, "report"),
         request.columns,
@@ -246,7 +246,7 @@ class _MechanismTask(ReportsTask):
 
     def __init__(
         self,
-        settings: Settings,
+        settings: MechanismOptions,
         request: ReportsRequest,
     ) -> None:
         plan = build(settings)

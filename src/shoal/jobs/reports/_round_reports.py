@@ -10,7 +10,7 @@ from shoal.jobs._clustering import parse_groups
 from shoal.jobs._progress import Progress
 from shoal.jobs._table_inputs import chosen_columns, schema_of
 from shoal.jobs.reports._loaded import parse_sidecar, read_sidecar
-from shoal.jobs.reports._mechanism import Name, Settings, columns_of
+from shoal.jobs.reports._mechanism import MechanismOptions, Name, columns_of
 from shoal.jobs.reports._report_file import sidecar_of
 from shoal.jobs.reports._task import ReportsTask
 from shoal.privacy import exact_text
@@ -32,7 +32,7 @@ _CLASSES = ("LocalPrototypes", "LocalRounds")
 _AGAIN = "Use the two files as `shoal perturb` wrote them, with the version of shoal that did."
 
 
-def choose_mechanism(settings: Settings) -> Name:
+def choose_mechanism(settings: MechanismOptions) -> Name:
     """Return the mechanism asked for; for ``auto`` the better of one report of a cell and rounds.
 
     The rule was measured: docs/decisions/local-auto.md.
@@ -49,7 +49,7 @@ def choose_mechanism(settings: Settings) -> Name:
 
 
 def rounds_task(
-    settings: Settings,
+    settings: MechanismOptions,
     groups: str | None,
     person: str | None,
     ledger: Path | None,

@@ -49,7 +49,7 @@ class Choices:
 
 
 @dataclass(frozen=True, init=False, eq=False)
-class Intervals:
+class ScoredIntervals:
     """Lattice points in (edges[i], edges[i+1]], all of one score; empty intervals are fine.
 
     Parameters
@@ -99,7 +99,7 @@ class Exponential:
     >>> pick = Exponential(PureDP(4))
     >>> pick.release(Choices([0, 9, 1]), Randomness(7).noise)
     1
-    >>> pick.release(Intervals([0, 10, 20], [0, 30]), Randomness(7).noise) > 10
+    >>> pick.release(ScoredIntervals([0, 10, 20], [0, 30]), Randomness(7).noise) > 10
     True
 
     References
@@ -133,15 +133,15 @@ class Exponential:
         Parameters
         ----------
         value
-            ``Choices`` or ``Intervals``.
+            ``Choices`` or ``ScoredIntervals``.
         """
-        if not isinstance(value, Choices | Intervals):
+        if not isinstance(value, Choices | ScoredIntervals):
             raise NotNumeric(
                 f"Expected scores; got a {type(value).__name__}.",
                 "Wrap them: Choices(scores, weights) or Intervals(edges, scores).",
             )
 
-    def release(self, value: Choices | Intervals, rng: np.random.Generator) -> int:
+    def release(self, value: Choices | ScoredIntervals, rng: np.random.Generator) -> int:
         """Return the index of the drawn candidate, or the drawn lattice point.
 
         Parameters
@@ -162,7 +162,7 @@ class Exponential:
         return int(rng.integers(value.edges[place] + 1, value.edges[place + 1], endpoint=True))
 
     def log_ratio(
-        self, output: int, value: Choices | Intervals, other: Choices | Intervals
+        self, output: int, value: Choices | ScoredIntervals, other: Choices | ScoredIntervals
     ) -> float:
         """Return by how much, in logarithms, an output is likelier on one value than on another.
 
@@ -177,7 +177,9 @@ class Exponential:
         """
         return float(self._log_ratios(np.array([output]), value, other)[0])
 
-    def worst_ratio(self, value: Choices | Intervals, other: Choices | Intervals) -> float:
+    def worst_ratio(
+        self, value: Choices | ScoredIntervals, other: Choices | ScoredIntervals
+    ) -> float:
         """Return the largest ``log_ratio`` over all outputs.
 
         Parameters
@@ -194,11 +196,11 @@ class Exponential:
         return float(self._log_ratios(outputs, value, other).max())
 
     def _log_ratios(
-        self, outputs: Integers, value: Choices | Intervals, other: Choices | Intervals
+        self, outputs: Integers, value: Choices | ScoredIntervals, other: Choices | ScoredIntervals
     ) -> Floats:
         return self._log_probabilities(outputs, value) - self._log_probabilities(outputs, other)
 
-    def _log_probabilities(self, outputs: Integers, value: Choices | Intervals) -> Floats:
+    def _log_probabilities(self, outputs: Integers, value: Choices | ScoredIntervals) -> Floats:
         """Return ln of each output's probability."""
         gains = float(self.guarantee.epsilon / (2 * self.sensitivity)) * (
             value.scores - value.scores.max()

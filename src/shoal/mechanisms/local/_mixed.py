@@ -9,11 +9,11 @@ import numpy as np
 
 from shoal.domain import Box, Categories
 from shoal.errors import DimensionMismatch, InvalidBudget, InvalidDomain, UnknownColumn, setting
+from shoal.mechanisms.local._reports import Reports
 from shoal.mechanisms.local.bounded._base import local_budget
 from shoal.mechanisms.local.bounded._hybrid import Hybrid
 from shoal.mechanisms.local.categories._randomized_response import RandomizedResponse
 from shoal.mechanisms.local.categories._unary_encoding import UnaryEncoding, frequency_oracle
-from shoal.mechanisms.local.reports import Reports
 from shoal.privacy import LocalDP, Number
 
 Column = tuple[float, float] | Box | Categories | int

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from shoal.cluster.local.methods._gaussian_groups import (
-    Cells,
+    CellCounts,
     GaussianGroups,
     _factors,
     _outer,
@@ -20,10 +20,10 @@ CENTERS = np.array([[-0.5, -0.4], [0.5, 0.3]])
 TRUE = GaussianGroups(CENTERS, np.log([0.1, 0.15]), np.array([6_000.0, 4_000.0]), 0.0)
 
 
-def cells(noise: float = 0.0, seed: int = 0) -> Cells:
-    empty = Cells(EDGES, np.zeros(96), 1.0, 10_000)
+def cells(noise: float = 0.0, seed: int = 0) -> CellCounts:
+    empty = CellCounts(EDGES, np.zeros(96), 1.0, 10_000)
     counts = TRUE.masses(empty) + noise * np.random.default_rng(seed).normal(size=96)
-    return Cells(EDGES, counts, max(noise, 5.0), 10_000)
+    return CellCounts(EDGES, counts, max(noise, 5.0), 10_000)
 
 
 def test_masses_sum_to_the_sizes_whatever_lies_beyond_the_walls():
@@ -111,7 +111,7 @@ def test_a_greedy_start_takes_the_peaks():
 @pytest.mark.parametrize("counts", [np.zeros(96), np.full(96, -5.0), np.eye(96)[7] * 10_000])
 @pytest.mark.parametrize("k", [1, 3])
 def test_counts_of_any_kind_are_fitted(counts, k):
-    some = Cells(EDGES, counts, 100.0, 10_000)
+    some = CellCounts(EDGES, counts, 100.0, 10_000)
     fit = fit_groups(some, greedy_start(some, k, 0.1, 1.0, np.random.default_rng(0)))
     assert np.all(np.isfinite(fit.centers))
     assert np.all(fit.sizes >= 0)

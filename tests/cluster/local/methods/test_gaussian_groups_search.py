@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from shoal.cluster.local.methods._gaussian_groups import (
-    Cells,
+    CellCounts,
     GaussianGroups,
     fit_from_many_starts,
     fit_groups,
@@ -20,8 +20,8 @@ TRUE = GaussianGroups(CENTERS, np.log([0.1, 0.1, 0.1]), np.array([4_000.0, 3_000
 
 
 @pytest.fixture(scope="module")
-def cells() -> Cells:
-    empty = Cells(EDGES, np.zeros(100), 60.0, 10_000)
+def cells() -> CellCounts:
+    empty = CellCounts(EDGES, np.zeros(100), 60.0, 10_000)
     noise = 60 * np.random.default_rng(0).normal(size=100)
     return replace(empty, counts=TRUE.masses(empty) + noise)
 

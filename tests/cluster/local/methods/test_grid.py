@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from shoal.cluster.local.methods import _grid as grid
-from shoal.cluster.local.methods._gaussian_groups import Cells, fit_from_many_starts
+from shoal.cluster.local.methods._gaussian_groups import CellCounts, fit_from_many_starts
 from shoal.domain import Box
 from shoal.errors import NotAReport
 from shoal.mechanisms import LocalGrid, PlanarLaplace, Reports, clamp
@@ -95,7 +95,7 @@ def test_shapes_that_are_no_round_groups_are_seen_too():
 def test_noise_alone_adds_nothing_to_the_groups():
     rng = np.random.default_rng(0)
     edges = (np.linspace(-1, 1, 13),) * 2
-    cells = Cells(edges, rng.normal(size=144) * 50, 50.0, 1_000)
+    cells = CellCounts(edges, rng.normal(size=144) * 50, 50.0, 1_000)
     assert not grid._surplus(cells, np.zeros(144)).any()
 
 

@@ -6,21 +6,21 @@ import numpy as np
 import pytest
 
 from shoal.cluster.local.methods import _group_posterior as group_posterior
-from shoal.cluster.local.methods._gaussian_groups import Cells, GaussianGroups
+from shoal.cluster.local.methods._gaussian_groups import CellCounts, GaussianGroups
 from shoal.cluster.local.methods._group_posterior import _Chains, draw_groups, likely_groups
 
 EDGES = (np.linspace(-1, 1, 11), np.linspace(-1, 1, 9))
 CENTERS = np.array([[-0.55, -0.5], [0.55, 0.45], [0.5, -0.6]])
 
 
-def cells_behind(sizes, deviation=60.0, seed=0, edges=EDGES) -> Cells:
+def cells_behind(sizes, deviation=60.0, seed=0, edges=EDGES) -> CellCounts:
     true = GaussianGroups(CENTERS, np.log([0.1, 0.1, 0.1]), np.array(sizes, dtype=float), 0.0)
-    empty = Cells(edges, np.zeros(80), deviation, round(sum(sizes)))
+    empty = CellCounts(edges, np.zeros(80), deviation, round(sum(sizes)))
     noise = deviation * np.random.default_rng(seed).normal(size=80)
     return replace(empty, counts=true.masses(empty) + noise)
 
 
-def mean_counts(cells: Cells, drawn: list[GaussianGroups]) -> np.ndarray:
+def mean_counts(cells: CellCounts, drawn: list[GaussianGroups]) -> np.ndarray:
     return np.mean([each.masses(cells) for each in drawn], axis=0)
 
 
@@ -115,7 +115,7 @@ def test_sizes_that_differ_are_taken_for_any_and_alike_ones_for_alike():
 
 def test_one_group_one_column_and_no_people_to_speak_of():
     counts = np.random.default_rng(0).normal(size=12) * 50
-    cells = Cells((np.linspace(-1, 1, 13),), counts, 50.0, 1)
+    cells = CellCounts((np.linspace(-1, 1, 13),), counts, 50.0, 1)
     drawn = draw_groups(cells, 1, np.random.default_rng(0))
     assert all(np.isfinite(each.centers).all() and np.isfinite(each.sizes).all() for each in drawn)
 
@@ -123,8 +123,8 @@ def test_one_group_one_column_and_no_people_to_speak_of():
 def test_three_columns_and_very_many_slices_are_fitted(monkeypatch):
     monkeypatch.setattr(group_posterior, "fit_from_many_starts", lambda *_: [])
     edges = np.linspace(-1, 1, 4)
-    cube = Cells((edges,) * 3, np.zeros(27), 1.0, 10)
-    line = Cells((np.linspace(-1, 1, 300),), np.zeros(299), 1.0, 10)
+    cube = CellCounts((edges,) * 3, np.zeros(27), 1.0, 10)
+    line = CellCounts((np.linspace(-1, 1, 300),), np.zeros(299), 1.0, 10)
     rng = np.random.default_rng(0)
     assert likely_groups(cube, 2, rng) == likely_groups(line, 2, rng) == []
     assert likely_groups(cells_behind([500, 300, 200]), 2, rng) != []

@@ -18,9 +18,9 @@ from shoal.errors import (
     TooFewRows,
 )
 from shoal.mechanisms import LocalGrid, RandomizedResponse
+from shoal.mechanisms.local._people_needed import people_needed
 from shoal.mechanisms.local.categories._local_grid import auto_cells, cell_oracle
 from shoal.mechanisms.local.categories._local_hash import LocalHash
-from shoal.mechanisms.local.people_needed import people_needed
 from shoal.privacy import LocalDP
 from shoal.randomness import Randomness
 

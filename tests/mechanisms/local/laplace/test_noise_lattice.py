@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from shoal.mechanisms import NDLaplace
+from shoal.mechanisms.local.laplace._noise_lattice import NoiseLattice, lattice_for
 from shoal.mechanisms.local.laplace._prior import likeliest, likelihood_of
-from shoal.mechanisms.local.laplace.noise_lattice import NoiseLattice, lattice_for
 from shoal.randomness import Randomness
 
 LATTICE = NoiseLattice(np.zeros(2), np.full(2, 0.25), (9, 7), (12, 12))

@@ -118,7 +118,7 @@ def test_the_euclidean_loss_gives_the_point_of_least_expected_distance():
 def test_blocks_do_not_change_the_result(monkeypatch):
     reports = of(Randomness(2).compute.uniform(-3, 12, (500, 2)))
     whole = bayes_remap((TOWNS, [1, 1, 1]))(reports).values
-    monkeypatch.setattr("shoal.mechanisms.local.laplace.remaps._MOST_POSTERIORS", 7)
+    monkeypatch.setattr("shoal.mechanisms.local.laplace._remaps._MOST_POSTERIORS", 7)
     assert np.allclose(bayes_remap((TOWNS, [1, 1, 1]))(reports).values, whole, atol=1e-12)
 
 

@@ -122,7 +122,7 @@ def _people_needed(document: dict[str, Any]) -> int | None:
         return None
     if len(document["rounds"]) > 1:  # the estimate is for one report of a grid
         return None
-    from shoal.mechanisms.local.people_needed import people_needed
+    from shoal.mechanisms.local import people_needed
 
     return people_needed(
         1.1,

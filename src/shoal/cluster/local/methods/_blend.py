@@ -19,8 +19,8 @@ from shoal.cluster.local.methods._moments import shrink_reports
 from shoal.cluster.local.methods._plain_kmeans import centers_of
 from shoal.cluster.local.methods._report_law import span_of
 from shoal.cluster.local.methods._result import LearningResult, Progress
+from shoal.mechanisms import Reports
 from shoal.mechanisms.local.laplace import laplace_of, thinned
-from shoal.mechanisms.local.reports import Reports
 from shoal.randomness import Randomness
 
 _SHOWN = 5_000  # reports that stand for all of them in the last two estimates

@@ -10,8 +10,7 @@ from shoal.cluster.local.methods import _posterior_means as posterior_means
 from shoal.cluster.local.methods._moments import noise_variance
 from shoal.cluster.local.methods._result import Learn
 from shoal.errors import InvalidSetting
-from shoal.mechanisms import LocalGrid, NDLaplace, Piecewise, SquareWave
-from shoal.mechanisms.local.reports import Reports
+from shoal.mechanisms import LocalGrid, NDLaplace, Piecewise, Reports, SquareWave
 
 METHODS: dict[str, Learn] = {
     "blend": blend.learn,

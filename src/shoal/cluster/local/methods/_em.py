@@ -22,15 +22,17 @@ from shoal.cluster.local.methods._moments import noise_variance, shrink_to_covar
 from shoal.cluster.local.methods._plain_kmeans import centers_of
 from shoal.cluster.local.methods._report_law import law_of, span_of, step_of
 from shoal.cluster.local.methods._result import LearningResult, Progress
-from shoal.mechanisms import NDLaplace
-from shoal.mechanisms.local.laplace import Law, likeliest, likelihood_of, thinned
-from shoal.mechanisms.local.laplace.noise_lattice import (
+from shoal.mechanisms import NDLaplace, Reports
+from shoal.mechanisms.local.laplace import (
+    Law,
     NoiseLattice,
     in_noise_units,
     lattice_for,
+    likeliest,
+    likelihood_of,
     scaled_blocks,
+    thinned,
 )
-from shoal.mechanisms.local.reports import Reports
 from shoal.randomness import Randomness
 
 _MOST_LIKELIHOODS = 2**25  # held at a time: 128 MB of float32
@@ -43,7 +45,7 @@ _MOST_LABELS = 2**32  # likelihoods worth computing for labels
 
 
 @dataclass(frozen=True, eq=False)
-class Density:
+class RecordDensity:
     """An estimated density of the records: atoms, and the share of the records at each.
 
     Parameters
@@ -136,7 +138,7 @@ def learn(
     return LearningResult(centers, density.atoms, density.weights, labels, counted)
 
 
-def density_of(reports: Reports, rng: Randomness, progress: Progress = None) -> Density:
+def density_of(reports: Reports, rng: Randomness, progress: Progress = None) -> RecordDensity:
     """Estimate the density of the records, on a public lattice or on sampled reports.
 
     Parameters
@@ -155,7 +157,7 @@ def density_of(reports: Reports, rng: Randomness, progress: Progress = None) -> 
         counts = sum_over_reports(reports, partial(_count_on_lattice, lattice, law))
         weights = lattice.likeliest(counts, progress=progress)
         atoms = law.space.unscaled(lattice.atoms() / law.rate)
-        return Density(law, atoms, weights.ravel(), lattice)
+        return RecordDensity(law, atoms, weights.ravel(), lattice)
     return _refine_lattice(law, values, low, high, step, progress)
 
 
@@ -194,7 +196,7 @@ def _sample_atoms(reports: Reports, rng: Randomness) -> Floats:
 
 def _refine_lattice(
     law: Law, values: Floats, low: Floats, high: Floats, step: Floats, progress: Progress
-) -> Density:
+) -> RecordDensity:
     """Fit a coarse lattice, then halve the step around atoms that have weight, repeatedly.
 
     The likeliest weights are zero at all but a few atoms, as many as there are reports at most, so
@@ -228,13 +230,13 @@ def _finer_places(places: Integers, halved: NDArray[np.bool_], nodes: Floats) ->
 
 def _fit_on_atoms(
     law: Law, values: Floats, atoms: Floats, rounds: int, progress: Progress
-) -> Density:
+) -> RecordDensity:
     """Run EM on as many reports as fit in memory, then one pass over all of them in batches."""
     most = _MOST_LIKELIHOODS // len(atoms)
     weights = likeliest(likelihood_of(law, thinned(values, most), atoms), rounds)
     if len(values) > most:
         weights = _one_pass(law, values, atoms, weights, most, progress)
-    return Density(law, atoms, weights)
+    return RecordDensity(law, atoms, weights)
 
 
 def _one_pass(

@@ -34,7 +34,7 @@ _MOST_MOVES = 4
 
 
 @dataclass(frozen=True, eq=False)
-class Cells:
+class CellCounts:
     """Noisy counts of equal cells, and the edges of the cells.
 
     Parameters
@@ -84,7 +84,7 @@ class GaussianGroups:
     sizes: Floats
     cost: float
 
-    def masses(self, cells: Cells) -> Floats:
+    def masses(self, cells: CellCounts) -> Floats:
         """Return the expected number of people in each cell."""
         return np.asarray(self.sizes @ _outer(_factors(self.centers, self.widths, cells)[0]))
 
@@ -95,7 +95,7 @@ class GaussianGroups:
             self.centers[others], self.widths[others], self.sizes[others], math.nan
         )
 
-    def moments(self, cells: Cells) -> Floats:
+    def moments(self, cells: CellCounts) -> Floats:
         """Return the sum of the places of the people in each cell, according to the groups."""
         masses, inner = _factors(self.centers, self.widths, cells)[0], []
         for axis, (mass, edges) in enumerate(zip(masses, cells.edges, strict=True)):
@@ -113,7 +113,7 @@ class GaussianGroups:
 
 
 def greedy_start(
-    cells: Cells, k: int, width: float, heat: float, rng: np.random.Generator
+    cells: CellCounts, k: int, width: float, heat: float, rng: np.random.Generator
 ) -> Floats:
     """Choose places for ``k`` groups one by one, where most of the counts is unexplained.
 
@@ -146,7 +146,7 @@ def greedy_start(
     return starts + rng.normal(size=starts.shape) * 0.15 * cells.sides
 
 
-def fit_groups(cells: Cells, centers: Floats) -> GaussianGroups:
+def fit_groups(cells: CellCounts, centers: Floats) -> GaussianGroups:
     """Fit groups from these starting places, by damped Gauss-Newton steps."""
     problem = _Problem(cells, len(centers))
     low = np.array([each[0] for each in cells.edges])
@@ -166,7 +166,7 @@ def fit_groups(cells: Cells, centers: Floats) -> GaussianGroups:
 class _Problem:
     """The least-squares problem of ``k`` groups: counts to explain, and the prior."""
 
-    def __init__(self, cells: Cells, k: int) -> None:
+    def __init__(self, cells: CellCounts, k: int) -> None:
         self.cells, self.k, self.n = cells, k, cells.n
         self.usual = math.log(cells.usual_width)
         self.narrowest = math.log(0.1 * float(cells.sides.min()))
@@ -234,7 +234,7 @@ class _Problem:
 
 
 def _factors(
-    centers: Floats, widths: Floats, cells: Cells
+    centers: Floats, widths: Floats, cells: CellCounts
 ) -> tuple[list[Floats], list[Floats], list[Floats]]:
     """Return, along each axis, the mass of each group in each slice, and its derivatives."""
     masses, by_center, by_width = [], [], []
@@ -290,7 +290,7 @@ def _least_squares(hessian: Floats, gradient: Floats) -> Floats:
 
 
 def fit_from_many_starts(
-    cells: Cells, k: int, rng: np.random.Generator, progress: Progress = None
+    cells: CellCounts, k: int, rng: np.random.Generator, progress: Progress = None
 ) -> list[GaussianGroups]:
     """Fit ``k`` groups to the counts from many starts, and by moving single groups.
 
@@ -320,7 +320,7 @@ def fit_from_many_starts(
 
 
 def move_groups(
-    cells: Cells, fit: GaussianGroups, rng: np.random.Generator
+    cells: CellCounts, fit: GaussianGroups, rng: np.random.Generator
 ) -> list[GaussianGroups]:
     """For each group, fit again with that group put where the others leave most unexplained."""
     fits = []
@@ -332,7 +332,7 @@ def move_groups(
 
 
 def unexplained_places(
-    cells: Cells, fit: GaussianGroups, more: int, rng: np.random.Generator
+    cells: CellCounts, fit: GaussianGroups, more: int, rng: np.random.Generator
 ) -> Floats:
     """Choose places for further groups, where a fit explains least."""
     if not fit.sizes.size:  # without groups there is no mean width to try

@@ -12,12 +12,12 @@ import numpy as np
 from shoal.arrays import Floats, Integers, nearest_centers
 from shoal.cluster.kmeans._weighted import weighted_centers
 from shoal.cluster.local._distributed_frames import sum_over_reports
-from shoal.cluster.local.methods._gaussian_groups import Cells, GaussianGroups
+from shoal.cluster.local.methods._gaussian_groups import CellCounts, GaussianGroups
 from shoal.cluster.local.methods._group_posterior import likely_groups
 from shoal.cluster.local.methods._result import LearningResult, Progress
 from shoal.errors import NotAReport, setting, value_text
-from shoal.mechanisms import LocalGrid
-from shoal.mechanisms.local.reports import Reports, as_raw_reports
+from shoal.mechanisms import LocalGrid, Reports
+from shoal.mechanisms.local import as_raw_reports
 from shoal.randomness import Randomness
 
 _RUNS = 10
@@ -80,7 +80,7 @@ def grid_of(reports: object) -> LocalGrid:
     )
 
 
-def cells_of(reports: Reports, units: Floats) -> Cells:
+def cells_of(reports: Reports, units: Floats) -> CellCounts:
     """Return unbiased counts of all cells, with the box's centre at 0.
 
     Parameters
@@ -94,10 +94,10 @@ def cells_of(reports: Reports, units: Floats) -> Cells:
     edges = tuple(np.linspace(-h, h, m + 1) for h, m in zip(half, shape, strict=True))
     n = len(reports)
     tally = np.rint(sum_over_reports(reports, grid.oracle.tally)).astype(np.int64)
-    return Cells(edges, grid.counts_from_tally(tally).value, grid.deviation(n), n)
+    return CellCounts(edges, grid.counts_from_tally(tally).value, grid.deviation(n), n)
 
 
-def density_of(cells: Cells, fits: list[GaussianGroups]) -> tuple[Floats, Floats]:
+def density_of(cells: CellCounts, fits: list[GaussianGroups]) -> tuple[Floats, Floats]:
     """Return the mean place and the number of the people in each cell.
 
     Parameters
@@ -117,7 +117,7 @@ def density_of(cells: Cells, fits: list[GaussianGroups]) -> tuple[Floats, Floats
     return points, np.maximum(masses + added, 0)
 
 
-def _average_fits(fits: list[GaussianGroups], cells: Cells) -> tuple[Floats, Floats]:
+def _average_fits(fits: list[GaussianGroups], cells: CellCounts) -> tuple[Floats, Floats]:
     """Return the people of each cell and the sum of their places, averaged by likelihood."""
     costs = np.array([fit.cost for fit in fits])
     odds = np.exp((costs.min() - costs) / 2)
@@ -128,7 +128,7 @@ def _average_fits(fits: list[GaussianGroups], cells: Cells) -> tuple[Floats, Flo
     return cast("Floats", masses), cast("Floats", moments)
 
 
-def _surplus(cells: Cells, masses: Floats) -> Floats:
+def _surplus(cells: CellCounts, masses: Floats) -> Floats:
     """Return the counts beyond the groups, in cells where they are clearly more than noise.
 
     A little of every remainder would do harm: there are many cells, and what noise adds to the

@@ -27,7 +27,7 @@ from scipy.special import ndtr, ndtri
 
 from shoal.arrays import Floats, Integers
 from shoal.cluster.local.methods._gaussian_groups import (
-    Cells,
+    CellCounts,
     GaussianGroups,
     fit_from_many_starts,
     normal_density,
@@ -54,7 +54,7 @@ _TRIES = 6  # draws of sizes, until none is negative
 
 
 def likely_groups(
-    cells: Cells, k: int, rng: np.random.Generator, progress: Progress = None
+    cells: CellCounts, k: int, rng: np.random.Generator, progress: Progress = None
 ) -> list[GaussianGroups]:
     """Return sets of groups that explain the counts: draws in few columns, fits in more.
 
@@ -74,7 +74,7 @@ def likely_groups(
 
 
 def draw_groups(
-    cells: Cells, k: int, rng: np.random.Generator, progress: Progress = None
+    cells: CellCounts, k: int, rng: np.random.Generator, progress: Progress = None
 ) -> list[GaussianGroups]:
     """Draw sets of ``k`` groups that may be behind the counts, each as likely as the other.
 
@@ -102,11 +102,11 @@ def draw_groups(
     return drawn
 
 
-def _most_slices(cells: Cells) -> int:
+def _most_slices(cells: CellCounts) -> int:
     return max(len(each) - 1 for each in cells.edges)
 
 
-def _noise_ladder(cells: Cells) -> list[float]:
+def _noise_ladder(cells: CellCounts) -> list[float]:
     """Return falling multiples of the noise's variance, down to 1."""
     highest = (float(cells.counts.max()) / cells.deviation / _HIDDEN) ** 2
     levels = math.ceil(math.log2(max(highest, 4.0)))
@@ -176,7 +176,7 @@ class _Chains:
     the groups in the slices along each axis.
     """
 
-    def __init__(self, cells: Cells, k: int, rng: np.random.Generator) -> None:
+    def __init__(self, cells: CellCounts, k: int, rng: np.random.Generator) -> None:
         self.cells, self.k, self.d, self.rng = cells, k, len(cells.edges), rng
         self.edges = [open_ends(each) for each in cells.edges]
         self.low = np.array([each[0] for each in cells.edges])

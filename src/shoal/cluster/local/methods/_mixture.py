@@ -21,9 +21,8 @@ from shoal.cluster.local.methods._moments import shrink_to_covariance
 from shoal.cluster.local.methods._plain_kmeans import centers_of
 from shoal.cluster.local.methods._report_law import span_of
 from shoal.cluster.local.methods._result import LearningResult, Progress
-from shoal.mechanisms import NDLaplace
+from shoal.mechanisms import NDLaplace, Reports
 from shoal.mechanisms.local.laplace import laplace_of, thinned
-from shoal.mechanisms.local.reports import Reports
 from shoal.randomness import Randomness
 
 _NODES = 12  # of the quadrature of the noise's random variance

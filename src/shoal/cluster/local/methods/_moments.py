@@ -9,9 +9,9 @@ from shoal.arrays import Floats
 from shoal.cluster.local._inputs import box_of
 from shoal.cluster.local.methods._plain_kmeans import centers_of
 from shoal.cluster.local.methods._result import LearningResult, Progress
-from shoal.mechanisms import NDLaplace
+from shoal.mechanisms import NDLaplace, Reports
+from shoal.mechanisms.local import as_raw_reports
 from shoal.mechanisms.local.laplace import laplace_of, thinned
-from shoal.mechanisms.local.reports import Reports, as_raw_reports
 from shoal.randomness import Randomness
 
 _FLOOR = 1e-3  # of the reports' mean variance: a direction is never lost altogether

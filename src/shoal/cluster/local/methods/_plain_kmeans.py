@@ -6,8 +6,8 @@ from sklearn.cluster import KMeans
 from shoal.arrays import Floats
 from shoal.cluster.kmeans._weighted import weighted_kmeans
 from shoal.cluster.local.methods._result import LearningResult, Progress
+from shoal.mechanisms import Reports
 from shoal.mechanisms.local.laplace import thinned
-from shoal.mechanisms.local.reports import Reports
 from shoal.randomness import Randomness
 
 _MANY, _SOME = 100_000, 20_000  # points from which restarts use a sample, and its size

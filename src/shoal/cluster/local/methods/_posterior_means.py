@@ -6,8 +6,8 @@ from shoal.arrays import Floats, nearest_centers
 from shoal.cluster.local.methods._em import density_of
 from shoal.cluster.local.methods._plain_kmeans import centers_of
 from shoal.cluster.local.methods._result import LearningResult, Progress
+from shoal.mechanisms import Reports
 from shoal.mechanisms.local.laplace import thinned
-from shoal.mechanisms.local.reports import Reports
 from shoal.randomness import Randomness
 
 

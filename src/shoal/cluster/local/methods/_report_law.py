@@ -10,9 +10,8 @@ from shoal.arrays import Floats
 from shoal.cluster.local._inputs import box_of
 from shoal.domain import Box
 from shoal.errors import NotAReport, setting
-from shoal.mechanisms import NDLaplace, Piecewise, SquareWave
+from shoal.mechanisms import NDLaplace, Piecewise, Reports, SquareWave
 from shoal.mechanisms.local.laplace import Law
-from shoal.mechanisms.local.reports import Reports
 
 _NODES = {1: 128, 2: 24, 3: 12}  # fewest lattice nodes along an axis, by number of columns
 

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from shoal.arrays import Floats, Integers
-from shoal.mechanisms.local.reports import Reports
+from shoal.mechanisms import Reports
 from shoal.randomness import Randomness
 
 

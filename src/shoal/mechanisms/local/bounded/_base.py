@@ -26,7 +26,7 @@ from shoal.errors import (
     value_text,
 )
 from shoal.mechanisms.local._records import is_simulated, records_of
-from shoal.mechanisms.local.reports import Reports, as_raw_reports
+from shoal.mechanisms.local._reports import Reports, as_raw_reports
 from shoal.privacy import LocalDP, Number
 
 STEPS = 2**20  # of a column's public range: docs/decisions/exact-local-draws.md

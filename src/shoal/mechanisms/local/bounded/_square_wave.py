@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 from shoal.arrays import Floats
 from shoal.domain import Box
 from shoal.errors import DimensionMismatch
+from shoal.mechanisms.local._reports import Reports
 from shoal.mechanisms.local.bounded._base import STEPS, Bounded, Estimate, Steps, own_reports
 from shoal.mechanisms.local.bounded._sliding_window import SlidingWindow
-from shoal.mechanisms.local.reports import Reports
 from shoal.privacy import Number
 
 _BINS = 256  # as Li et al. have them

@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 from shoal.arrays import Floats, Integers
 from shoal.domain import Categories
 from shoal.errors import DimensionMismatch, InvalidDomain, UnknownCategory
+from shoal.mechanisms.local._reports import Reports
 from shoal.mechanisms.local.bounded._base import Estimate, local_budget, own_reports
-from shoal.mechanisms.local.reports import Reports
 from shoal.privacy import LocalDP, Number
 
 

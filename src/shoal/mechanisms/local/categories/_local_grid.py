@@ -12,12 +12,12 @@ from numpy.typing import ArrayLike
 from shoal.arrays import Floats, Integers
 from shoal.domain import Box, Grid
 from shoal.errors import InvalidDomain, InvalidSetting, setting, value_text
+from shoal.mechanisms.local._people_needed import people_needed
 from shoal.mechanisms.local._records import records_of
+from shoal.mechanisms.local._reports import Reports
 from shoal.mechanisms.local.bounded._base import Estimate, local_budget, own_reports
 from shoal.mechanisms.local.categories._local_hash import LocalHash
 from shoal.mechanisms.local.categories._randomized_response import RandomizedResponse
-from shoal.mechanisms.local.people_needed import people_needed
-from shoal.mechanisms.local.reports import Reports
 from shoal.privacy import LocalDP, Number
 
 CellsSetting = int | Sequence[int] | Literal["auto"]

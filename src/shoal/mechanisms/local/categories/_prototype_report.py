@@ -11,9 +11,9 @@ from numpy.typing import ArrayLike, NDArray
 from shoal.arrays import Floats, Integers
 from shoal.domain.box import as_matrix
 from shoal.errors import InvalidSetting
+from shoal.mechanisms.local._reports import Reports
 from shoal.mechanisms.local.bounded._base import STEPS, Estimate, local_budget, own_reports
 from shoal.mechanisms.local.categories._local_grid import Oracle, cell_oracle
-from shoal.mechanisms.local.reports import Reports
 from shoal.privacy import LocalDP, Number
 
 MISMATCH = 0.5  # what another category costs, as in the cost of mixed tables

@@ -12,6 +12,7 @@ from shoal.domain import Box
 from shoal.domain.box import as_matrix
 from shoal.errors import InvalidDomain, InvalidSetting, setting, value_text
 from shoal.mechanisms.local._records import records_of
+from shoal.mechanisms.local._reports import Reports
 from shoal.mechanisms.local.bounded._base import (
     STEPS,
     Estimate,
@@ -20,7 +21,6 @@ from shoal.mechanisms.local.bounded._base import (
     positive_number,
 )
 from shoal.mechanisms.local.categories._local_grid import Oracle, cell_oracle
-from shoal.mechanisms.local.reports import Reports
 from shoal.privacy import LocalDP, Number
 
 

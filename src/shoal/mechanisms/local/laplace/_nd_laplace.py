@@ -20,10 +20,10 @@ from shoal.errors import (
     setting,
 )
 from shoal.mechanisms.local._records import domain_required, extremes, is_simulated, records_of
+from shoal.mechanisms.local._reports import Reports
+from shoal.mechanisms.local._scaling import Scale, Scaling
 from shoal.mechanisms.local.laplace._lattice import FARTHEST, WIDEST_BOX, Lattice, checked_step
 from shoal.mechanisms.local.laplace._noise_law import log_density, radius_quantile
-from shoal.mechanisms.local.reports import Reports
-from shoal.mechanisms.local.scaling import Scale, Scaling
 from shoal.privacy import Guarantee, LocalDP, MetricDP, Number, Unprotected, exact_budget
 
 _BLOCK = 2**14  # numbers worked on at a time: 128 kB, so they stay in the cache

@@ -12,8 +12,8 @@ from shoal.arrays import Floats
 from shoal.domain import Box
 from shoal.errors import InvalidDomain, InvalidSetting, setting
 from shoal.mechanisms.local._records import domain_required
+from shoal.mechanisms.local._reports import Reports
 from shoal.mechanisms.local.laplace._nd_laplace import NDLaplace, fill_with_noise, to_places
-from shoal.mechanisms.local.reports import Reports
 from shoal.privacy import Guarantee, MetricDP, exact_budget
 
 _LEAST_ACCEPTANCE = 1e-3  # below, a report takes over a thousand draws on average

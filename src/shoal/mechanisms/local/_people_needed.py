@@ -48,8 +48,12 @@ def people_needed(
     ----------
     ratio
         The wanted inertia over that of plain k-means, from 1.01 to 2.
+    n_clusters
+        How many clusters are looked for.
     d
         The number of columns, at most 4.
+    epsilon
+        The promise of one report.
     cautious
         Whether about nine of ten tables are to reach the ratio, or every second: in two columns
         15 of 16 did.

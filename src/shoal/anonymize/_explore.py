@@ -16,7 +16,7 @@ import numpy as np
 from shoal.anonymize._frequency_table import FrequencyTable, count_cells, frequency_of
 from shoal.anonymize._policy import Policy
 from shoal.anonymize.classes import count_people, number_classes
-from shoal.anonymize.problem import Outcome, Problem
+from shoal.anonymize.problem import Problem, SearchOutcome
 from shoal.anonymize.release._manifest import policy_hash
 from shoal.anonymize.risk._reidentification import Risk
 from shoal.anonymize.search._portfolio import find_outcome
@@ -36,15 +36,31 @@ class TrialSetting(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Trial:
+class ExploredSetting:
     """What one setting gives.
 
     Parameters
     ----------
+    k
+        As asked for.
+    suppression
+        As asked for.
+    recoding
+        As asked for.
     loss
         The certainty penalty; None if the setting has no release.
     rows_left_out
         Rows that would not be published.
+    groups
+        The number of classes.
+    smallest
+        The people in the smallest class.
+    highest_risk
+        The prosecutor's chance of the right record in the smallest class.
+    mean_risk
+        The prosecutor's chance on average over all members.
+    refusal
+        Why there is no release.
     """
 
     k: int
@@ -64,7 +80,7 @@ class Trial:
         return TrialSetting(self.k, self.suppression, self.recoding)
 
 
-def settings_of(
+def settings_to_explore(
     ks: Sequence[int], suppressions: Sequence[float], recodings: Sequence[Recoding]
 ) -> list[TrialSetting]:
     """Return all combinations, each once, the fastest recoding first.
@@ -85,8 +101,10 @@ def settings_of(
 
     Examples
     --------
-    >>> len(settings_of([5, 10], [0, 0.02], ["global"])), settings_of([5], [0], ["local"])
-    (4, [TrialSetting(k=5, suppression=0.0, recoding='local')])
+    >>> len(settings_to_explore([5, 10], [0, 0.02], ["global"]))
+    4
+    >>> settings_to_explore([5], [0], ["local"])
+    [TrialSetting(k=5, suppression=0.0, recoding='local')]
     """
     if not ks or min(ks) < 2:
         raise InvalidSetting.of("k", "must be whole numbers of 2 or more", "5,10,50", _joined(ks))
@@ -123,6 +141,17 @@ def policy_with(policy: Policy, setting: TrialSetting) -> Policy:
 class TrialFile:
     """The trials of one table and policy, in a file that only its owner can read.
 
+    Parameters
+    ----------
+    path
+        The JSON file.
+    policy
+        The policy that is explored.
+    source
+        The table's file or path, which tells whether the table is still the same.
+    overwrite
+        Whether trials of another table or policy may be replaced.
+
     Attributes
     ----------
     is_resumed
@@ -136,14 +165,14 @@ class TrialFile:
 
     def __init__(self, path: Path, policy: Policy, source: str, overwrite: bool = False) -> None:
         self.path, self._work = path, _fingerprint(policy, source)
-        self._trials: dict[TrialSetting, Trial] = {}
+        self._trials: dict[TrialSetting, ExploredSetting] = {}
         self.is_resumed = path.exists() and self._read(overwrite)
 
     def _read(self, overwrite: bool) -> bool:
         """Read the trials that were kept, and return whether they are of this work."""
         content = _content_of(self.path)
         if content is not None and content.get("work") == self._work:
-            trials = [Trial(**values) for values in content["trials"]]
+            trials = [ExploredSetting(**values) for values in content["trials"]]
             self._trials = {trial.setting: trial for trial in trials}
             return True
         if not overwrite:
@@ -153,11 +182,11 @@ class TrialFile:
             )
         return False
 
-    def get(self, setting: TrialSetting) -> Trial | None:
+    def get(self, setting: TrialSetting) -> ExploredSetting | None:
         """Return the trial of a setting, if it was made."""
         return self._trials.get(setting)
 
-    def add(self, trial: Trial) -> None:
+    def add(self, trial: ExploredSetting) -> None:
         """Keep a trial."""
         self._trials[trial.setting] = trial
         content = {
@@ -195,11 +224,19 @@ def explore(
     settings: Sequence[TrialSetting],
     trials: TrialFile,
     progress: Callable[[int, int], None] | None = None,
-) -> list[Trial]:
+) -> list[ExploredSetting]:
     """Try settings on a table, which is read once; trials that were kept are not made again.
 
     Parameters
     ----------
+    policy
+        Which column is what, the l and t rules, and how to search.
+    X
+        The table.
+    settings
+        What to try.
+    trials
+        Where trials are kept.
     progress
         Called with the trials done and those to do.
 
@@ -216,7 +253,7 @@ def explore(
     return [trial for trial in every if trial is not None]
 
 
-def _tried(policy: Policy, X: Any, settings: Sequence[TrialSetting]) -> Iterator[Trial]:
+def _tried(policy: Policy, X: Any, settings: Sequence[TrialSetting]) -> Iterator[ExploredSetting]:
     if not settings:
         return
     counted, by_person = count_cells(policy, X)
@@ -226,13 +263,15 @@ def _tried(policy: Policy, X: Any, settings: Sequence[TrialSetting]) -> Iterator
             frequency = frequency_of(rules, counted, by_person)
             yield _trial(setting, frequency, find_outcome(rules, frequency))
         except (StartFails, TooFewRows) as refused:
-            yield Trial(*setting, refusal=refused.message)
+            yield ExploredSetting(*setting, refusal=refused.message)
 
 
-def _trial(setting: TrialSetting, frequency: FrequencyTable, outcome: Outcome) -> Trial:
+def _trial(
+    setting: TrialSetting, frequency: FrequencyTable, outcome: SearchOutcome
+) -> ExploredSetting:
     metrics = outcome.metrics
     risk = Risk.of(_class_sizes(frequency.problem, outcome), setting.k)
-    return Trial(
+    return ExploredSetting(
         *setting,
         loss=round(metrics.ncp, 6),
         rows_left_out=metrics.suppressed,
@@ -243,6 +282,6 @@ def _trial(setting: TrialSetting, frequency: FrequencyTable, outcome: Outcome) -
     )
 
 
-def _class_sizes(problem: Problem, outcome: Outcome) -> Any:
+def _class_sizes(problem: Problem, outcome: SearchOutcome) -> Any:
     people = count_people(problem, number_classes(outcome.labels, outcome.suppressed))
     return np.stack(np.unique(people, return_counts=True), axis=1)

@@ -39,7 +39,19 @@ Progress = Callable[[float], None] | None
 
 @dataclass(frozen=True, eq=False)
 class NoiseLattice:
-    """Nodes over a box, and a margin beyond it where reports may fall, in units of 1/epsilon."""
+    """Nodes over a box, and a margin beyond it where reports may fall, in units of 1/epsilon.
+
+    Parameters
+    ----------
+    low
+        The first node of the box along each axis.
+    step
+        The distance between nodes along each axis.
+    nodes
+        How many nodes lie in the box along each axis.
+    margin
+        How many nodes lie beyond the box on each side, along each axis.
+    """
 
     low: Floats
     step: Floats
@@ -208,6 +220,10 @@ def lattice_for(
     ----------
     low
         The lowest corner of the box, in units of 1/epsilon.
+    high
+        The highest corner of the box.
+    step
+        The largest distance between nodes along each axis.
     values
         Points that reports do not exceed, such as their extremes.
     coarsest
@@ -238,6 +254,8 @@ def in_noise_units(mechanism: NDLaplace, values: Floats) -> Floats:
 
     Parameters
     ----------
+    mechanism
+        What made the reports.
     values
         Reports or records, one a line, in raw units.
     """
@@ -249,6 +267,8 @@ def scaled_blocks(mechanism: NDLaplace, values: Floats) -> Iterator[Floats]:
 
     Parameters
     ----------
+    mechanism
+        What made the reports.
     values
         Reports, one a line, in raw units.
     """

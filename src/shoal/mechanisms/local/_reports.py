@@ -96,7 +96,13 @@ def _has_simulated_bounds(remap: Remap | None) -> bool:
 
 
 def as_reports(value: object) -> Reports:
-    """Return the value if it is ``Reports``; refuse rows and bare arrays."""
+    """Return the value if it is ``Reports``; refuse rows and bare arrays.
+
+    Parameters
+    ----------
+    value
+        What came.
+    """
     if isinstance(value, Reports):
         return value
     raise NotAReport(
@@ -107,7 +113,13 @@ def as_reports(value: object) -> Reports:
 
 
 def as_raw_reports(value: object) -> Reports:
-    """Return reports to which no remap was applied; refuse others."""
+    """Return reports to which no remap was applied; refuse others.
+
+    Parameters
+    ----------
+    value
+        What came.
+    """
     reports = as_reports(value)
     if reports.remap is None:
         return reports

@@ -121,7 +121,13 @@ def _checked_units(scale: Scale, domain: Box | None) -> tuple[float, ...]:
 
 
 def refuse_degrees(names: Iterable[str]) -> None:
-    """Refuse columns of latitude and longitude: epsilon per degree is almost never meant."""
+    """Refuse columns of latitude and longitude: epsilon per degree is almost never meant.
+
+    Parameters
+    ----------
+    names
+        The column names.
+    """
     parts = {word for name in names for word in re.split(r"[^a-z]+", name.lower())}
     if parts & _LATITUDES and parts & _LONGITUDES:
         raise InvalidDomain(

@@ -10,10 +10,10 @@ from numpy.typing import ArrayLike
 from shoal.arrays import Floats
 from shoal.domain import Box
 from shoal.errors import InvalidDomain, InvalidSetting, quantity, setting
+from shoal.mechanisms.local._reports import Remap, Reports, as_reports
 from shoal.mechanisms.local.laplace._nd_laplace import NDLaplace
 from shoal.mechanisms.local.laplace._noise_law import distances
 from shoal.mechanisms.local.laplace._prior import LatticePrior, Prior, em_prior, laplace_of
-from shoal.mechanisms.local.reports import Remap, Reports, as_reports
 
 _MOST_POSTERIORS = 2**16  # held at a time: 512 kB, so they stay in the cache
 
@@ -204,7 +204,15 @@ def needs_all_reports(remap: Remap | None) -> TypeGuard[Remap]:
 
 
 def with_learnt_prior(remap: Remap, reports: Reports) -> Remap:
-    """Return a remap that moves reports one by one, its prior estimated from these."""
+    """Return a remap that moves reports one by one, its prior estimated from these.
+
+    Parameters
+    ----------
+    remap
+        The remap.
+    reports
+        Reports as they were released.
+    """
     if isinstance(remap, Then):  # only the first sees reports as they were drawn
         return Then(with_learnt_prior(remap.first, reports), remap.second)
     if isinstance(remap, BayesRemap) and isinstance(remap.prior, str):
