@@ -1,13 +1,7 @@
-import ast
-from pathlib import Path
-
 import pytest
 
-import shoal.experiments
 from shoal.errors import InvalidSetting
 from shoal.experiments import DOCUMENTS, document_named
-
-PRIVATE = {"files", "errors", "experiments"}  # plumbing, which readers of results do not need
 
 
 @pytest.mark.heavy
@@ -32,21 +26,3 @@ def test_without_any_result_nothing_is_claimed_to_have_been_measured(name):
 def test_a_document_that_is_not_there_is_refused_by_name():
     with pytest.raises(InvalidSetting, match="nd-laplace"):
         document_named("thesis")
-
-
-@pytest.mark.heavy
-def test_experiments_import_public_names_only():
-    """What others may import is what was measured."""
-    folder = Path(shoal.experiments.__file__).parent
-    used = []
-    for path in folder.rglob("*.py"):
-        for node in ast.walk(ast.parse(path.read_text())):
-            module = getattr(node, "module", None) or ""
-            if module.startswith("shoal.") and module.split(".")[1] not in PRIVATE:
-                used += [(module, alias.name) for alias in node.names]
-    private = []
-    for module, name in used:
-        home = __import__(module, fromlist=["__all__"])
-        if name.startswith("_") or name not in getattr(home, "__all__", [name]):
-            private.append((module, name))
-    assert private == []

@@ -75,7 +75,7 @@ def export_reports(campaign: Campaign, store: Store, folder: Path) -> Path:
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-    from shoal.pages.reports import sidecar
+    from shoal.pages import sidecar
 
     reports = _enough(reports_of(campaign, store))
     path = folder / "reports.parquet"

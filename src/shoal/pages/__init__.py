@@ -15,3 +15,16 @@ do not; a *group* is a cluster as readers see it, numbered from 1; a *verdict* i
 audit, attack or evaluation; the *holder* or *curator* has the rows, the *publisher* releases the
 result.
 """
+
+from typing import TYPE_CHECKING
+
+from shoal._lazy import names_when_used
+
+if TYPE_CHECKING:
+    from shoal.pages.reports import sidecar
+
+_MODULE_OF = {"sidecar": "reports"}
+
+__all__ = ["sidecar"]
+
+__getattr__, __dir__ = names_when_used(__name__, _MODULE_OF, __all__)

@@ -43,12 +43,22 @@ def sidecar(
 
     Parameters
     ----------
+    mechanism
+        The local mechanism that drew them.
     remap
         What was applied to them afterwards, or None.
+    domain
+        The public bounds and categories of their columns.
+    guarantee
+        What one report promises.
     person
         The column that says whose a row is, or None.
     keep_order
         Whether reports are in the table's order.
+    rows
+        How many reports there are.
+    file
+        The name of the file and its checksum.
     """
     from shoal.domain import Box
     from shoal.perturb import settings_of

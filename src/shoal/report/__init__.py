@@ -27,10 +27,21 @@ from shoal.privacy.wording._promise import promise
 from shoal.privacy.wording.amounts import Belief, account_values, belief, in_100, remaining
 from shoal.report.findings import findings
 from shoal.report.render import render, texts, write
-from shoal.report.reproduction import Claim, Exhibit, Reproduction, reproduction_page
+from shoal.report.reproduction import (
+    CANNOT_TEST,
+    DOES_NOT_HOLD,
+    HOLDS,
+    Claim,
+    Exhibit,
+    Reproduction,
+    reproduction_page,
+)
 from shoal.report.verdicts import Detail, Verdicts, verdict_page
 
 __all__ = [
+    "CANNOT_TEST",
+    "DOES_NOT_HOLD",
+    "HOLDS",
     "Belief",
     "Claim",
     "Detail",
