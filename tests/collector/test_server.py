@@ -293,12 +293,12 @@ def test_the_page_and_the_openapi_document_are_served(site):
 def test_nothing_of_the_server_writes_a_log():
     """What is not logged cannot leak: no logger and no print beside keys, reports, addresses."""
     folder = Path(module.__file__).parent
-    for name in ("server", "_service", "storage", "databases", "wire", "_web_page", "openings"):
-        text = (folder / f"{name}.py").read_text()
+    for name in ("server", "service", "storage", "databases", "wire", "web_page", "openings"):
+        text = (folder / f"_{name}.py").read_text()
         assert not re.search(
             r"^\s*(import logging|from logging|print\()|getLogger|warnings", text, re.M
         )
-    assert "access_log=False" in (folder / "server.py").read_text()
+    assert "access_log=False" in (folder / "_server.py").read_text()
 
 
 def hostile_bodies(campaign):

@@ -86,7 +86,7 @@ def test_nothing_is_computed_again_of_a_model_that_was_described(model, tmp_path
     model.save(tmp_path / "model")
     loaded = shoal.load_model(tmp_path / "model")
     monkeypatch.setattr("shoal.planning.description._computed", None)
-    for place in ("kmeans.intervals.kmeans", "wave._intervals.wave", "local._intervals.local"):
+    for place in ("kmeans._intervals.kmeans", "wave._intervals.wave", "local._intervals.local"):
         monkeypatch.setattr(f"shoal.cluster.{place}_intervals", None)
     for each in (model, loaded):
         assert content(each) == content(model)

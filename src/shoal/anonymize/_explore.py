@@ -20,7 +20,7 @@ from shoal.anonymize.problem import Problem, SearchOutcome
 from shoal.anonymize.release._manifest import policy_hash
 from shoal.anonymize.risk._reidentification import Risk
 from shoal.anonymize.search._portfolio import find_outcome
-from shoal.errors import AlreadyExists, InvalidSetting, StartFails, TooFewRows
+from shoal.errors import AlreadyExists, InvalidSetting, StartFails, TooFewRows, sentence
 from shoal.files import atomic_file, private_file
 
 FORMAT = "shoal.explore/1"
@@ -178,7 +178,7 @@ class TrialFile:
         if not overwrite:
             raise AlreadyExists(
                 f"{self.path} holds trials of another table or policy, or something else.",
-                "Choose another name, or add --overwrite.",
+                sentence("Choose another name, or add {overwrite:True}."),
             )
         return False
 

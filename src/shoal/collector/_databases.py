@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from shoal.collector._storage import Store, Unavailable
-from shoal.errors import CannotWrite, InvalidSetting, NotInstalled
+from shoal.errors import CannotWrite, InvalidSetting, NotInstalled, sentence
 
 
 class SqliteStore(Store):
@@ -167,8 +167,8 @@ def open_store(
         if "://" in path:
             raise InvalidSetting(
                 "The database must be SQLite or PostgreSQL.",
-                "E.g. --db sqlite:///walk.sqlite or --db postgresql://localhost/walk.",
-                setting="--db",
+                sentence("E.g. {db:sqlite:///walk.sqlite} or {db:postgresql://localhost/walk}."),
+                setting="db",
             )
         return SqliteStore(str(Path(path).expanduser()), campaign, envelope, has_tokens)
     except Unavailable:

@@ -184,13 +184,13 @@ class Store(ABC):
             raise InvalidSetting(
                 f"The database has version {version}; this program knows {VERSION}.",
                 "Use the newer program that wrote it.",
-                setting="--db",
+                setting="db",
             )
         if bytes(campaign) != self._campaign:
             raise InvalidSetting(
                 "The database belongs to another campaign.",
                 "Give each campaign a database of its own.",
-                setting="--db",
+                setting="db",
             )
 
     def _run(self, cursor: Any, statements: str) -> None:

@@ -19,7 +19,7 @@ from shoal.data.untyped import cells_of, texts_of
 from shoal.domain import Categories
 from shoal.domain.categories import Codes
 from shoal.domain.value_text import MISSING, column_as_text, normalise_column
-from shoal.errors import InvalidSetting, NotNumeric, UnknownCategory
+from shoal.errors import InvalidSetting, NotNumeric, UnknownCategory, setting
 
 _NO_OWNER_TYPES = (
     pa.types.is_floating,
@@ -177,9 +177,11 @@ def _wrong_type_error(wrong: Mapping[str, str], n_columns: int) -> NotNumeric:
 def _not_numeric(wrong: Mapping[str, str], n_columns: int) -> NotNumeric:
     return NotNumeric(
         f"{_listed(wrong)} of {n_columns} columns are not numbers throughout.",
-        "Write numbers like 1234.5; or leave such rows out: nonfinite='drop', --drop; or say how "
-        "numbers are written: --numbers 1.234,5; or describe other values as categories: "
-        "`sex: {values: [F, M]}` in a schema.",
+        "Write numbers like 1234.5; or leave such rows out: "
+        + setting("nonfinite", "drop")
+        + "; or say how numbers are written: "
+        + setting("numbers", "1.234,5")
+        + "; or describe other values as categories: `sex: {values: [F, M]}` in a schema.",
     )
 
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from shoal.errors import AlreadyExists, InvalidSetting
+from shoal.errors import AlreadyExists, InvalidSetting, sentence
 from shoal.files import file_lock
 
 Row = dict[str, Any]
@@ -69,7 +69,7 @@ class CellFile:
             if not holds:
                 raise AlreadyExists(
                     f"Another run is at work in {self.folder}.",
-                    "Wait for it, or choose another folder with --output.",
+                    sentence("Wait for it, or choose another {output}."),
                 )
             self._read()
             yield self
@@ -109,8 +109,8 @@ class CellFile:
         if lines[0] != self._run:
             raise InvalidSetting(
                 f"{self.folder} holds another run: another document, edition or scale.",
-                "Choose another folder with --output, or remove that one.",
-                setting="--output",
+                sentence("Choose another {output}, or remove that folder."),
+                setting="output",
             )
         self._rows.update((line["cell"], line["rows"]) for line in lines[1:])
 

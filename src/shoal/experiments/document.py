@@ -146,7 +146,7 @@ def _check_parts(only: Sequence[str], known: Sequence[str]) -> None:
         raise InvalidSetting(
             f"There is no part {unknown[0]!r}.",
             f"Its parts are {', '.join(known)}.",
-            setting="--only",
+            setting="only",
         )
 
 

@@ -23,7 +23,7 @@ from shoal.anonymize.search._lazy_frontier import specialise_remotely
 from shoal.anonymize.search._portfolio import Progress, apply_cut, find_outcome
 from shoal.anonymize.spark._lines import SparkLines, code_combinations, count_rows
 from shoal.engine.spark import PersistedFrame, SparkTable, persist, too_many_error
-from shoal.errors import InvalidPolicy
+from shoal.errors import InvalidPolicy, sentence
 
 Study = tuple[FrequencyTable, SearchOutcome]
 MERGED = (
@@ -51,7 +51,7 @@ def refuse_here_only(policy: Policy) -> None:
     if policy.privacy.models:
         raise InvalidPolicy(
             f"privacy.{policy.privacy.models[0]} is not available on Spark.",
-            "Leave it out, or run on one machine: without `--engine spark`, or on a file.",
+            sentence("Leave it out, or run on one machine: without {engine:spark}, or on a file."),
         )
 
 

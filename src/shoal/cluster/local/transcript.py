@@ -21,7 +21,7 @@ from shoal.cluster.prototypes._mixed_rows import hold_admitted
 from shoal.documents import parse_json
 from shoal.domain import Box
 from shoal.engine import Rows
-from shoal.errors import NotAReport, TooFewRows
+from shoal.errors import NotAReport, TooFewRows, sentence
 from shoal.mechanisms import LocalGrid, Reports
 from shoal.mechanisms.local.categories import ResidualSign
 from shoal.perturb import settings_of
@@ -91,7 +91,7 @@ class AllRounds:
             raise TooFewRows(
                 f"Rounds divide people among questions, and need at least {FEWEST_PEOPLE}; got "
                 f"{len(records)}.",
-                "Collect more, or ask everybody the same: --mechanism local-grid.",
+                sentence("Collect more, or ask everybody the same: {mechanism:local-grid}."),
             )
 
     def release(self, records: Floats, rng: np.random.Generator) -> Transcript:

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from shoal.documents import parse_json
-from shoal.errors import NotAReport, NotFinite
+from shoal.errors import NotAReport, NotFinite, sentence
 
 if TYPE_CHECKING:
     import numpy as np
@@ -189,13 +189,15 @@ def _check_numeric(sidecar: Mapping[str, Any]) -> None:
     if name in ("Mixed", "RandomizedResponse", "UnaryEncoding"):
         raise NotAReport(
             f"Reports of {name} hold categories; groups are found among numbers.",
-            "Report numeric columns: shoal perturb --columns ... --mechanism local-grid; or "
-            "columns of both kinds in rounds: --mechanism rounds.",
+            sentence(
+                "Report {columns} of numbers alone, with {mechanism:local-grid}; or "
+                "columns of both kinds in rounds, with {mechanism:rounds}."
+            ),
         )
     if name in ("LocalPrototypes", "LocalRounds"):
         raise NotAReport(
             "These reports were made in rounds, which are learnt from on one machine.",
-            "Leave out --engine.",
+            sentence("Leave out {engine}."),
         )
 
 
