@@ -161,11 +161,11 @@ def find_identifying_columns(policy: Policy, table: AnyTable) -> dict[str, float
 
     Examples
     --------
-    >>> from shoal.anonymize.table import Table
+    >>> from shoal.anonymize.table import QueriedTable
     >>> policy = Policy.of({"version": 1, "privacy": {"k": 3}, "attributes": {
     ...     "sex": {"role": "quasi", "hierarchy": {"tree": {"*": ["F", "M"]}}},
     ...     "case": {"role": "other"}}})
-    >>> table = Table({"sex": ["F", "M"] * 4, "case": [1, 1, 2, 2, 3, 3, 4, 4]})
+    >>> table = QueriedTable({"sex": ["F", "M"] * 4, "case": [1, 1, 2, 2, 3, 3, 4, 4]})
     >>> find_identifying_columns(policy, table)
     {'case': 1.0}
     """

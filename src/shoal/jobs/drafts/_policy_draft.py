@@ -82,8 +82,9 @@ def draft_policy(table: AnyTable, path: str, k: int | None = None) -> PolicyDraf
 
     Examples
     --------
-    >>> from shoal.anonymize.table import Table
-    >>> draft = draft_policy(Table({"sex": ["F", "M"] * 60, "name": ["x"] * 120}), "people.csv")
+    >>> from shoal.anonymize.table import QueriedTable
+    >>> people = QueriedTable({"sex": ["F", "M"] * 60, "name": ["x"] * 120})
+    >>> draft = draft_policy(people, "people.csv")
     >>> draft.roles
     {'sex': 'quasi', 'name': 'identifier'}
     """
