@@ -16,7 +16,7 @@ import pytest
 
 from shoal import Box, PrivateKMeans, Schema, WaveCluster
 from shoal.anonymize import run_policy
-from shoal.anonymize.policy import Policy, read_policy
+from shoal.anonymize._policy import Policy, read_policy
 from shoal.anonymize.release._manifest import policy_hash
 from shoal.anonymize.release._people_register import Register, read_register, write_register
 from shoal.cluster import PrivateKPrototypes, load_model

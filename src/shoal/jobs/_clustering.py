@@ -172,7 +172,7 @@ class ClusterOptions:
     @property
     def common(self) -> dict[str, Any]:
         """Return the settings that every private estimator has."""
-        from shoal.jobs.reports.mechanism import columns_of
+        from shoal.jobs.reports._mechanism import columns_of
         from shoal.privacy import Ledger
 
         return {
