@@ -54,6 +54,7 @@ POLICIES = {
     "stars": {"output": {"suppressed": "star"}},
     "nulls suppressed": {"privacy": {"nulls": "suppress"}},
     "nulls as root, bounds": {"privacy": {"nulls": "as_root"}, "output": {"intervals": "bounds"}},
+    "nulls as root, local": {"privacy": {"nulls": "as_root"}, "search": {"recoding": "local"}},
     "l": {"s": {"l": {"value": 2}}},
     "t": {"s": {"t": {"value": 0.6}}},
     "local, entropy l": {
@@ -68,6 +69,7 @@ TABLES = [
     [(0, 0), (0, 0), (2, 2), (2, 2), (0, 0), (2, 3), (1, 1), None],
     [(3, 3), (3, 3), (3, 3), (3, 2), None],
     [(0, 4), (0, 4), (0, 4), (4, 1), (4, 1), (4, 1), None],
+    [(0, 4), (0, 4), (0, 4), (0, 1), (0, 1), (0, 1), None],
 ]
 
 ASKED = {}
@@ -166,6 +168,21 @@ def differing(folder, columns, extra, tables=TABLES):
 )
 def test_where_published_rows_are_equal_every_public_byte_is(tmp_path, columns, extra):
     alike, unlike = differing(tmp_path, columns, extra, TABLES[:1])
+    assert alike > 0
+    assert unlike == []
+
+
+@pytest.mark.usefixtures("quick")
+@pytest.mark.parametrize(
+    ("columns", "extra"),
+    [
+        ("medians", "nulls as root, bounds"),
+        ("medians", "nulls as root, local"),
+        ("tree and halves", "nulls as root, local"),
+    ],
+)
+def test_a_null_that_is_published_as_the_root_is_a_root_to_every_page(tmp_path, columns, extra):
+    alike, unlike = differing(tmp_path, columns, extra, TABLES[-1:])
     assert alike > 0
     assert unlike == []
 

@@ -224,10 +224,10 @@ def published_cells(policy: Policy, name: str, hierarchy: Hierarchy) -> Shown:
     """
     form = _interval_form(policy, name)
     if hierarchy.edges is None or form == "label":
-        return {name: pa.array(_labels(policy, hierarchy), pa.string())}
-    low, high = hierarchy.bounds()
-    if policy.privacy.nulls == "as_root" and hierarchy.null is not None:
-        low[-1], high[-1] = low[0], high[0]
+        nodes, shown = hierarchy.taxonomy.nodes, published_places(policy, hierarchy)
+        return {name: pa.array([nodes[at].label for at in shown], pa.string())}
+    shown = published_places(policy, hierarchy)
+    low, high = (bounds[shown] for bounds in hierarchy.bounds())
     high = high - hierarchy.edges.whole
     if form == "midpoint":
         return {name: _column((low + high) / 2, whole=False)}
@@ -236,11 +236,19 @@ def published_cells(policy: Policy, name: str, hierarchy: Hierarchy) -> Shown:
     return {names[0]: _column(low, whole), names[1]: _column(high, whole)}
 
 
-def _labels(policy: Policy, hierarchy: Hierarchy) -> list[str]:
-    labels = [node.label for node in hierarchy.taxonomy.nodes]
+def published_places(policy: Policy, hierarchy: Hierarchy) -> Codes:
+    """Return the place under which each node is published: its own, or that of a node above.
+
+    Nulls may be published as the root, and an only child may have its parent's label.
+    """
+    nodes = hierarchy.taxonomy.nodes
+    places = np.arange(len(nodes), dtype=np.int32)
+    for at, node in enumerate(nodes[1:], 1):
+        if node.label == nodes[node.parent].label:
+            places[at] = places[node.parent]
     if policy.privacy.nulls == "as_root" and hierarchy.null is not None:
-        labels[-1] = labels[0]
-    return labels
+        places[-1] = 0
+    return places
 
 
 def _column(numbers: Floats, whole: bool) -> Any:

@@ -106,8 +106,11 @@ def _largest(finished: "RunResult", q: int) -> tuple[int | None, int]:
     problem, release = finished.frequency.problem, finished.produced.release
     live = ~release.suppressed & ~release.starred
     rows = np.bincount(release.labels[live, q], problem.n[live]).astype(np.int64)
-    tree = problem.trees[q]
-    inner = [at for at in np.flatnonzero(rows) if tree.high[at] - tree.low[at] > 1]
+    assert finished.outcome.cut is not None
+    # Nulls may be published as a root that is not in the cut, and have nothing below them.
+    tree, nodes = problem.trees[q], finished.outcome.cut.nodes[q]
+    occurring = [at for at in nodes if at < len(rows) and rows[at]]
+    inner = [at for at in occurring if tree.high[at] - tree.low[at] > 1]
     at = max(inner, key=lambda place: rows[place], default=None)
     return (None, 0) if at is None else (int(at), int(rows[at]))
 

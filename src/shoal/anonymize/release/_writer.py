@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from shoal.anonymize._frequency_table import FrequencyTable
 from shoal.anonymize._policy import Policy
 from shoal.anonymize.classes import Classes, RowLookup, number_classes
-from shoal.anonymize.codec import Codec, published_cells
+from shoal.anonymize.codec import Codec, published_cells, published_places
 from shoal.anonymize.problem import Cut, Problem, SearchOutcome
 from shoal.anonymize.release._pseudonyms import keys_of, pseudonyms
 from shoal.anonymize.release._shuffle import shuffle_rows
@@ -316,9 +316,13 @@ def _by_cut(
     codec: Codec, problem: Problem, release: Release, places: NDArray[np.int32], otherwise: int
 ) -> Finder:
     assert release.cut is not None
+    trees = zip(problem.trees, release.cut.nodes, codec.hierarchies.values(), strict=True)
     cover = [
-        np.append(tree.partition(nodes), [-1, -1])  # no leaf, and nothing, lead nowhere
-        for tree, nodes in zip(problem.trees, release.cut.nodes, strict=True)
+        # No leaf, and nothing, lead nowhere.
+        np.append(published_places(codec.policy, hierarchy), -1)[
+            np.append(tree.partition(nodes), [-1, -1])
+        ]
+        for tree, nodes, hierarchy in trees
     ]
     lookup = RowLookup(places)
 

@@ -15,6 +15,7 @@ from shoal.anonymize._frequency_table import FrequencyTable
 from shoal.anonymize._policy import Policy
 from shoal.anonymize._population import Models, count_all_people, models_of, without_population
 from shoal.anonymize.classes import Classes, measure_release, number_classes
+from shoal.anonymize.codec import published_places
 from shoal.anonymize.local_recoding._recoding import recode
 from shoal.anonymize.problem import KEPT_CUT, Cut, Metrics, Problem, SearchOutcome
 from shoal.anonymize.release._manifest import cut_of
@@ -53,6 +54,27 @@ def find_outcome(
     progress
         Called now and then with what is being done and the share of it that is done.
     """
+    return as_published(frequency, _find_outcome(policy, frequency, cut, progress))
+
+
+def as_published(frequency: FrequencyTable, outcome: Outcome) -> Outcome:
+    """Return the outcome with the labels that are published, and what is kept by those.
+
+    Nulls that are published as the root must not be counted apart from it: a page would reveal
+    which rows of ``*`` are nulls.
+    """
+    problem, codec, labels = frequency.problem, frequency.codec, outcome.labels.copy()
+    for q, hierarchy in enumerate(codec.hierarchies.values()):
+        labels[:, q] = published_places(codec.policy, hierarchy)[labels[:, q]]
+    if (labels == outcome.labels).all():
+        return outcome
+    metrics = measure_release(problem, labels, outcome.suppressed)
+    return replace(outcome, labels=labels, metrics=metrics)
+
+
+def _find_outcome(
+    policy: Policy, frequency: FrequencyTable, cut: Any, progress: Progress | None
+) -> Outcome:
     problem, models = frequency.problem, models_of_frequency(policy, frequency)
     if cut is not None:
         applied = apply_cut(problem, cut_of(cut, frequency.codec))

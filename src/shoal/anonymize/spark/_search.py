@@ -20,7 +20,7 @@ from shoal.anonymize._policy import Policy
 from shoal.anonymize.problem import SearchOutcome
 from shoal.anonymize.release._manifest import cut_of
 from shoal.anonymize.search._lazy_frontier import specialise_remotely
-from shoal.anonymize.search._portfolio import Progress, apply_cut, find_outcome
+from shoal.anonymize.search._portfolio import Progress, apply_cut, as_published, find_outcome
 from shoal.anonymize.spark._lines import SparkLines, code_combinations, count_rows
 from shoal.engine.spark import PersistedFrame, SparkTable, persist, too_many_error
 from shoal.errors import InvalidPolicy, sentence
@@ -119,7 +119,8 @@ def _search_remotely(policy: Policy, combinations: PersistedFrame, most: int, cu
                 problem, distant, most=most, score=score, loss_unit=unit
             )
     notes = (*outcome.curator_notes, MERGED)
-    return FrequencyTable(problem, codec, None), replace(outcome, curator_notes=notes)
+    frequency = FrequencyTable(problem, codec, None)
+    return frequency, replace(as_published(frequency, outcome), curator_notes=notes)
 
 
 def _columns(policy: Policy, combinations: PersistedFrame) -> dict[str, ColumnCells]:
