@@ -1,13 +1,14 @@
 """Distributions, associations and models of a column, against their definitions."""
 
 import numpy as np
+import pyarrow as pa
 import pytest
 
 from shoal.anonymize._policy import Policy
 from shoal.anonymize.problem import problem_of
 from shoal.anonymize.utility import associations, classification_report, column_changes
 from shoal.domain import Taxonomy
-from shoal.errors import InvalidSetting
+from shoal.errors import InvalidSetting, TooFewRows, UnknownColumn
 
 AGES = Taxonomy.nested("*", {"young": ["18", "19"], "old": ["70", "71", "72"]})
 SEXES = Taxonomy.nested("*", {"F": ["F"], "M": ["M"]})
@@ -85,3 +86,41 @@ def test_targets_that_are_not_published_or_never_vary_are_refused(rows):
         classification_report(policy, rows, rows, "name")
     with pytest.raises(InvalidSetting, match="two values"):
         classification_report(policy, rows | {"z": ["yes"] * 600}, rows, "z")
+
+
+def test_tables_without_the_columns_or_without_rows_are_refused(rows):
+    policy = policy_of(z={"role": "sensitive"})
+    renamed = {"X": rows["x"], "y": rows["y"], "z": rows["z"]}
+    for tables in ((rows, renamed), (renamed, rows)):
+        with pytest.raises(UnknownColumn, match="'x' of 3 columns to compare"):
+            classification_report(policy, *tables, "z")
+    with pytest.raises(TooFewRows, match="no rows"):
+        classification_report(policy, pa.table(rows).slice(0, 0), rows, "z")
+
+
+def test_a_target_with_no_other_quasi_identifier_is_refused():
+    tree = {"tree": {"*": [*"abcd"]}}
+    policy = Policy.of(
+        {
+            "version": 1,
+            "privacy": {"k": 2},
+            "attributes": {"x": {"role": "quasi", "hierarchy": tree}},
+        }
+    )
+    with pytest.raises(InvalidSetting, match="nothing is left"):
+        classification_report(policy, {"x": [*"ab"]}, {"x": [*"ab"]}, "x")
+
+
+def test_bounds_of_a_release_are_compared_like_labels():
+    age = {"role": "quasi", "type": "int", "domain": [0, 3], "hierarchy": {"kind": "binary"}}
+    policy = Policy.of(
+        {
+            "version": 1,
+            "privacy": {"k": 2},
+            "attributes": {"age": age, "z": {"role": "sensitive"}},
+            "output": {"intervals": "bounds"},
+        }
+    )
+    rows = {"age": [0, 1, 2, 3] * 50, "z": ["no", "no", "yes", "yes"] * 50}
+    released = {"age_low": [0, 0, 2, 2] * 50, "age_high": [1, 1, 3, 3] * 50, "z": rows["z"]}
+    assert classification_report(policy, rows, released, "z").released.accuracy == 1

@@ -10,15 +10,18 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from shoal.anonymize._policy import Policy
 from shoal.anonymize.classes import count_rows, number_classes
+from shoal.anonymize.codec import published_names
 from shoal.anonymize.hierarchies._hierarchy import as_text
 from shoal.anonymize.problem import Problem
 from shoal.anonymize.table import QueriedTable
 from shoal.arrays import Floats, Integers
-from shoal.errors import InvalidSetting
+from shoal.data.column_names import missing_columns_error
+from shoal.errors import InvalidSetting, TooFewRows
 
 _MOST_ROWS = 20_000  # rows that models are trained and tested on
 _MOST_VALUES = 200  # values of a feature that are told apart; the others are one
@@ -209,7 +212,9 @@ def classification_report(
     Raises
     ------
     InvalidSetting
-        If the target is not published, or has one value only.
+        If the target is not published, has one value only, or nothing is left to predict it from.
+    UnknownColumn, TooFewRows
+        If a table lacks one of the columns, or has no rows.
     """
     published = [*policy.names("quasi"), *policy.names("sensitive"), *policy.names("other")]
     if target not in published:
@@ -219,7 +224,15 @@ def classification_report(
             setting="target",
         )
     features = [name for name in policy.names("quasi") if name != target]
-    before, after = (_columns(X, [*features, target], seed) for X in (original, released))
+    if not features:
+        raise InvalidSetting(
+            f"{target!r} is the only quasi-identifier: nothing is left to predict it from.",
+            "Choose another column.",
+            setting="target",
+        )
+    names = [*features, target]
+    before = _columns(original, {name: (name,) for name in names}, seed)
+    after = _columns(released, {name: published_names(policy, name) for name in names}, seed)
     counts = np.unique(before[target], return_counts=True)[1]
     return ClassificationReport(
         target,
@@ -240,14 +253,32 @@ def _warnings(policy: Policy, target: str) -> list[str]:
     ]
 
 
-def _columns(X: Any, names: list[str], seed: int) -> dict[str, NDArray[np.object_]]:
-    """Return columns as texts, of a random part of the rows if they are many."""
-    rows = pa.Table.from_batches(list(QueriedTable(X).batches(names)))
+def _columns(
+    X: Any, columns: dict[str, tuple[str, ...]], seed: int
+) -> dict[str, NDArray[np.object_]]:
+    """Return columns as texts, of a random part of the rows if they are many.
+
+    Parameters
+    ----------
+    columns
+        Under which names each column is published: two for bounds.
+    """
+    table, wanted = QueriedTable(X), [name for names in columns.values() for name in names]
+    if not {*wanted} <= {*table.names}:
+        raise missing_columns_error(wanted, table.names, f"of {len(wanted)} columns to compare")
+    batches = list(table.batches(wanted))
+    if not sum(batch.num_rows for batch in batches):
+        raise TooFewRows("The table has no rows.", "Give one with rows to predict a column from.")
+    rows = pa.Table.from_batches(batches)
     if rows.num_rows > _MOST_ROWS:
         chosen = np.random.default_rng(seed).choice(rows.num_rows, _MOST_ROWS, replace=False)
         rows = rows.take(pa.array(np.sort(chosen)))
-    texts = {name: as_text(rows[name].combine_chunks()).fill_null("") for name in names}
-    return {name: text.to_numpy(zero_copy_only=False).astype(str) for name, text in texts.items()}
+    texts = {name: as_text(rows[name].combine_chunks()).fill_null("") for name in wanted}
+    joined = {
+        name: pc.binary_join_element_wise(*(texts[each] for each in names), " ")
+        for name, names in columns.items()
+    }
+    return {name: text.to_numpy(zero_copy_only=False).astype(str) for name, text in joined.items()}
 
 
 def _score(columns: dict[str, NDArray[np.object_]], target: str, seed: int) -> _ModelScore:
