@@ -11,6 +11,9 @@ INSTALL := $(BIN)/python $(PIP) --constraint constraints.txt --editable
 # One thread a process: two workers with a thread for each core wait for one another.
 PYTEST := OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 --dist loadgroup
 
+PART ?= 1/1
+PASSED := .slow-passed-$(subst /,-of-,$(PART))
+
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
@@ -39,8 +42,10 @@ test: $(FULL) ## all tests but the long ones
 	@sh tools/browser.sh
 	$(PYTEST) -m "not slow"
 
-slow: $(FULL) ## the long statistical and stress tests
-	$(PYTEST) -m slow
+# What passed is listed in a file for each part: RESUME=1 goes on with the rest of a run that was stopped.
+slow: $(FULL) ## the long tests, within an hour; PART=1/4 for a part, RESUME=1 to go on
+	$(if $(RESUME),,rm -f $(PASSED))
+	$(PYTEST) -vv -m slow --part $(PART) --passed $(PASSED) $(if $(RESUME),|| test $$? = 5  # nothing was left)
 
 # The bounds of pyproject.toml hold at both ends: each end has an environment of its own.
 lowest: ## quick tests with the lowest versions that pyproject.toml allows

@@ -3,6 +3,7 @@
 import hashlib
 import os
 import random
+import re
 import subprocess
 import sys
 import unittest
@@ -67,7 +68,7 @@ class _Entropy:
 
     @contextmanager
     def named(self, name):
-        """Draw the bytes of this name; of None, the operating system's."""
+        """Draw the bytes of this name."""
         before = self._name, self._blocks, os.urandom, random._urandom
         self._name, self._blocks = name, count()
         os.urandom = random._urandom = self.draw
@@ -85,9 +86,9 @@ class _Entropy:
 
     @pytest.hookimpl(wrapper=True)
     def pytest_runtest_protocol(self, item):
-        """Name the bytes by the test, unless it is marked `fresh_noise`."""
+        """Name the bytes by the test."""
         path, _, test = item.location
-        with self.named(None if item.get_closest_marker("fresh_noise") else f"{path} {test}"):
+        with self.named(f"{path} {test}"):
             return (yield)
 
     @pytest.hookimpl(wrapper=True)
@@ -102,10 +103,29 @@ class _Entropy:
 def pytest_configure(config):
     """Have tests and the examples of docstrings draw the same noise on every run."""
     config.pluginmanager.register(_Entropy(config.getoption("--noise")))
+    # Of several processes that run tests, only the one that hands them out hears of all.
+    if config.getoption("--passed") and not hasattr(config, "workerinput"):
+        config.pluginmanager.register(_Passed(config.getoption("--passed")))
+
+
+class _Passed:
+    """Adds every test that passes to a file, as soon as it does."""
+
+    def __init__(self, path):
+        self._path = Path(path)
+
+    def pytest_runtest_logreport(self, report):
+        if report.when == "call" and report.passed:
+            with self._path.open("a", encoding="utf-8") as file:
+                file.write(f"{report.nodeid}\n")
 
 
 def pytest_addoption(parser):
-    """Add --quick, which `make quick` uses, --heavy, which tools/heavy_tests.py does, --noise."""
+    """Add options of the Makefile, of tools/heavy_tests.py, and --noise."""
+    parser.addoption("--part", metavar="I/N", help="the I-th of N parts of the tests, e.g. 1/4")
+    parser.addoption(
+        "--passed", metavar="FILE", help="leave out the tests that FILE lists, and add what passes"
+    )
     parser.addoption(
         "--noise",
         default="",
@@ -128,14 +148,32 @@ def pytest_ignore_collect(collection_path, config):
     return True if is_long and config.getoption("--quick") else None
 
 
+# Last, so that marks were looked at before tests are dealt out into parts.
+@pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(config, items):
-    """Leave out what --quick has no time for."""
-    if not config.getoption("--quick"):
-        return
-    marks = {"slow"} if config.getoption("--heavy") else {"slow", "heavy"}
-    left_out = [item for item in items if _is_long(item, marks)]
-    items[:] = [item for item in items if item not in {*left_out}]
-    config.hook.pytest_deselected(items=left_out)
+    """Leave out what --quick has no time for, other parts, and what passed before."""
+    kept = list(items)
+    if config.getoption("--quick"):
+        marks = {"slow"} if config.getoption("--heavy") else {"slow", "heavy"}
+        kept = [item for item in kept if not _is_long(item, marks)]
+    if part := config.getoption("--part"):
+        number, of = _part(part)
+        kept = kept[number - 1 :: of]
+    if (passed := config.getoption("--passed")) and Path(passed).exists():
+        before = {*Path(passed).read_text(encoding="utf-8").splitlines()}
+        kept = [item for item in kept if item.nodeid not in before]
+    stay = {*kept}
+    left_out = [item for item in items if item not in stay]
+    items[:] = kept
+    if left_out:
+        config.hook.pytest_deselected(items=left_out)
+
+
+def _part(text):
+    match = re.fullmatch(r"(\d+)/(\d+)", text)
+    if match is None or not 1 <= int(match[1]) <= int(match[2]):
+        raise pytest.UsageError(f"--part is {text!r}; it must be one of several, e.g. 1/4.")
+    return int(match[1]), int(match[2])
 
 
 def _module(path):

@@ -44,11 +44,19 @@ def test_continuous_integration_tries_every_python_that_is_declared():
 
 
 def test_continuous_integration_uses_tools_and_targets_that_exist():
-    jobs = document(".github/workflows/ci.yml")["jobs"]
-    commands = " ".join(command for job in jobs.values() for command in steps_of(job))
+    workflows = sorted((ROOT / ".github" / "workflows").glob("*.yml"))
+    jobs = [job for file in workflows for job in document(file)["jobs"].values()]
+    commands = " ".join(command for job in jobs for command in steps_of(job))
     for path in re.findall(r"tools/\w+\.py|\.ci/\w+", commands):
         assert (ROOT / path).is_file(), path
     assert set(re.findall(r"make (\w+)", commands)) <= make_targets()
+
+
+def test_every_part_of_the_long_tests_is_run_every_week():
+    job = document(".github/workflows/weekly.yml")["jobs"]["slow"]
+    parts = job["strategy"]["matrix"]["part"]
+    assert parts == [f"{i}/{len(parts)}" for i in range(1, len(parts) + 1)]
+    assert "make slow PART=${{ matrix.part }}" in steps_of(job)
 
 
 def test_hooks_run_the_tools_of_the_environment():
