@@ -138,8 +138,8 @@ def _domain_fields(fields: Mapping[str, Any]) -> Document:
 
 
 def _rounds(document: Document, fields: Mapping[str, Any]) -> list[Document]:
-    asked = fields["rounds"]
-    wanted = _auto_rounds(document) if asked == "auto" else whole_number(asked)
+    rounds = fields["rounds"]
+    wanted = _auto_rounds(document) if rounds == "auto" else whole_number(rounds)
     shares = None if wanted is None else _SHARES.get(wanted)
     if shares is None or (len(shares) > 1 and "columns" not in document):
         raise InvalidSetting(

@@ -56,7 +56,7 @@ class WaveOptions:
     def settings(self) -> dict[str, Any]:
         """Return the options as the estimator names them."""
         cells = None if self.cells is None else parse_cells(self.cells)
-        given = {"method": self.variant, "cells": cells} | {
+        given = {"variant": self.variant, "cells": cells} | {
             name: getattr(self, name) for name in ("selector", "level", "wavelet")
         }
         return {name: value for name, value in given.items() if value is not None}

@@ -103,7 +103,7 @@ def check_paths(
     with_pages: bool,
     overwrite: bool,
     people: Path | None = None,
-    is_kept: bool = False,
+    continues_register: bool = False,
 ) -> Paths:
     """Return the files of a run, after checking that each has a path of its own that is free.
 
@@ -117,9 +117,12 @@ def check_paths(
     """
     paths = replace(paths_of(policy), people=people)
     names = [paths.table, paths.mapping, paths.manifest, *(paths.pages if with_pages else ())]
-    names += [people] if people is not None and not is_kept else []
+    names += [people] if people is not None and not continues_register else []
     real = [Path(os.path.realpath(name)) for name in names]
-    read = {*_read(policy, source), *([people] if people is not None and is_kept else [])}
+    read = {
+        *_read(policy, source),
+        *([people] if people is not None and continues_register else []),
+    }
     for clashing, wrong in (
         ([name for name, times in Counter(real).items() if times > 1], "would hold two files"),
         ([name for name in real if name in read], "is read by this run"),

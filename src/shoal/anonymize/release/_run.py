@@ -99,7 +99,7 @@ def _run_here(
         with_pages=pages is not None,
         overwrite=overwrite,
         people=people.path,
-        is_kept=people.is_kept,
+        continues_register=people.continues_register,
     )
     with file_set(paths.table, overwrite) as files, scratch() as folder:
         table = QueriedTable(source)

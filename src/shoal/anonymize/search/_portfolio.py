@@ -57,7 +57,7 @@ def find_outcome(
     return as_published(frequency, _find_outcome(policy, frequency, cut, progress))
 
 
-def as_published(frequency: FrequencyTable, outcome: Outcome) -> Outcome:
+def as_published(frequency: FrequencyTable, outcome: SearchOutcome) -> SearchOutcome:
     """Return the outcome with the labels that are published, and what is kept by those.
 
     Nulls that are published as the root must not be counted apart from it: a page would reveal
@@ -74,7 +74,7 @@ def as_published(frequency: FrequencyTable, outcome: Outcome) -> Outcome:
 
 def _find_outcome(
     policy: Policy, frequency: FrequencyTable, cut: Any, progress: Progress | None
-) -> Outcome:
+) -> SearchOutcome:
     problem, models = frequency.problem, models_of_frequency(policy, frequency)
     if cut is not None:
         applied = apply_cut(problem, cut_of(cut, frequency.codec))

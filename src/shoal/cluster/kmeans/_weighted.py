@@ -266,8 +266,8 @@ def shrink_counts(noisy_counts: Floats, variance: float) -> Floats:
     mean = max(float(noisy_counts.mean()), FAINT)
     away = noisy_counts - mean
     spread = float((away**2).sum()) / max(1, away.size - 1)
-    told = max(0.0, 1 - variance / spread) if spread else 0.0
-    return np.maximum(mean + told * away, 0)
+    signal_share = max(0.0, 1 - variance / spread) if spread else 0.0
+    return np.maximum(mean + signal_share * away, 0)
 
 
 def part_beyond_noise(noisy_counts: Floats, scale: float) -> Floats:

@@ -37,7 +37,7 @@ class Evidence:
 
     Attributes
     ----------
-    told
+    is_certain
         Whether the centres fit the other half of the reports better than centres learnt from either
         kind of data without groups.
     margins
@@ -50,7 +50,7 @@ class Evidence:
         The inertia of the best centres learnt without groups over that of the centres.
     """
 
-    told: bool
+    is_certain: bool
     margins: Mapping[str, float]
     needed: float
     inertia_ratio: float

@@ -60,7 +60,7 @@ class Method(Options):
         """
         raise ConflictingSettings(
             f"{type(self).__name__} needs all cells of a grid, and there are too many.",
-            "Use " + setting("method", "block") + ", fewer cells or fewer columns.",
+            "Use " + setting("variant", "block") + ", fewer cells or fewer columns.",
         )
 
 
@@ -84,7 +84,7 @@ class Block(Method):
     Haar coefficients are block sums: one row moves one of them by one, so they take the noise of a
     single count, however many cells a block has. With longer filters, noise is put on the
     coefficients or on the cells, wherever it ends up smaller; that depends on the filter alone, not
-    on the rows. ``method="block"``; it has no settings.
+    on the rows. ``variant="block"``; it has no settings.
 
     Guarantee
     ---------
@@ -257,7 +257,7 @@ class PrivTHREM(DividedBudget):
 class Baseline(Method):
     """Draw synthetic points from a private adaptive grid, then run plain WaveCluster on them.
 
-    ``method="baseline"``; it has no settings. From eight million on, a point stands for several
+    ``variant="baseline"``; it has no settings. From eight million on, a point stands for several
     rows.
 
     References

@@ -44,9 +44,7 @@ _DEFAULTS: dict[str, Any] = {"rule": "threshold", "context": False}
 def flat_settings(model: Any) -> dict[str, Any]:
     """List the settings as JSON values, without the domain, the ledger and the seed.
 
-    Those of the method and the selector stand beside the others; one left out is None.
-
-    The settings of the method and the selector are in the same list; those left out are None.
+    The settings of the variant and the selector are in the same list; those left out are None.
 
     Parameters
     ----------
@@ -55,7 +53,7 @@ def flat_settings(model: Any) -> dict[str, Any]:
     """
     params = model.get_params(deep=False)
     flat = {name: value for name, value in params.items() if name not in _NOT_WRITTEN}
-    flat |= _flatten("method", model.method, _METHOD_NAMES)
+    flat |= _flatten("variant", model.variant, _METHOD_NAMES)
     flat |= _flatten("selector", model.selector, _SELECTOR_NAMES)
     if not isinstance(model.cells, str):
         flat["cells"] = [int(m) for m in np.atleast_1d(model.cells)]
@@ -70,10 +68,13 @@ def grouped_settings(flat: Mapping[str, Any]) -> dict[str, Any]:
     ----------
     flat
         All or some of the settings, as listed by this version or by an earlier one, in which
-        ``WaveCluster`` itself had the parameters of methods and selectors.
+        ``WaveCluster`` itself had the parameters of variants and selectors.
     """
     params = dict(flat)
-    _group(params, "method", METHODS, _METHOD_NAMES)
+    # Earlier versions called the variant a method.
+    if "method" in params:
+        params["variant"] = params.pop("method")
+    _group(params, "variant", METHODS, _METHOD_NAMES)
     _group(params, "selector", SELECTORS, _SELECTOR_NAMES)
     if isinstance(params.get("cells"), list):
         params["cells"] = tuple(params["cells"])
@@ -81,7 +82,7 @@ def grouped_settings(flat: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def options_to_json(value: Any) -> Any:
-    """Convert a method or selector to JSON values: its short name, or its name and settings.
+    """Convert a variant or selector to JSON values: its short name, or its name and settings.
 
     Parameters
     ----------
@@ -122,7 +123,7 @@ def _plain_value(value: Any) -> Any:
 
 
 def _flatten(group: str, value: str | Options | None, names: _Names) -> dict[str, Any]:
-    """List the name of a method or selector, and the settings that differ from their defaults."""
+    """List the name of a variant or selector, and the settings that differ from their defaults."""
     flat = {name: _DEFAULTS.get(name) for fields in names.values() for name in fields}
     if not isinstance(value, Options):
         return flat | {group: value}
@@ -135,7 +136,7 @@ def _flatten(group: str, value: str | Options | None, names: _Names) -> dict[str
 def _group(
     params: dict[str, Any], group: str, kinds: Mapping[str, type[Options]], names: _Names
 ) -> None:
-    """Replace the settings of a method or selector in a flat list by an options object."""
+    """Replace the settings of a variant or selector in a flat list by an options object."""
     every = {name for fields in names.values() for name in fields}
     listed = {name: params.pop(name, None) for name in every}
     given = {n: v for n, v in listed.items() if v is not None and v != _DEFAULTS.get(n)}

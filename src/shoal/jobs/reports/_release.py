@@ -141,11 +141,13 @@ class PreparedReports:
             Where two steps are shown; None for nowhere.
         """
         progress = Progress() if progress is None else progress
-        asked = self.request
-        with self.engines.table(asked.table, progress) as source:
-            document = self.task.run(asked.table, source, asked.output, asked.overwrite, progress)
-        files = asked.output, sidecar_of(asked.output)
-        return Reported(document, self.task.guarantee, files, asked.ledger, self.task.resumed)
+        request = self.request
+        with self.engines.table(request.table, progress) as source:
+            document = self.task.run(
+                request.table, source, request.output, request.overwrite, progress
+            )
+        files = request.output, sidecar_of(request.output)
+        return Reported(document, self.task.guarantee, files, request.ledger, self.task.resumed)
 
 
 def prepare_reports(request: ReportsRequest) -> PreparedReports:
@@ -173,9 +175,9 @@ def prepare_reports(request: ReportsRequest) -> PreparedReports:
     >>> prepare_reports(request).release().document["rows"]
     2
     """
-    asked, engines = mechanism_name(request.mechanism), Engines(request.engine, request.master)
+    requested, engines = mechanism_name(request.mechanism), Engines(request.engine, request.master)
     settings = MechanismOptions(
-        asked,
+        requested,
         budget_of(request.epsilon, "report"),
         request.columns,
         request.domain_file,
@@ -194,7 +196,7 @@ def prepare_reports(request: ReportsRequest) -> PreparedReports:
         n_clusters = _groups_of_grid(request.groups, settings.name)
         task = _MechanismTask(replace(settings, n_clusters=n_clusters), request)
     check_format(request.output)
-    return PreparedReports(request, task, engines, _notes(asked, settings.name, task.domain))
+    return PreparedReports(request, task, engines, _notes(requested, settings.name, task.domain))
 
 
 def _check_rounds(request: ReportsRequest, engines: Engines) -> None:
@@ -229,12 +231,12 @@ def _groups_of_grid(groups: str | None, name: Name) -> int | None:
     return None if wanted is None else wanted[-1]
 
 
-def _notes(asked: Name, name: Name, domain: "Box | Schema") -> tuple[str, ...]:
+def _notes(requested: Name, name: Name, domain: "Box | Schema") -> tuple[str, ...]:
     """What to know before anything is drawn: what was chosen, and where groups are found poorly."""
     from shoal.domain import Box
 
     d = len(columns_of(domain))
-    notes = [f"{name} was chosen for {quantity(d, 'column')}."] if asked is Name.auto else []
+    notes = [f"{name} was chosen for {quantity(d, 'column')}."] if requested is Name.auto else []
     if isinstance(domain, Box) and name in (Name.local_grid, Name.rounds):
         coarse = coarse_note(d, in_rounds=name is Name.rounds)
         notes += [coarse] if coarse else []

@@ -146,8 +146,8 @@ class RoundsTask(ReportsTask):
         file, n = {"name": name, "sha256": digest}, len(transcript.reports)
         made = (None, self.domain, self.guarantee, self.person, False, n, file)
         settings = self._mechanism(transcript.first) | {"n_expected": n}
-        asked = {"seed": transcript.seed, "rounds": list(transcript.questions)}
-        return sidecar(transcript.first, *made) | {"mechanism": settings} | asked
+        rounds = {"seed": transcript.seed, "rounds": list(transcript.questions)}
+        return sidecar(transcript.first, *made) | {"mechanism": settings} | rounds
 
     def _mechanism(self, first: "State") -> dict[str, Any]:
         return {
