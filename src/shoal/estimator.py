@@ -34,6 +34,7 @@ from shoal.errors import (
 from shoal.mechanisms import Geometric
 from shoal.privacy import (
     ApproxDP,
+    GaussianShare,
     Guarantee,
     Ledger,
     LedgerOrPath,
@@ -41,6 +42,7 @@ from shoal.privacy import (
     exact_text,
     whole_number,
 )
+from shoal.privacy._exact import exact_text, whole_number
 from shoal.privacy.ledger_page import Mechanism, Page
 from shoal.privacy.unkept_ledger import ProcessSumLink, note_clone, unnoted_clones
 from shoal.randomness import Randomness, Seed
@@ -527,6 +529,8 @@ class Spending:
         The number of rows, once it is public or released.
     view
         A public or released projection of the rows; None counts cells of their own box.
+    gaussian
+        The budget that Gaussian releases of the page share by their variances, once it is fixed.
     """
 
     rows: Rows
@@ -535,6 +539,7 @@ class Spending:
     rng: Randomness
     n_rows: int | None = None
     view: View | None = None
+    gaussian: ApproxDP | None = None
 
     def __post_init__(self) -> None:
         self.page.check_rows(self.rows)
@@ -566,6 +571,29 @@ class Spending:
         else:
             share = PureDP(epsilon)
         return replace(self, budget=share.simulated(self.budget.simulation))
+
+    def with_gaussian(self, fraction: Fraction) -> "Spending":
+        """Return the same, with a budget that all Gaussian releases of the page share.
+
+        Parameters
+        ----------
+        fraction
+            What they cost together, of the budget's epsilon; they have all of its delta.
+        """
+        shared = self.share(fraction, delta=1).budget
+        return replace(self, gaussian=shared if isinstance(shared, ApproxDP) else None)
+
+    @property
+    def gaussian_share(self) -> GaussianShare:
+        """What this budget is of the one that Gaussian releases share, by its epsilon."""
+        assert self.gaussian is not None
+        return GaussianShare.of(self.gaussian, self.budget.epsilon / self.gaussian.epsilon)
+
+    @property
+    def gaussian_left(self) -> Fraction:
+        """What Gaussian releases have not taken yet of the budget they share, of this epsilon."""
+        assert self.gaussian is not None
+        return self.page.gaussian_left * self.gaussian.epsilon / self.budget.epsilon
 
     def after(self, count: RowCount) -> "Spending":
         """Return what is left once the rows were counted, with their number set."""

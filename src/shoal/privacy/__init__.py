@@ -17,6 +17,7 @@ The words of this package:
 """
 
 from shoal.privacy._exact import Number, exact, exact_budget, exact_text, whole_number
+from shoal.privacy._gaussian_share import GaussianShare
 from shoal.privacy._journal import work_digest
 from shoal.privacy._ledger import Ledger, LedgerOrPath
 from shoal.privacy.account import Account, account_of, existing_ledger
@@ -39,6 +40,7 @@ __all__ = [
     "Account",
     "ApproxDP",
     "Budget",
+    "GaussianShare",
     "Guarantee",
     "KAnonymity",
     "KMap",

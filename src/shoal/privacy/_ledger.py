@@ -19,7 +19,9 @@ from typing import TYPE_CHECKING, Any, cast
 
 from shoal.errors import BudgetExceeded, InvalidSetting, LimitMismatch, setting, value_text
 from shoal.files import scratch
+from shoal.files._scratch import scratch
 from shoal.privacy._exact import exact_text
+from shoal.privacy._gaussian_share import GaussianShare
 from shoal.privacy._journal import ReleaseRecord, Run, work_digest
 from shoal.privacy._store import Entry, EntryStore, FileStore, Limits, MemoryStore
 from shoal.privacy.guarantees import Budget, Guarantee
@@ -141,7 +143,8 @@ class Ledger:
         BudgetExceeded
             If the limit does not allow the promise.
         """
-        if not isinstance(promise, Guarantee):
+        # A part of a Gaussian budget is held together by its page, and is no promise without one.
+        if not isinstance(promise, Guarantee) or isinstance(promise, GaussianShare):
             raise InvalidSetting(
                 f"A page needs a promise; got {value_text(promise)}.",
                 "E.g. ledger.open(PureDP(1.0), by='autumn report').",

@@ -19,9 +19,9 @@ from shoal.errors import (
     IncomparableGuarantees,
     InvalidSetting,
     PageMisused,
-    PromiseExceeded,
     RunChanged,
 )
+from shoal.privacy._gaussian_share import PageTotal, check_kind
 from shoal.privacy._journal import (
     ReleaseRecord,
     Run,
@@ -30,7 +30,7 @@ from shoal.privacy._journal import (
     pack_arrays,
     unpack_arrays,
 )
-from shoal.privacy.guarantees import ApproxDP, Budget, Guarantee, PureDP, Unprotected
+from shoal.privacy.guarantees import ApproxDP, Budget, Guarantee, PureDP
 
 Cost = Callable[[], Guarantee | None]
 Value = TypeVar("Value", contravariant=True)
@@ -99,7 +99,7 @@ class Page:
         self._write = write
         self._process = os.getpid()
         self._written: Guarantee | None = None
-        self._spent: Budget | None = None
+        self._spent = PageTotal()
         self._made_up_rows: object = None
         self.releases: list[str] = []
 
@@ -153,6 +153,12 @@ class Page:
         """What mechanisms may spend in all, stated for one row added or removed."""
         promise = self.promise
         return promise.per_row() if isinstance(promise, PureDP | ApproxDP) else promise
+
+    @property
+    def gaussian_left(self) -> Fraction:
+        """What is left of the budget that Gaussian releases share: 1 before the first of them."""
+        part = self._spent.gaussian
+        return Fraction(1) if part is None else 1 - part.fraction
 
     @property
     def compute_seed(self) -> int | None:
@@ -232,9 +238,10 @@ class Page:
         """Return what mechanisms received so far, as a guarantee of the page's kind."""
         if self._written is None:
             raise InvalidSetting("Nothing was released on this page.", "Release something first.")
-        received: Guarantee = self._written if self._spent is None else self._spent
-        if self._spent is not None and isinstance(self.promise, PureDP | ApproxDP):
-            received = self.promise.for_all_rows(cast("Any", self._spent))
+        spent = self._spent.total
+        received: Guarantee = self._written if spent is None else spent
+        if spent is not None and isinstance(self.promise, PureDP | ApproxDP):
+            received = self.promise.for_all_rows(cast("Any", spent))
         return received.simulated(self._written.simulation)
 
     def _release_in_run(
@@ -300,7 +307,7 @@ class Page:
         """Refuse a release the promise does not cover, before anything is drawn."""
         with process_lock():
             self._check_process()
-            _spent_after(self._spent, more, self.budget)
+            self._spent.after(more, self.budget)
 
     def _pay(
         self,
@@ -316,7 +323,7 @@ class Page:
         with process_lock():
             self._check_process()
             more = cost()
-            spent = self._spent if more is None else _spent_after(self._spent, more, self.budget)
+            spent = self._spent if more is None else self._spent.after(more, self.budget)
             # Real noise protects nobody either where a mechanism's bounds were not public.
             simulation = _is_seeded(rng) or (more is not None and more.simulation)
             if self._written is None:
@@ -363,7 +370,7 @@ class Parts:
         """Charge the page with what makes this part cost more than the costliest so far."""
 
         def cost() -> Guarantee | None:
-            _check_kind(made, self._page.budget)
+            check_kind(made, self._page.budget)
             more = cast("PureDP", made)
             dearest = max(self._received.values(), default=Fraction(0))
             # Only what exceeds the costliest part so far is new cost: parts share no row.
@@ -448,31 +455,6 @@ def _check_run_open(run: Run) -> None:
 def _content(mechanism: Mechanism[Any, Any], output: Any) -> bytes | None:
     arrays = arrays_of(mechanism, output)
     return None if arrays is None else pack_arrays(arrays)
-
-
-def _check_kind(more: Guarantee, budget: Guarantee) -> None:
-    same = more.kind == budget.kind if isinstance(budget, Budget) else more == budget
-    if not same and not isinstance(budget, Unprotected):
-        raise IncomparableGuarantees(
-            f"A mechanism of {more} cannot release on a page of {budget}.",
-            "Give the mechanism a share of page.budget.",
-        )
-
-
-def _spent_after(spent: Budget | None, more: Guarantee, budget: Guarantee) -> Budget | None:
-    """Return what will have been spent after a release of ``more``; refuse if that is too much."""
-    if isinstance(budget, ApproxDP) and isinstance(more, PureDP):
-        more = more.as_approx()
-    _check_kind(more, budget)
-    if not isinstance(budget, Budget):
-        return None
-    after = cast("Budget", more) if spent is None else spent + more
-    if not after.within(budget):
-        raise PromiseExceeded(
-            f"The page promised {budget}; with this release the mechanisms would use {after}.",
-            "This is a fault in the method: its shares must sum to page.budget.",
-        )
-    return after
 
 
 def _copied_error() -> PageMisused:

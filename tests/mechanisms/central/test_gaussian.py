@@ -8,9 +8,15 @@ from scipy import integrate, stats
 
 from shoal.errors import InvalidBudget, InvalidSetting, NotNumeric
 from shoal.mechanisms import Gaussian
-from shoal.mechanisms.central._gaussian import _normal_cdf, _pi, least_deviation, most_delta
+from shoal.mechanisms.central._gaussian import (
+    _normal_cdf,
+    _pi,
+    inverse_root,
+    least_deviation,
+    most_delta,
+)
 from shoal.mechanisms.exact._inversion import decimal_precision
-from shoal.privacy import ApproxDP, PureDP
+from shoal.privacy import ApproxDP, GaussianShare, PureDP
 from shoal.randomness import Randomness
 
 AMOUNTS = [("1", "1e-6"), ("0.1", "1e-8"), ("0.001", "1e-9"), ("10", "1e-5"), ("1", "0.3")]
@@ -82,6 +88,28 @@ def test_the_deviation_scales_with_the_sensitivity():
     one, many = (Gaussian(ApproxDP(1, 1e-6), s) for s in (1, Fraction(1000, 3)))
     assert many.sigma == one.sigma * Fraction(1000, 3)
     assert many.deviation(3) == many.deviation(50) == float(many.sigma)
+
+
+@pytest.mark.parametrize("fraction", [Fraction(1, 4), Fraction(1, 13), Fraction(99, 100), 1])
+def test_the_variance_of_a_part_is_never_below_that_of_the_whole_over_it(fraction):
+    budget = ApproxDP(1, 1e-6)
+    whole, part = (Gaussian(each, 7) for each in (budget, GaussianShare.of(budget, fraction)))
+    times = part.sigma**2 * Fraction(fraction) / whole.sigma**2
+    assert 1 <= times < 1 + Fraction(1, 2**60)
+
+
+def test_roots_are_rounded_up_and_exact_where_they_can_be():
+    assert inverse_root(Fraction(9, 16)) >= Fraction(4, 3)
+    assert inverse_root(Fraction(1, 16)) == 4
+    for fraction in (Fraction(1, 2), Fraction(2, 3), Fraction(10**40 - 1, 10**40)):
+        root = inverse_root(fraction)
+        assert (root - Fraction(1, 2**64)) ** 2 < 1 / fraction <= root**2
+
+
+def test_thirteen_parts_need_a_quarter_of_the_noise_of_thirteen_promises():
+    budget, each = ApproxDP(1, 1e-6), Fraction(1, 13)
+    assert round(Gaussian(GaussianShare.of(budget, each), 1).deviation(1), 1) == 15.2
+    assert round(Gaussian(budget * each, 1).deviation(1), 1) == 53.7
 
 
 def test_another_kind_of_promise_and_values_that_are_no_vectors_are_refused():

@@ -21,7 +21,8 @@ from shoal.mechanisms.exact._whole_numbers import (
     clipped_to_62_bits,
     exact_sensitivity,
 )
-from shoal.privacy import ApproxDP, Number
+from shoal.privacy import ApproxDP, GaussianShare, Number
+from shoal.privacy._exact import Number
 
 # Beyond these the digits that most_delta computes with would run into thousands.
 _LARGEST_EPSILON = 100
@@ -45,8 +46,9 @@ class Gaussian:
     Parameters
     ----------
     guarantee
-        The promise of one ``release``, usually ``page.budget`` or a share of it. Delta from 1e-100
-        and epsilon up to 100.
+        The promise of one ``release``, usually ``page.budget`` or a share of it; or a
+        ``GaussianShare``, its part of a budget that several releases share by their variances.
+        Delta from 1e-100 and epsilon up to 100.
     sensitivity
         The longest move, in steps of the vectors' lattice. Round up what is no fraction.
 
@@ -65,13 +67,13 @@ class Gaussian:
     and optimal denoising, ICML 2018.
     """
 
-    guarantee: ApproxDP
+    guarantee: ApproxDP | GaussianShare
     sensitivity: Number
 
     def __post_init__(self) -> None:
-        if not isinstance(self.guarantee, ApproxDP):
+        if not isinstance(self.guarantee, ApproxDP | GaussianShare):
             raise InvalidSetting(
-                "Gaussian needs an ApproxDP promise.",
+                "Gaussian needs an ApproxDP promise, or a GaussianShare of one.",
                 "Give e.g. Gaussian(page.budget, sensitivity=...) on a page of ApproxDP.",
             )
         if self.guarantee.epsilon > _LARGEST_EPSILON or self.guarantee.delta < _SMALLEST_DELTA:
@@ -87,6 +89,8 @@ class Gaussian:
     def sigma(self) -> Fraction:
         """The standard deviation of one coordinate before rounding."""
         least = least_deviation(self.guarantee.epsilon, self.guarantee.delta)
+        if isinstance(self.guarantee, GaussianShare):
+            least *= inverse_root(self.guarantee.fraction)  # [P5]
         return least * Fraction(self.sensitivity)
 
     def deviation(self, m: int) -> float:
@@ -178,6 +182,19 @@ class Gaussian:
 
 def _square_length(vector: list[int], other: list[int]) -> int:
     return sum((a - b) ** 2 for a, b in zip(vector, other, strict=True))
+
+
+def inverse_root(fraction: Fraction) -> Fraction:
+    """Return 1 / sqrt(fraction), never below it and off by less than 2**-64.
+
+    Examples
+    --------
+    >>> inverse_root(Fraction(1, 4)), inverse_root(Fraction(1, 2)) ** 2 > 2
+    (Fraction(2, 1), True)
+    """
+    squared = -(-(fraction.denominator << 128) // fraction.numerator)  # rounded up
+    root = math.isqrt(squared)
+    return Fraction(root + (root * root < squared), 1 << 64)
 
 
 @lru_cache(maxsize=256)
