@@ -151,6 +151,13 @@ def test_the_delta_of_a_path_is_that_of_the_mechanism_s_own_calibration(epsilon,
     )
 
 
+@pytest.mark.parametrize(("moved", "verdict"), [(0.01, "consistent"), (0.02, "violated")])
+def test_gaussian_steps_that_share_a_budget_are_held_against_it_together(moved, verdict):
+    normal = StepLoss("sum", "Gaussian", 1, 0.0, 0.0, math.inf, moved, 0.02, shared_limit=0.03)
+    seen = Replayed((Pass(ApproxDP(1, "0.1"), (normal, normal)),))
+    assert seen.verdict == verdict
+
+
 def test_pure_steps_leave_less_of_epsilon_for_gaussian_ones():
     pure = StepLoss("n", "Geometric", 0.5, 0.0, 0.0, 0.5)
     normal = StepLoss("sum", "Gaussian", 0.5, 0.0, 0.0, math.inf, 0.01, 0.01)

@@ -1,13 +1,19 @@
+from fractions import Fraction
+
 import pytest
 from sklearn.base import clone
 
 from shoal.audit.loss._families import replay_family
-from shoal.audit.loss._twins import twins
+from shoal.audit.loss._twins import SharedGaussian, twins
+from shoal.privacy import ApproxDP
 
 VERDICTS = {
     "swapped split": ("violated", "sums can lose"),
     "vector noise for half the sensitivity": ("violated", "sums can lose 2 of its own 1"),
     "Gaussian noise for half the sensitivity": ("violated", "moves by 2 times its sensitivity"),
+    "Gaussian parts that sum to two": ("violated", "steps together move by 1.4"),
+    "the root of the root of a Gaussian part": ("violated", "steps together move by 1.6"),
+    "Gaussian parts for half the sensitivity": ("violated", "moves by 2 times its sensitivity"),
     "a row in two cells, noised for one": ("violated", "can lose 2 of its own 1"),
     "empty clusters skipped": ("broken", "another shape"),
     "bounds from the rows": ("violated", "cell counts can lose"),
@@ -36,6 +42,13 @@ def test_every_twin_is_caught_by_the_fault_it_has(name):
     verdict, fault = VERDICTS[name]
     assert seen.verdict == verdict
     assert any(fault in each for each in seen.faults), seen.faults
+
+
+def test_gaussian_parts_without_a_slip_are_consistent():
+    privacy = ApproxDP(Fraction(1), Fraction(1, 10**6))
+    seen = replay_family(SharedGaussian(epsilon=None, privacy=privacy), 12)
+    assert seen.verdict == "consistent", seen.faults
+    assert 0.9e-6 < seen.delta <= 1e-6  # a row at a corner loses nearly all there is
 
 
 @pytest.mark.filterwarnings("ignore:There are few rows")

@@ -15,8 +15,10 @@ import numpy as np
 from shoal.audit.loss._published import canonical
 from shoal.domain import SparseCounts
 from shoal.errors import InvalidSetting, quantity
-from shoal.mechanisms import Choices, ScoredIntervals, TreeCounts
-from shoal.privacy import Guarantee, Ledger
+from shoal.mechanisms import Choices, Gaussian, ScoredIntervals, TreeCounts
+from shoal.mechanisms.central._exponential import Choices
+from shoal.mechanisms.central._tree_splits import TreeCounts
+from shoal.privacy import GaussianShare, Guarantee, Ledger
 from shoal.privacy.ledger_page import Page, Part, Parts
 
 
@@ -58,6 +60,9 @@ class StepLoss:
         Half the variance of a Gaussian log-ratio; 0 for other noise.
     mean_limit
         The most that ``mean`` may be for one row added or removed.
+    shared_limit
+        The most that the means of all steps that share a Gaussian budget may sum to, for one row
+        added or removed; 0 for other steps.
     """
 
     of: str
@@ -68,6 +73,7 @@ class StepLoss:
     worst: float
     mean: float = 0.0
     mean_limit: float = 0.0
+    shared_limit: float = 0.0
 
 
 class RecordingLedger(Ledger):
@@ -193,10 +199,12 @@ def _snapshot(value: Any) -> Any:
 def _step_loss(release: GateRelease, other: Any) -> StepLoss:
     mechanism, value, output = release.mechanism, release.value, release.output
     worst = max(mechanism.worst_ratio(value, other), mechanism.worst_ratio(other, value))
-    mean = limit = 0.0
+    mean = limit = shared_limit = 0.0
     if hasattr(mechanism, "mean_ratio"):
         mean = mechanism.mean_ratio(value, other)
         limit = float(mechanism.sensitivity / mechanism.sigma) ** 2 / 2
+    if isinstance(mechanism.guarantee, GaussianShare):
+        shared_limit = float(1 / Gaussian(mechanism.guarantee.whole, 1).sigma) ** 2 / 2
     return StepLoss(
         release.of,
         type(mechanism).__name__,
@@ -206,6 +214,7 @@ def _step_loss(release: GateRelease, other: Any) -> StepLoss:
         float(worst),
         mean,
         limit,
+        shared_limit,
     )
 
 

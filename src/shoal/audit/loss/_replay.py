@@ -82,8 +82,18 @@ class Pass:
         delta = float(getattr(self.promise, "delta", 0))
         if self.delta > delta * (1 + _ROUNDING):
             yield f"delta is {self.delta:.4g} of {delta:.4g}"
+        yield from self._shared_excess()
         for step in self.steps:
             yield from _step_excess(step, self._rows)
+
+    def _shared_excess(self) -> Iterator[str]:
+        """Yield by how much steps that share a Gaussian budget lose more than it allows."""
+        shared = [step for step in self.steps if step.shared_limit]
+        limit = max((step.shared_limit for step in shared), default=0.0) * self._rows**2
+        mean = sum(step.mean for step in shared)
+        if mean > limit * (1 + _ROUNDING):
+            times = math.sqrt(mean / limit)
+            yield f"Gaussian steps together move by {times:.4g} times what their budget is for"
 
 
 def _step_excess(step: StepLoss, rows: int) -> Iterator[str]:

@@ -16,7 +16,8 @@ from shoal.engine import Block, Rows, Terms
 from shoal.engine.local import LocalRows
 from shoal.estimator import PrivateEstimator, Spending
 from shoal.mechanisms import Gaussian, Geometric, KNorm
-from shoal.privacy import ApproxDP, Ledger, PureDP
+from shoal.mechanisms.central._gaussian import inverse_root
+from shoal.privacy import ApproxDP, GaussianShare, Ledger, PureDP
 from shoal.randomness import Seed
 
 PLANE = Box(x=(-1, 1), y=(-1, 1))
@@ -107,6 +108,57 @@ class HalfGaussian(BrokenEstimator):
         (vector,) = spending.sum(vector_of_rows)
         self.vector_ = spending.release(Gaussian(spending.budget, 866), vector, of="sums")
         return self
+
+
+class SharedGaussian(BrokenEstimator):
+    """Gaussian sums in several rounds that share one budget: sound, and the base of those not."""
+
+    length = 1733  # sqrt(3) units, rounded up
+    noise: type[Gaussian] = Gaussian
+
+    def spend(self, spending: Spending) -> Self:
+        """Release the same sums in several rounds, each for an equal part."""
+        (vector,) = spending.sum(vector_of_rows)
+        shared = spending.with_gaussian(Fraction(1))
+        part = shared.share(Fraction(1, _ROUNDS))
+        noise = self.noise(part.gaussian_share, self.length)
+        self.rounds_ = [part.release(noise, vector, of="sums") for _ in range(_ROUNDS)]
+        return self
+
+
+class _TwiceThePart(Gaussian):
+    """Noise for twice the part that the gate is told."""
+
+    @property
+    def sigma(self) -> Fraction:
+        return super().sigma * Fraction(708, 1000)
+
+
+class _FourthRoot(Gaussian):
+    """Noise whose variance, instead of its deviation, is divided by the root of the part."""
+
+    @property
+    def sigma(self) -> Fraction:
+        assert isinstance(self.guarantee, GaussianShare)
+        return super().sigma / inverse_root(1 / inverse_root(self.guarantee.fraction))
+
+
+class PartsBeyondOne(SharedGaussian):
+    """Rounds that together take twice the budget they share."""
+
+    noise = _TwiceThePart
+
+
+class RootOfTheRoot(SharedGaussian):
+    """Rounds whose variances are over the root of their part."""
+
+    noise = _FourthRoot
+
+
+class HalfLengthOfParts(SharedGaussian):
+    """Rounds with noise for half the length that a row can have."""
+
+    length = 866
 
 
 class OverlappingCells(BrokenEstimator):
@@ -239,6 +291,15 @@ class _CellCounts:
 twins: Mapping[str, PrivateEstimator] = {
     "swapped split": SwappedSplit(),
     "vector noise for half the sensitivity": HalfSensitivity(),
+    "Gaussian parts that sum to two": PartsBeyondOne(
+        epsilon=None, privacy=ApproxDP(Fraction(1), Fraction(1, 10**6))
+    ),
+    "the root of the root of a Gaussian part": RootOfTheRoot(
+        epsilon=None, privacy=ApproxDP(Fraction(1), Fraction(1, 10**6))
+    ),
+    "Gaussian parts for half the sensitivity": HalfLengthOfParts(
+        epsilon=None, privacy=ApproxDP(Fraction(1), Fraction(1, 10**6))
+    ),
     "Gaussian noise for half the sensitivity": HalfGaussian(
         epsilon=None, privacy=ApproxDP(Fraction(1), Fraction(1, 10**6))
     ),
