@@ -62,6 +62,45 @@ def test_a_delta_is_promised_and_kept(d):
     assert ledger.totals() == [promise.simulated()]
 
 
+class WatchedLedger(Ledger):
+    """Keeps the page it opened last."""
+
+    def open(self, promise, **texts):
+        self.page = super().open(promise, **texts)
+        return self.page
+
+
+@pytest.mark.parametrize("d", [6, 13, 40, 256])
+@pytest.mark.parametrize(("n", "epsilon"), [(30, 1), (300, "0.2"), (300, 20), (3_000, 3)])
+def test_gaussian_means_take_all_of_the_budget_they_share_and_the_rest_is_pure(d, n, epsilon):
+    X, box = rows_in(n, d), Box.unit(d)
+    for delta in (1e-6, "0.01"):
+        for extra in ({}, {"n_public": n}, {"init": X[:5]}):
+            ledger, promise = WatchedLedger(), ApproxDP(epsilon, delta)
+            settings = {"domain": box, "ledger": ledger, "random_state": 3, **extra}
+            PrivateKMeans(3, privacy=promise, **settings).fit(X)
+            total = ledger.page.total()
+            assert total.epsilon == promise.epsilon
+            assert (total.delta, ledger.page.gaussian_left) in ((promise.delta, 0), (0, 1))
+
+
+def test_in_many_columns_the_delta_is_used_and_in_few_it_is_not():
+    for d, used in ((2, 0), (40, Fraction(1, 10**6))):
+        settings = {"domain": Box.unit(d), "random_state": 3}
+        fitted = PrivateKMeans(3, privacy=ApproxDP(4, 1e-6), **settings).fit(rows_in(2_000, d))
+        assert fitted.guarantee_.delta == used
+
+
+@pytest.mark.parametrize("neighbours", ["add-remove", "replace-one"])
+def test_a_shared_gaussian_budget_covers_all_rows_of_a_person(neighbours):
+    table = {f"x{i}": column for i, column in enumerate(rows_in(900, 40).T)}
+    table = pa.table({**table, "who": np.arange(900) // 3})
+    people = Schema.of_box(Box.unit(40), entity="who", max_rows_per_person=2)
+    privacy = ApproxDP(8, 1e-6, neighbours=neighbours)
+    fitted = PrivateKMeans(3, privacy=privacy, domain=people, random_state=1).fit(table)
+    assert fitted.guarantee_ == ApproxDP(8, 1e-6, neighbours=neighbours, rows=2).simulated()
+
+
 TABLES = {
     "no rows": np.empty((0, 2)),
     "one row": np.array([[0.3, 0.9]]),

@@ -9,6 +9,7 @@ import numpy as np
 from shoal.arrays import Floats
 from shoal.cluster.figures import cells_of_synopsis, column_pairs
 from shoal.cluster.kmeans import strength
+from shoal.cluster.kmeans._plan import hardness, strength
 from shoal.cluster.totals import whole_shares
 from shoal.errors import quantity
 from shoal.figures import cell_map
@@ -106,8 +107,9 @@ class KMeansGroups:
     @property
     def is_weak(self) -> bool:
         """Whether noise has more influence than the rows."""
-        epsilon = float(self.model._promise().per_row().epsilon)
-        return strength(self.n_rows, epsilon, self.box.d, self.k) < WEAK_STRENGTH
+        budget, d = self.model._promise().per_row(), self.box.d
+        hard = hardness(d, budget)
+        return strength(self.n_rows, float(budget.epsilon), d, self.k, hard) < WEAK_STRENGTH
 
     def size_text(self, group: int) -> str:
         """Return about how many belong to a group with its interval, marked if it may be empty.

@@ -1,12 +1,16 @@
 from fractions import Fraction
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
 from shoal.cluster.kmeans._plan import (
+from shoal.cluster.kmeans._location import MEAN
+from shoal.cluster.kmeans._plan import (
     cells_alone,
     cells_then_step,
     direction_share,
+    hardness,
     location_share,
     make_plan,
     own_quantile,
@@ -17,7 +21,7 @@ from shoal.cluster.kmeans._plan import (
 )
 from shoal.domain import Box, View
 from shoal.estimator import Spending
-from shoal.privacy import Ledger, PureDP
+from shoal.privacy import ApproxDP, Ledger, PureDP
 
 LEFT = Fraction(97, 100)
 
@@ -43,6 +47,34 @@ def test_shares_sum_to_what_is_left_exactly_and_pay_for_every_radius(d, n_rows, 
         assert (plan.micro == 0) == (plan.micro_clusters == 0)
         assert 1 <= plan.axes <= d
         assert plan.refined <= k
+
+
+@pytest.mark.parametrize("d", [6, 13, 32, 100, 256])
+@pytest.mark.parametrize("n_rows", [50, 500, 2_000, 10_000, 10**6])
+@pytest.mark.parametrize("epsilon", [0.1, 1, 20])
+@pytest.mark.parametrize("k", [1, 10, 500])
+def test_a_second_look_leaves_something_for_every_step_of_gaussian_means(d, n_rows, epsilon, k):
+    hard = hardness(d, ApproxDP(epsilon, 1e-6))
+    share = location_share(n_rows, epsilon, d, hard)
+    expected = plan_of_view(LEFT - share, n_rows, epsilon, d, k, hard)
+    after = plan_of_view(LEFT - Fraction(3, 2) * share, n_rows, epsilon, d, k, hard)
+    left = expected.means - MEAN * share / 2
+    plan = after.fitted_to(SimpleNamespace(gaussian=True, gaussian_left=left))
+    assert plan.means == left
+    assert spent(plan) == spent(after)
+    assert plan.cells > 0
+    assert all(step.means > 0 for step in plan.steps)
+
+
+def test_a_plan_without_a_shared_budget_stays_as_it_is():
+    plan = plan_of_view(LEFT, 2_000, 1, 32, 10)
+    assert plan.fitted_to(SimpleNamespace(gaussian=None)) is plan
+
+
+def test_a_delta_makes_means_of_many_columns_easier_and_of_few_no_harder():
+    few, many = (hardness(d, ApproxDP(1, 1e-6)) / hardness(d) for d in (5, 64))
+    assert few == 1
+    assert many == pytest.approx(4.2247 / 66**0.5, rel=1e-4)
 
 
 def test_location_is_paid_for_in_many_columns_and_where_rows_are_many():

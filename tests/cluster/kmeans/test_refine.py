@@ -199,17 +199,18 @@ def test_noise_moves_centres_by_what_is_expected():
     assert 0.8 < np.sqrt(np.mean(np.square(moved))) / expected < 1.2
 
 
-def total_of_a_step(columns):
+def total_of_a_step(columns, gaussian):
     X, box = rng.uniform(0, 1, (500, columns)), Box.unit(columns)
     summed = rings(X, [[0.0] * columns], box)
     one = spending(ApproxDP(1, 1e-6))
-    move_to_means(summed, 6, one, of="means")
-    return one.page.total()
+    half = (one.with_gaussian(Fraction(1)) if gaussian else one).share(Fraction(1, 2))
+    move_to_means(summed, 6, half, of="means")
+    return one.page.total(), one.page.gaussian_left
 
 
-def test_a_delta_buys_gaussian_noise_in_many_columns():
-    assert total_of_a_step(20) == ApproxDP(1, 1e-6).simulated()
+def test_gaussian_means_take_a_part_of_a_budget_that_is_charged_whole():
+    assert total_of_a_step(20, True) == (ApproxDP(1, 1e-6).simulated(), Fraction(1, 2))
 
 
-def test_in_few_columns_no_delta_is_spent_as_it_would_buy_more_noise():
-    assert total_of_a_step(2).delta == 0
+def test_means_of_a_page_without_such_a_budget_are_pure():
+    assert total_of_a_step(20, False) == (ApproxDP("0.5", 0).simulated(), 1)

@@ -3,6 +3,7 @@
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from fractions import Fraction
 from typing import Any, Literal, Self
 
 import numpy as np
@@ -19,13 +20,16 @@ from shoal.cluster.kmeans._cells import (
 )
 from shoal.cluster.kmeans._centroids import CentroidClusterer
 from shoal.cluster.kmeans._kernels import Nearest
-from shoal.cluster.kmeans._location import find_rows, rings_about_middle
+from shoal.cluster.kmeans._location import MEAN, find_rows, rings_about_middle
 from shoal.cluster.kmeans._plan import (
     FEW_AXES,
     MOST_CELLS,
     KMeansPlan,
+    direction_share,
+    hardness,
     location_share,
     make_plan,
+    share_gaussian,
     steps_alone,
 )
 from shoal.cluster.kmeans._published import hybrid, lloyd
@@ -237,18 +241,23 @@ class PrivateKMeans(CentroidClusterer):
             )
             return self._keep(clusters, n_rows, row_noise)
         if self.init is not None:
-            clusters = clusters_from_public_rows(spending.share(left), self.init, counts[0])  # [P7]
+            clusters = clusters_from_public_rows(
+                spending.share(left, delta=1), self.init, counts[0]
+            )  # [P7]
             self.synopsis_ = None
             return self._keep(clusters, n_rows, row_noise)
 
         # 2. Where the rows lie, unless they are too few to tell; how the rest is divided.
         view, location, radius_guess = None, None, 0.3 * math.sqrt(d)
-        share = location_share(n_rows, spending.epsilon, d)
+        share = location_share(n_rows, spending.epsilon, d, hardness(d, spending.budget))
         if rings is not None and share:
+            spending = self._fix_gaussian(spending, left, share)  # [P10]
             location, paid = find_rows(spending, share, rings)  # [P4]
             left, radius_guess = left - paid, 0.6 * location.spread
         in_view = location is not None and (d > FEW_AXES or location.is_small)
         plan = make_plan(left, spending, counts[-1], auto=auto, in_view=in_view, refine=self.refine)
+        spending = share_gaussian(spending, plan)  # [P10]
+        plan = plan.fitted_to(spending)
         if location is not None and in_view:
             view = location.view(spending, plan.axes)
 
@@ -272,7 +281,7 @@ class PrivateKMeans(CentroidClusterer):
         for step in plan.steps:  # [P6]
             in_parts = step.finds_far_rows
             rings = read_rings(spending, centers, labelled_by, cells.view, in_parts=in_parts)
-            means = take_step(spending, plan, step, rings, radius_guess, errors)
+            means = take_step(spending, step, rings, radius_guess, errors)
             centers, errors, labelled_by = means.centers, means.errors, None
             if len(centers) > k:
                 clear = means.with_detected(plan.micro_clusters)
@@ -345,6 +354,16 @@ class PrivateKMeans(CentroidClusterer):
             return f"{counts[0]} to {counts[-1]} groups"
         return f"{counts[0]} {'group' if counts[0] == 1 else 'groups'}"
 
+    def _fix_gaussian(self, spending: Spending, left: Fraction, share: Fraction) -> Spending:
+        """In many columns, fix what all noisy means share before the rows are located."""
+        assert spending.n_rows is not None
+        d, k = spending.box.d, cluster_numbers(self.n_clusters)[-1]
+        if d <= FEW_AXES:
+            return spending
+        rest = left - share - direction_share(spending.n_rows, spending.epsilon, d)
+        plan = make_plan(rest, spending, k, auto=True, in_view=True, refine=self.refine)
+        return share_gaussian(spending, plan, also=MEAN * share)
+
     def _new_synopsis(self, spending: Spending, plan: KMeansPlan) -> Synopsis:
         """The synopsis that the method asks for, not fitted yet."""
         if plan.cells_an_axis:
@@ -400,11 +419,13 @@ def clusters_from_public_rows(spending: Spending, init: Any, k: int) -> NoisyClu
     """
     assert spending.n_rows is not None
     centers, guess = public_centers(init, spending.box, k, spending.rng)  # [P8]
-    plan = steps_alone(spending.n_rows, spending.epsilon, spending.box.d, k)
+    d, hard = spending.box.d, hardness(spending.box.d, spending.budget)
+    plan = steps_alone(spending.n_rows, spending.epsilon, d, k, hard)
+    spending = share_gaussian(spending, plan)
     errors: Floats | None = None
     for step in plan.steps:  # [P9]
         rings = read_rings(spending, centers)
-        means = take_step(spending, plan, step, rings, guess, errors)
+        means = take_step(spending, step, rings, guess, errors)
         centers, errors = means.centers, means.errors
     return NoisyClusters.from_means(means)
 

@@ -28,7 +28,7 @@ _MOST_OF_REACH = 2 / 3  # of the radius of all but few rows: that of most
 # wider than either in one or two, as noise may make the radius too small.
 _MARGIN = 1.6
 DEVIATION = 0.4  # of a coordinate of the rows in a view, if they spread evenly
-_RADIUS, _MEAN = Fraction(1, 6), Fraction(6, 10)  # shares; the rest is for the spread
+_RADIUS, MEAN = Fraction(1, 6), Fraction(6, 10)  # shares; the rest is for the spread
 
 
 @dataclass(frozen=True, eq=False)
@@ -144,12 +144,12 @@ def locate(
     tuple
         What was found, and the second pass, which is as sensitive as rows.
     """
-    first, middle = spending.share(_RADIUS), spending.share(_MEAN)
+    first, middle = spending.share(_RADIUS), spending.share(MEAN)
     radius = pick_radii(rings, first, guess=guess, thrift=True, of="radius of all rows")  # [P2]
     means = move_to_means(rings, radius, middle, entry=_ENTRY, of="mean of all rows")  # [P3]
     clip, error = clip_radius(radius, rings.reach)[0], means.errors[0]
     rings = read_rings(spending, means.centers)
-    rest = spending.share(1 - _RADIUS - _MEAN)
+    rest = spending.share(1 - _RADIUS - MEAN)
     likely = None if before is None else before.reach_about(means.centers[0])
     spread, reach = _spread_and_reach(rings, rest, guess, likely)
     return Location(means.centers[0], spread, reach, float(clip), float(error)), rings

@@ -6,6 +6,8 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from shoal.estimator import Spending
+from shoal.mechanisms import Gaussian, KNorm
+from shoal.privacy import ApproxDP, PureDP
 
 FEW_AXES = 5  # up to here the cells are those of the box itself
 MOST_CELLS = 100_000  # more would cost more to cluster than they tell
@@ -95,6 +97,18 @@ class KMeansPlan:
         """The shares of all steps together, without their radii."""
         return sum((step.means for step in self.steps), Fraction(0))
 
+    def fitted_to(self, spending: Spending) -> "KMeansPlan":
+        """The same, whose means take what is left of the budget that Gaussian ones share.
+
+        It was fixed before the rows were located, for a plan that may have been another one. The
+        last step takes what the others leave, and the cells what is left of the pure budget.
+        """
+        if spending.gaussian is None:
+            return self
+        moved = self.means - spending.gaussian_left
+        last = self.last_steps[-1] - moved
+        return replace(self, cells=self.cells + moved, last_steps=(*self.last_steps[:-1], last))
+
     def first_clusters(self, k: int) -> int:
         """How many centres the cells are to give the first step, of ``k`` that are wanted."""
         return self.micro_clusters or min(self.refined, k)
@@ -114,7 +128,7 @@ def make_plan(
     assert spending.n_rows is not None
     n_rows, epsilon, d = spending.n_rows, spending.epsilon, spending.box.d
     rule = _rule(d, in_view)
-    plan = rule(left, n_rows, epsilon, d, k)
+    plan = rule(left, n_rows, epsilon, d, k, hardness(d, spending.budget))
     if not refine:
         plan = cells_alone(left, plan.axes)
     rows_epsilon = n_rows * epsilon * float(plan.cells)
@@ -127,7 +141,27 @@ def make_plan(
     return replace(plan, cells_an_axis=an_axis, even=even)
 
 
-def _rule(d: int, in_view: bool) -> Callable[[Fraction, int, float, int, int], KMeansPlan]:
+def share_gaussian(spending: Spending, plan: KMeansPlan, also: Fraction = Fraction(0)) -> Spending:
+    """Fix the budget that all noisy means share, if there is a delta and it makes noise less.
+
+    Once fixed it stays. The largest share gains least by it, so it decides. See
+    docs/decisions/approximate.md.
+
+    Parameters
+    ----------
+    also
+        The share of noisy means beside those of the plan.
+    """
+    has_delta = isinstance(spending.budget, ApproxDP)
+    if spending.gaussian is not None or not has_delta or not plan.steps:
+        return spending
+    shared, axes = spending.with_gaussian(plan.means + also), spending.box.d + 1
+    largest = shared.share(max(step.means for step in plan.steps))
+    gaussian, pure = Gaussian(largest.gaussian_share, 1), KNorm(largest.budget, 1)
+    return shared if gaussian.deviation(axes) < pure.deviation(axes) else spending
+
+
+def _rule(d: int, in_view: bool) -> Callable[[Fraction, int, float, int, int, float], KMeansPlan]:
     """How the rest of a budget is divided, by the columns and by where the cells are."""
     if in_view and d > FEW_AXES:
         return plan_of_view
@@ -142,12 +176,24 @@ def view_cells_an_axis(rows_epsilon: float, axes: int) -> int:
     return wanted
 
 
-def hardness(d: int) -> float:
-    """How much noise a mean of unit vectors in d dimensions meets: sqrt(d (d + 2))."""
-    return math.sqrt(d * (d + 2))
+def hardness(d: int, budget: PureDP | ApproxDP | None = None) -> float:
+    """How much noise a mean of unit vectors in d dimensions meets: its length, times epsilon.
+
+    That is sqrt(d (d + 2)) for pure noise. With a delta it may be less: that of Gaussian noise, for
+    which means have the whole budget together.
+
+    Parameters
+    ----------
+    budget
+        The whole budget for one row; left out, there is no delta.
+    """
+    pure = math.sqrt(d * (d + 2))
+    if not isinstance(budget, ApproxDP):
+        return pure
+    return min(pure, math.sqrt(d) * Gaussian(budget, 1).deviation(d) * float(budget.epsilon))
 
 
-def strength(n_rows: int, epsilon: float, d: int, k: int) -> float:
+def strength(n_rows: int, epsilon: float, d: int, k: int, hard: float | None = None) -> float:
     """How far a cluster of average size stands out of the noise; below 4 nothing does well.
 
     Parameters
@@ -160,16 +206,18 @@ def strength(n_rows: int, epsilon: float, d: int, k: int) -> float:
         The number of columns.
     k
         The number of clusters.
+    hard
+        What ``hardness`` gives for the budget, if that has a delta.
 
     Examples
     --------
     >>> strength(20_000, 1.0, 2, 4) > strength(20_000, 0.1, 2, 4)
     True
     """
-    return n_rows * epsilon / (k * hardness(d))
+    return n_rows * epsilon / (k * (hard or hardness(d)))
 
 
-def own_quantile(rows_epsilon: float, d: int, k: int) -> Fraction | None:
+def own_quantile(rows_epsilon: float, d: int, k: int, hard: float | None = None) -> Fraction | None:
     """Which part of its rows each cluster's own radius is to hold; None where rows are too few.
 
     Twice the radius is twice the noise; rows beyond it count less, and the mean is off by that. So
@@ -177,11 +225,11 @@ def own_quantile(rows_epsilon: float, d: int, k: int) -> Fraction | None:
     """
     if rows_epsilon < _MANY * k:
         return None
-    beyond = min(max(60 * k * hardness(d) / rows_epsilon, 1 / 16), 1 / 2)
+    beyond = min(max(60 * k * (hard or hardness(d)) / rows_epsilon, 1 / 16), 1 / 2)
     return 1 - Fraction(round(16 * beyond), 16)
 
 
-def location_share(n_rows: int, epsilon: float, d: int) -> Fraction:
+def location_share(n_rows: int, epsilon: float, d: int, hard: float | None = None) -> Fraction:
     """What finding the rows' middle and spread may cost.
 
     In few columns cells of the box will do, unless it is much wider than the rows: where these are
@@ -192,7 +240,7 @@ def location_share(n_rows: int, epsilon: float, d: int) -> Fraction:
         return Fraction(8, 100) if n_rows * epsilon >= _MANY else Fraction(0)
     if n_rows * epsilon < _TOO_FEW:
         return Fraction(0)
-    wanted = min(0.25, 5 * hardness(d) / (n_rows * epsilon))
+    wanted = min(0.25, 5 * (hard or hardness(d)) / (n_rows * epsilon))
     return max(Fraction(6, 100), rational(wanted))
 
 
@@ -216,46 +264,54 @@ def cells_alone(left: Fraction, axes: int) -> KMeansPlan:
     return KMeansPlan(axes, left, Fraction(0), 0, (), 0)
 
 
-def cells_then_step(left: Fraction, n_rows: int, epsilon: float, d: int, k: int) -> KMeansPlan:
+def cells_then_step(
+    left: Fraction, n_rows: int, epsilon: float, d: int, k: int, hard: float | None = None
+) -> KMeansPlan:
     """Cells of the box itself, and one step where it will pay.
 
     Parameters
     ----------
     n_rows, epsilon, d, k
         Released or public number of rows, the whole budget for one row, columns, clusters.
+    hard
+        The ``hardness`` of the whole budget; left out, there is no delta.
     """
     # Measured: where a step's noise would be large beside that of the cells, they take it all.
-    stands_out = strength(n_rows, epsilon * float(left) * 0.27, d, k)
+    stands_out = strength(n_rows, epsilon * float(left) * 0.27, d, k, hard)
     if stands_out < (12 if d < 4 else 4):
         return cells_alone(left, d)
     cells = left * Fraction(6, 10)
-    quantile = own_quantile(n_rows * epsilon, d, k)
+    quantile = own_quantile(n_rows * epsilon, d, k, hard)
     # Cells of three and more columns are so wide that a second step, from nearer, pays early.
     steps = _last_steps(left - cells, quantile, twice=d >= 3 and stands_out > _TWICE)
     return KMeansPlan(d, cells, Fraction(0), 0, steps, k, quantile)
 
 
-def steps_alone(n_rows: int, epsilon: float, d: int, k: int) -> KMeansPlan:
+def steps_alone(
+    n_rows: int, epsilon: float, d: int, k: int, hard: float | None = None
+) -> KMeansPlan:
     """All of a budget goes to steps, from centres that are public.
 
     Parameters
     ----------
-    n_rows, epsilon, d, k
+    n_rows, epsilon, d, k, hard
         As in ``cells_then_step``, the budget being that of the steps.
     """
-    quantile = own_quantile(n_rows * epsilon, d, k)
-    twice = strength(n_rows, epsilon, d, k) > _TWICE
+    quantile = own_quantile(n_rows * epsilon, d, k, hard)
+    twice = strength(n_rows, epsilon, d, k, hard) > _TWICE
     return KMeansPlan(
         d, Fraction(0), Fraction(0), 0, _last_steps(Fraction(1), quantile, twice), k, quantile
     )
 
 
-def plan_of_view(left: Fraction, n_rows: int, epsilon: float, d: int, k: int) -> KMeansPlan:
+def plan_of_view(
+    left: Fraction, n_rows: int, epsilon: float, d: int, k: int, hard: float | None = None
+) -> KMeansPlan:
     """Cells of a view, small clusters if rows are many enough, and last steps.
 
     Parameters
     ----------
-    left, n_rows, epsilon, d, k
+    left, n_rows, epsilon, d, k, hard
         As in ``cells_then_step``.
     """
     axes = view_axes(n_rows, epsilon, d)
@@ -263,17 +319,20 @@ def plan_of_view(left: Fraction, n_rows: int, epsilon: float, d: int, k: int) ->
     micro = left * (Fraction(30, 100) if shadow else Fraction(35, 100))
     rows_epsilon = n_rows * epsilon * float(micro - _RADIUS)  # of the micro step
     most = 3 * k if shadow else 4 * k  # a shadow tells fewer of them apart
-    small = min(most, int(rows_epsilon * math.sqrt(0.1 if shadow else 0.06) / hardness(d)))
+    hard = hard or hardness(d)
+    small = min(most, int(rows_epsilon * math.sqrt(0.1 if shadow else 0.06) / hard))
     if 2 * small < 3 * k:
-        return _without_micro(left, axes, n_rows * epsilon, d, k)
+        return _without_micro(left, axes, n_rows * epsilon, k, hard)
     cells = left * (Fraction(20, 100) if shadow else Fraction(30, 100))
-    quantile = own_quantile(n_rows * epsilon, d, k)
+    quantile = own_quantile(n_rows * epsilon, d, k, hard)
     # Means of clusters seen in a shadow are far from their rows: a second step, nearer, pays.
     steps = _last_steps(left - cells - micro, quantile, twice=shadow)
     return KMeansPlan(axes, cells, micro, small, steps, k, quantile)
 
 
-def plan_of_small_view(left: Fraction, n_rows: int, epsilon: float, d: int, k: int) -> KMeansPlan:
+def plan_of_small_view(
+    left: Fraction, n_rows: int, epsilon: float, d: int, k: int, hard: float | None = None
+) -> KMeansPlan:
     """Cells of the part of a box in which the rows lie, in few columns.
 
     Cells of a view that is a little too wide hold two groups each, and noise in empty ones draws
@@ -281,12 +340,12 @@ def plan_of_small_view(left: Fraction, n_rows: int, epsilon: float, d: int, k: i
 
     Parameters
     ----------
-    left, n_rows, epsilon, d, k
+    left, n_rows, epsilon, d, k, hard
         As in ``cells_then_step``.
     """
-    plan = plan_of_view(left, n_rows, epsilon, d, k)
+    plan = plan_of_view(left, n_rows, epsilon, d, k, hard)
     if not plan.micro_clusters:
-        return cells_then_step(left, n_rows, epsilon, d, k)
+        return cells_then_step(left, n_rows, epsilon, d, k, hard)
     rest = sum(plan.last_steps, Fraction(0))
     return replace(plan, last_steps=_last_steps(rest, plan.quantile, twice=True))
 
@@ -305,13 +364,15 @@ def _last_steps(
     return (share * Fraction(4, 10), share * Fraction(6, 10))
 
 
-def _without_micro(left: Fraction, axes: int, rows_epsilon: float, d: int, k: int) -> KMeansPlan:
+def _without_micro(
+    left: Fraction, axes: int, rows_epsilon: float, k: int, hard: float
+) -> KMeansPlan:
     # Half of the budget makes cells good, where they are more than halves of each axis.
     half = left / 2
     is_fine = view_cells_an_axis(rows_epsilon * float(half), axes) > 2
     cells = half if is_fine else left * Fraction(30, 100)
     step = left - cells
-    stand_out = int(rows_epsilon * float(step - _RADIUS) * math.sqrt(0.3) / hardness(d))
+    stand_out = int(rows_epsilon * float(step - _RADIUS) * math.sqrt(0.3) / hard)
     return KMeansPlan(axes, cells, Fraction(0), 0, (step,), min(max(stand_out, 1), k))
 
 

@@ -18,12 +18,11 @@ from shoal.cluster.kmeans._kernels import (
     ring_edges,
 )
 from shoal.cluster.kmeans._noisy_best import NoisyBest
-from shoal.cluster.kmeans._plan import KMeansPlan, Step
+from shoal.cluster.kmeans._plan import Step
 from shoal.cluster.totals import CHANCE, NoiseSum
 from shoal.domain import View
 from shoal.estimator import Spending
 from shoal.mechanisms import Gaussian, KNorm
-from shoal.privacy import ApproxDP, PureDP
 
 MOST = Fraction(5, 8)  # of the rows
 _HALVED_AXES = 4  # of a view: far groups that one small cluster has together lie apart in it
@@ -167,12 +166,7 @@ def read_rings(
 
 
 def take_step(
-    spending: Spending,
-    plan: KMeansPlan,
-    step: Step,
-    rings: Rings,
-    guess: float,
-    errors: Floats | None,
+    spending: Spending, step: Step, rings: Rings, guess: float, errors: Floats | None
 ) -> Means:
     """Draw radii that hold a part of the rows, then the noisy means within them.
 
@@ -184,8 +178,7 @@ def take_step(
     radii = draw_radii(rings, spending, step, guess, errors)
     if step.finds_far_rows:
         rings, radii = rings.split(radii)
-    for_means = spending.share(step.means, delta=step.means / plan.means)
-    return move_to_means(rings, radii, for_means, of=f"means of {step.name}")
+    return move_to_means(rings, radii, spending.share(step.means), of=f"means of {step.name}")
 
 
 def draw_radii(
@@ -287,12 +280,12 @@ def move_to_means(
     Parameters
     ----------
     spending
-        What pays for it. A budget with a delta buys Gaussian noise where that is less.
+        What pays for it, and for Gaussian noise where the page has a budget for that.
     entry
         What a row adds to its cluster's size, while its offset adds a length of 1 at most.
     """
     unit, d = int(LATTICE * entry), rings.centers.shape[1]
-    noise = _noise(spending.budget, longest_move(d, unit), d + 1)  # [P3]
+    noise = _noise(spending, longest_move(d, unit))  # [P3]
     picks = np.broadcast_to(picks, rings.k)
     noisy = spending.release(noise, rings.clipped(picks, unit), of=of)  # [P4] empty ones too
     moved = _moved(rings, noisy, noise.deviation(d + 1), clip_radius(picks, rings.reach), unit)
@@ -318,13 +311,11 @@ def candidate_radii(reach: float) -> Floats:
     return reach * 2.0 ** (-np.arange(CANDIDATES) / 2)
 
 
-def _noise(budget: PureDP | ApproxDP, sensitivity: int, axes: int) -> KNorm | Gaussian:
-    """The least noise that the budget pays for; in few axes that does without the delta."""
-    pure = KNorm(PureDP(budget.epsilon), sensitivity)
-    if isinstance(budget, PureDP):
-        return pure
-    gaussian = Gaussian(budget, sensitivity)
-    return gaussian if gaussian.deviation(axes) < pure.deviation(axes) else pure
+def _noise(spending: Spending, sensitivity: int) -> KNorm | Gaussian:
+    """The noise that a share pays for: Gaussian where the page has a budget for it."""
+    if spending.gaussian is None:
+        return KNorm(spending.budget, sensitivity)
+    return Gaussian(spending.gaussian_share, sensitivity)  # [P7]
 
 
 def _in_sizes(noise: KNorm | Gaussian, axes: int) -> NoiseSum:
