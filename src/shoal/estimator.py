@@ -593,7 +593,8 @@ class Spending:
     def gaussian_left(self) -> Fraction:
         """What Gaussian releases have not taken yet of the budget they share, of this epsilon."""
         assert self.gaussian is not None
-        return self.page.gaussian_left * self.gaussian.epsilon / self.budget.epsilon
+        left: Fraction = self.page.gaussian_left * self.gaussian.epsilon / self.budget.epsilon
+        return left
 
     def after(self, count: RowCount) -> "Spending":
         """Return what is left once the rows were counted, with their number set."""

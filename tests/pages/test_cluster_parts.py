@@ -62,3 +62,8 @@ def test_people_are_counted_only_where_each_is_known_and_has_one_row():
 def test_values_may_be_left_out():
     result = Result("x", PureDP(1), released={name: Released(name) for name in "abc"})
     assert list(without_values(result, "a", "c").released) == ["b"]
+
+
+def test_a_page_says_that_noisy_means_share_a_delta_only_where_one_was_spent():
+    for promise, said in ((ApproxDP(1, 1e-6), True), (ApproxDP(1, 0), False), (PureDP(1), False)):
+        assert ("share ε and δ" in release_settings(BOX, promise, None)["noise"]) is said

@@ -122,6 +122,12 @@ def _kmeans_replays() -> dict[str, Settings]:
             "domain": people,
             **steps,
         },
+        "with a delta, public rows": {
+            "privacy": ApproxDP(Fraction(1), delta),
+            "domain": forty,
+            "init": ((0.2,) * 40, (0.5,) * 40, (0.8,) * 40),
+            **steps,
+        },
     }
 
 

@@ -37,9 +37,13 @@ def release_settings(
         Who publishes it; None leaves it out.
     """
     source = "from a seed" if guarantee.simulation else "cryptographic source"
+    has_delta = isinstance(guarantee, ApproxDP) and guarantee.delta
+    means = (
+        "; noisy means together are one Gaussian release, and share ε and δ" if has_delta else ""
+    )
     shared = {
         "holder": "the holder of the table, and nobody else",
-        "noise": f"on whole numbers, {source}",
+        "noise": f"on whole numbers, {source}{means}",
     }
     if box is not None:
         shared["bounds"] = f"{bounds_origin(box)}: {bounds_text(box)}"

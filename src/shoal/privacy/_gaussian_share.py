@@ -115,7 +115,7 @@ class PageTotal:
         """Return what will have been spent after a release; refuse if that is too much."""
         if isinstance(more, GaussianShare):
             return self._after_part(more, budget)
-        if self.gaussian is not None and getattr(more, "delta", 0):  # [P4]
+        if self.gaussian is not None and isinstance(more, ApproxDP) and more.delta:  # [P4]
             raise PromiseExceeded(
                 f"Gaussian releases of this page share {self.gaussian.whole}; this one has a "
                 "delta of its own.",

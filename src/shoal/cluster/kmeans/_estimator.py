@@ -89,9 +89,9 @@ class PrivateKMeans(CentroidClusterer):
     epsilon
         The budget of one ``fit``, short for ``privacy=PureDP(epsilon)``; the publisher's to defend.
     privacy
-        The whole promise, where more than epsilon is to be said. ``ApproxDP(1, 1e-8)`` lets the
-        steps take Gaussian noise where that is less: from about 14 columns on for a delta of 1e-6,
-        30 for 1e-10. Give one of the two.
+        The whole promise, where more than epsilon is to be said. ``ApproxDP(1, 1e-6)`` lets all
+        noisy means share one Gaussian budget where that is less noise: from 6 to 14 columns on, by
+        the number of steps; for a delta of 1e-10 from 13 to 30. Give one of the two.
     domain
         Public bounds, to which rows are moved; a schema also says whose each row is. Every column
         counts by the width of its bounds. 256 columns at most.
