@@ -12,7 +12,7 @@ from shoal.jobs._clustering import (
     parse_groups,
     public_rows,
 )
-from shoal.privacy import PureDP
+from shoal.privacy import ApproxDP, PureDP
 
 BOX = Box(age=(0, 110))
 
@@ -118,6 +118,11 @@ def test_k_prototypes_are_built_with_what_was_asked():
     assert options.work["domain"] == options.schema.to_dict()
 
 
+def test_k_prototypes_take_a_delta():
+    options = Options("prototypes", "1", None, range(3, 4), delta="1e-9", schema=Schema.of_box(BOX))
+    assert METHODS["prototypes"].build(options).privacy == ApproxDP(1, "1e-9")
+
+
 def test_k_prototypes_choose_within_a_range():
     options = ClusterOptions("prototypes", "1", None, range(2, 5), schema=Schema.of_box(BOX))
     assert METHODS["prototypes"].build(options).n_clusters == range(2, 5)
@@ -125,7 +130,7 @@ def test_k_prototypes_choose_within_a_range():
 
 @pytest.mark.parametrize(
     "more",
-    [{"delta": "1e-9"}, {"choose": "gap"}, {"n_clusters": None}],
+    [{"choose": "gap"}, {"n_clusters": None}],
 )
 def test_options_that_k_prototypes_cannot_take_are_refused(more):
     given = {"n_clusters": range(3, 4), "schema": Schema.of_box(BOX)} | more

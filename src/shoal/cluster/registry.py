@@ -198,6 +198,12 @@ def _prototypes_replays() -> dict[str, Settings]:
         "one step": {"n_public": 1000, **usual},
         "small groups": {"n_public": _PUBLIC_ROWS, **usual},
         "a row replaced": {"n_public": _PUBLIC_ROWS, **replaced, **usual},
+        "with a delta": {
+            "n_public": _PUBLIC_ROWS,
+            # In so few columns noise with a smaller delta would be more than without.
+            "privacy": ApproxDP(Fraction(1), Fraction(1, 1000)),
+            **usual,
+        },
     }
 
 

@@ -322,12 +322,10 @@ def build_prototypes(options: ClusterOptions) -> Any:
             _WAVES_ALONE,
             sentence("Leave them out; {method:wave} is for numbers."),
         )
-    if options.delta is not None or options.choose not in (None, "simulation"):
+    if options.choose not in (None, "simulation"):
         raise InvalidSetting(
-            sentence(
-                "Groups in a table with categories take no {delta}, and no {choose} but simulation."
-            ),
-            "Leave them out.",
+            sentence("Groups in a table with categories take no {choose} but simulation."),
+            "Leave it out.",
         )
     if options.n_clusters is None:
         raise InvalidSetting(

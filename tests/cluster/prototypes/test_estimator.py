@@ -219,6 +219,47 @@ def test_a_public_choice_says_what_unknown_and_missing_values_become():
     assert missing == pytest.approx([0.75, 0.25], abs=0.1)
 
 
-def test_a_delta_is_refused_since_the_promise_is_pure():
-    with pytest.raises(InvalidSetting, match="PureDP"):
-        fitted(epsilon=None, privacy=ApproxDP(1, "1e-6"))
+class WatchedLedger(Ledger):
+    """Keeps the page it opened last."""
+
+    def open(self, promise, **texts):
+        self.page = super().open(promise, **texts)
+        return self.page
+
+
+WIDE = Schema.of(
+    {"version": 1, "columns": {f"c{i}": {"values": ["a", "b", "c", "d"]} for i in range(30)}}
+)
+
+
+def wide_rows(n):
+    rng = np.random.default_rng(4)
+    groups = rng.integers(2, size=n)
+    draws = {
+        name: np.where(rng.random(n) < 0.8, groups, rng.integers(4, size=n))
+        for name in WIDE.columns
+    }
+    return {name: [("a", "b", "c", "d")[i] for i in codes] for name, codes in draws.items()}
+
+
+@pytest.mark.parametrize(("n", "level"), [(2_000, 0), (40_000, 2)])
+def test_measurements_of_groups_take_all_of_the_gaussian_budget_they_share(n, level):
+    ledger, promise = WatchedLedger(), ApproxDP(1, "1e-6")
+    settings = {"domain": WIDE, "n_synthetic": 500, "n_init": 2, "random_state": 3}
+    model = PrivateKPrototypes(2, privacy=promise, ledger=ledger, **settings).fit(wide_rows(n))
+    assert model.level_ == level
+    assert model.guarantee_ == promise.simulated()
+    assert ledger.page.gaussian_left == 0
+    assert model.profiles_.measured
+
+
+def test_a_delta_that_would_buy_more_noise_is_not_spent():
+    model = fitted(epsilon=None, privacy=ApproxDP(1, "1e-30"))
+    assert model.guarantee_.delta == 0
+
+
+def test_a_delta_that_no_release_could_use_costs_nothing():
+    ledger = Ledger()
+    with pytest.raises(InvalidBudget):
+        fitted(epsilon=None, privacy=ApproxDP(1, 0), ledger=ledger)
+    assert ledger.totals() == []

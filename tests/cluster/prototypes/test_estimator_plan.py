@@ -5,6 +5,7 @@ import pytest
 from shoal.cluster.prototypes._estimator import make_plan
 from shoal.domain import Schema
 from shoal.estimator import MIXED_ROW_COUNT_SHARE
+from shoal.privacy import PureDP
 from shoal.synopsis.mixed._columns import mixed_columns
 
 COLUMNS = mixed_columns(
@@ -19,19 +20,19 @@ COLUMNS = mixed_columns(
 
 
 def level(n_rows, epsilon=1.0, k=4):
-    return make_plan(COLUMNS, n_rows, epsilon, k, Fraction(0)).level
+    return make_plan(COLUMNS, n_rows, PureDP(epsilon), k, Fraction(0)).level
 
 
 @pytest.mark.parametrize("n_rows", [1, 100, 500, 3_000, 10_000, 10**6])
 @pytest.mark.parametrize("k", [1, 4, 50])
 def test_shares_add_up_to_the_budget(n_rows, k):
-    plan = make_plan(COLUMNS, n_rows, 1.0, k, Fraction(0))
+    plan = make_plan(COLUMNS, n_rows, PureDP(1), k, Fraction(0))
     spent = plan.model + plan.small_groups + plan.move + plan.profile
     assert spent + MIXED_ROW_COUNT_SHARE == 1
 
 
 def test_a_public_number_of_rows_leaves_more_for_the_model():
-    plan = make_plan(COLUMNS, 10**6, 1.0, 4, MIXED_ROW_COUNT_SHARE)
+    plan = make_plan(COLUMNS, 10**6, PureDP(1), 4, MIXED_ROW_COUNT_SHARE)
     assert plan.model + plan.small_groups + plan.move + plan.profile == 1
 
 

@@ -5,9 +5,9 @@ import pytest
 
 from shoal.estimator import Spending
 from shoal.mechanisms import Geometric
-from shoal.privacy import Ledger, PureDP
+from shoal.privacy import ApproxDP, Ledger, PureDP
 from shoal.randomness import Randomness
-from shoal.synopsis.mixed._block_release import Blocks
+from shoal.synopsis.mixed._block_release import Blocks, square_root
 
 ADULT = Blocks((1, 1, 1, 1, 1, 5, 6, 7, 9, 15), (1, 2**16, 2**16, 2**16, 1, 1, 1, 1, 1, 1))
 
@@ -61,3 +61,23 @@ def test_a_row_loses_the_budget_over_all_groups_and_no_more():
 
 def test_a_block_alone_has_geometric_noise():
     assert isinstance(Blocks((7,), (1,))._noise(PureDP(1), (0,)), Geometric)
+
+
+def test_gaussian_blocks_have_one_deviation_in_their_sensitivities_and_take_the_whole_part():
+    blocks = Blocks((1, 1, 1, 4), (1, 1000, 1000, 1))
+    page = Ledger().open(ApproxDP(1, 1e-6), by="test")
+    spending = Spending(None, page, page.budget, Randomness(1)).with_gaussian(Fraction(1))
+    half = spending.share(Fraction(1, 2))
+    noisy = blocks.release(half, np.zeros((4_000, 7), dtype=np.int64), of="sums")
+    expected = blocks.deviations(half.epsilon, half.gaussian_share)
+    seen = noisy.std(axis=0) / np.array([1, 1000, 1000, 1, 1, 1, 1])
+    assert seen == pytest.approx(expected, rel=0.06)
+    assert page.gaussian_left == Fraction(1, 2)
+    assert blocks.draw(0.5, 4_000, np.random.default_rng(1), half.gaussian_share).std(
+        axis=0
+    ) == pytest.approx(expected, rel=0.06)
+
+
+@pytest.mark.parametrize("number", [1, 2, 9, 60])
+def test_roots_of_numbers_of_blocks_are_rounded_up(number):
+    assert number <= square_root(number) ** 2 < number + Fraction(1, 2**24)

@@ -10,11 +10,12 @@ import numpy as np
 from sklearn.base import TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
+from shoal.arrays import Floats
 from shoal.cluster._computed_once import ComputedOnce
 from shoal.cluster._groups_display import GroupsMixin
 from shoal.cluster.choose._cost_curve import CostCurve
 from shoal.cluster.figures import profile_of_group
-from shoal.cluster.kmeans._settings import cluster_numbers
+from shoal.cluster.kmeans._settings import check_delta, cluster_numbers
 from shoal.cluster.model_folder import save_model
 from shoal.cluster.prototypes._measure import (
     Assignment,
@@ -45,7 +46,8 @@ from shoal.errors import InvalidSetting
 from shoal.estimator import MIXED_ROW_COUNT_SHARE, RowCount, Spending, promise_to_settings
 from shoal.figures import Figure
 from shoal.mechanisms import Geometric
-from shoal.privacy import LedgerOrPath, Public, PureDP, Released, Result, whole_number
+from shoal.privacy import ApproxDP, LedgerOrPath, Public, PureDP, Released, Result, whole_number
+from shoal.privacy._exact import whole_number
 from shoal.randomness import Seed
 from shoal.synopsis.mixed import MixedColumns, MixedEstimator, MixedSynopsis, read_counts
 
@@ -73,8 +75,8 @@ class PrivateKPrototypes(
 
     Guarantee
     ---------
-    :math:`\varepsilon`-DP when a row is added or removed, or as ``privacy`` and the schema say. See
-    ``estimator.proof.md``.
+    :math:`\varepsilon`-DP when a row is added or removed, or as ``privacy`` and the schema say;
+    with ``privacy=ApproxDP(...)``, :math:`(\varepsilon, \delta)`-DP. See ``estimator.proof.md``.
 
     Parameters
     ----------
@@ -84,7 +86,9 @@ class PrivateKPrototypes(
     epsilon
         The budget of one ``fit``, short for ``privacy=PureDP(epsilon)``; the publisher's to defend.
     privacy
-        The whole promise, where more than epsilon is to be said. Give one of the two.
+        The whole promise, where more than epsilon is to be said. ``ApproxDP(1, 1e-6)`` lets the
+        measurements of groups share one Gaussian budget where that is less noise. Give one of the
+        two.
     domain
         A schema: bounds of numbers, lists of categories, levels in their order, what missing values
         become, the weight of each column, whose each row is. Never read it off the rows.
@@ -142,13 +146,14 @@ class PrivateKPrototypes(
     cost_curve_: CostCurve | None = None
 
     _made_by_fit = "synopsis_"
+    _promises = (PureDP, ApproxDP)
 
     def __init__(
         self,
         n_clusters: int | Sequence[int] = 8,
         *,
         epsilon: Any = None,
-        privacy: PureDP | None = None,
+        privacy: PureDP | ApproxDP | None = None,
         domain: Schema | None = None,
         n_init: int = 10,
         n_synthetic: int = 6000,
@@ -186,6 +191,7 @@ class PrivateKPrototypes(
     def spend(self, spending: Spending) -> Self:
         """Do the work of ``fit`` on somebody's page, for this share of its budget."""
         candidates, columns, rng = self._checked_settings(), self.columns, spending.rng.compute
+        check_delta(spending.budget)
         domain = self.domain
         assert isinstance(domain, Schema)
 
@@ -194,12 +200,13 @@ class PrivateKPrototypes(
         row_count = self._count_rows(spending, MIXED_ROW_COUNT_SHARE)  # [P1]
         n_rows, spare = row_count.value, MIXED_ROW_COUNT_SHARE - row_count.cost
         spending = replace(spending, n_rows=n_rows)
-        plan = make_plan(columns, n_rows, spending.epsilon, candidates[-1], spare)  # [P2]
+        plan = make_plan(columns, n_rows, spending.budget, candidates[-1], spare)  # [P2]
 
         # 2. A tree of noisy tables, and synthetic rows of it: searching there is free.
         synopsis = MixedSynopsis(domain=domain, n_public=self.n_public)
         self.synopsis_ = synopsis.spend_counts(spending.share(plan.model), counts)  # [P3]
         self.synopsis_.guarantee_ = spending.budget.simulated(spending.rng.noise.simulation)
+        spending = share_gaussian(spending, plan, columns)  # [P7] the tables are pure
         k = self._choose_k(candidates, rng)
         numbers, codes = self.synopsis_.synthetic_rows(max(self.n_synthetic, k), rng)
         rows = MixedRows(columns, numbers, codes)
@@ -462,8 +469,22 @@ class BudgetPlan:
         return self.level == "weak"
 
 
+def share_gaussian(spending: Spending, plan: BudgetPlan, columns: MixedColumns) -> Spending:
+    """Fix the budget that all measurements of groups share, if a delta makes their noise less.
+
+    The largest share gains least by it, so it decides.
+    """
+    if not isinstance(spending.budget, ApproxDP) or plan.sizes_only:
+        return spending
+    shares = (plan.small_groups, plan.move, plan.profile)
+    shared, blocks = spending.with_gaussian(sum(shares, Fraction(0))), group_blocks(columns)
+    largest = shared.share(max(shares))
+    pure = _mean_deviation(blocks.deviations(largest.epsilon))
+    return shared if blocks.gaussian_deviation(largest.gaussian_share) < pure else spending
+
+
 def make_plan(
-    columns: MixedColumns, n_rows: int, epsilon: float, k: int, spare: Fraction
+    columns: MixedColumns, n_rows: int, budget: PureDP | ApproxDP, k: int, spare: Fraction
 ) -> BudgetPlan:
     """Return the plan for so many rows.
 
@@ -472,7 +493,10 @@ def make_plan(
     spare
         The share that counting rows did not cost; it goes to the model.
     """
-    noise = float(np.sqrt(np.mean(group_blocks(columns).deviations(1.0) ** 2)))
+    blocks, epsilon = group_blocks(columns), float(budget.epsilon)
+    noise = _mean_deviation(blocks.deviations(1.0))
+    if isinstance(budget, ApproxDP):
+        noise = min(noise, epsilon * blocks.gaussian_deviation(budget))
 
     def strength(groups: int, share: float) -> float:
         """A mean group over the noise of one count."""
@@ -485,6 +509,10 @@ def make_plan(
     if strength(k, 0.25) >= _PROFILE_FROM:
         return BudgetPlan(0, _percent(73) + spare, _percent(0), _percent(0), _percent(25))
     return BudgetPlan("weak", _percent(88) + spare, _percent(0), _percent(0), _percent(10))
+
+
+def _mean_deviation(deviations: Floats) -> float:
+    return float(np.sqrt(np.mean(deviations**2)))
 
 
 def _percent(number: int) -> Fraction:

@@ -16,7 +16,11 @@ from shoal.cluster.prototypes._mixed_rows import MISMATCH, Prototypes
 from shoal.domain import Schema
 from shoal.engine import Block, Rows
 from shoal.estimator import Spending
+from shoal.privacy import GaussianShare
 from shoal.synopsis.mixed import LATTICE, Blocks, MixedColumns, mixed_columns, norm_sub
+from shoal.synopsis.mixed._block_release import Blocks
+from shoal.synopsis.mixed._columns import LATTICE, MixedColumns, mixed_columns
+from shoal.synopsis.mixed._tree_model import norm_sub
 
 _STEPS = 2**24  # costs are added in whole steps
 _CHUNK = 8192  # rows worked on at a time, so that costs stay in the cache
@@ -214,17 +218,20 @@ class NoisyMeasurements:
         What they cost.
     reach
         What the sums of numbers are multiples of.
+    gaussian
+        The part of a budget that Gaussian releases share, if it was that which paid.
     """
 
     columns: MixedColumns
     vectors: Integers
     epsilon: float
     reach: Floats
+    gaussian: GaussianShare | None = None
 
     @cached_property
     def deviations(self) -> Floats:
         """The standard deviation of each coordinate, in rows or units of a number."""
-        return group_blocks(self.columns).deviations(self.epsilon)
+        return group_blocks(self.columns).deviations(self.epsilon, self.gaussian)
 
     @cached_property
     def places(self) -> list[slice]:
@@ -317,4 +324,5 @@ def measure(
     columns = mixed_columns(domain)
     noisy = group_blocks(columns).release(spending, exact, of=of)  # [P2]
     scale = np.ones(len(columns.numbers)) if reach is None else reach
-    return NoisyMeasurements(columns, noisy, spending.epsilon, scale)
+    gaussian = None if spending.gaussian is None else spending.gaussian_share
+    return NoisyMeasurements(columns, noisy, spending.epsilon, scale, gaussian)

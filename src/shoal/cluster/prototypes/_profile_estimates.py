@@ -90,7 +90,7 @@ class NoiseQuantiles:
         self._measured = measured
         rng = np.random.default_rng(NOISE_SEED)
         blocks = group_blocks(measured.columns)
-        self._noise = blocks.draw(measured.epsilon, DRAWS, rng)
+        self._noise = blocks.draw(measured.epsilon, DRAWS, rng, measured.gaussian)
         self._size_noise = self._noise @ measured.size_weights
 
     def size_noise(self, groups: int) -> Floats:

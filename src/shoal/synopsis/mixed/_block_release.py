@@ -9,7 +9,8 @@ import numpy as np
 
 from shoal.arrays import Floats, Integers
 from shoal.estimator import Spending
-from shoal.mechanisms import Geometric, ProductNorm
+from shoal.mechanisms import Gaussian, Geometric, ProductNorm
+from shoal.privacy import ApproxDP, GaussianShare
 
 _PARTS = 10_000  # shares of a budget are whole numbers of these
 
@@ -45,16 +46,29 @@ class Blocks:
         value
             Whole numbers; the last axis holds the blocks, one after the other.
         """
-        noisy, groups = np.empty_like(value), self._groups()
+        is_gaussian = spending.gaussian is not None
+        noisy, groups = np.empty_like(value), self._alike() if is_gaussian else self._groups()
         for number, (group, share) in enumerate(groups, start=1):  # [P2] shares add up to 1
-            places = self._coordinates(group)
+            places, paid = self._coordinates(group), spending.share(share)
             part = f"{of}, part {number} of {len(groups)}" if len(groups) > 1 else of
-            noise = self._noise(spending.share(share).budget, group)
+            noise = self._gaussian(paid, group) if is_gaussian else self._noise(paid.budget, group)
             noisy[..., places] = spending.release(noise, value[..., places], of=part)  # [P1]
         return noisy
 
-    def deviations(self, epsilon: float) -> Floats:
-        """Return the standard deviation of each coordinate, in units of its sensitivity."""
+    def gaussian_deviation(self, budget: ApproxDP | GaussianShare) -> float:
+        """Return the deviation of every coordinate with Gaussian noise, in its sensitivities."""
+        return Gaussian(budget, square_root(len(self.sizes))).deviation(self.length)
+
+    def deviations(self, epsilon: float, gaussian: GaussianShare | None = None) -> Floats:
+        """Return the standard deviation of each coordinate, in units of its sensitivity.
+
+        Parameters
+        ----------
+        gaussian
+            The part that paid instead of a pure epsilon.
+        """
+        if gaussian is not None:
+            return np.full(self.length, self.gaussian_deviation(gaussian))
         deviations = np.empty(self.length)
         for group, share in self._groups():
             sizes = [self.sizes[b] for b in group]
@@ -62,8 +76,16 @@ class Blocks:
             deviations[self._coordinates(group)] = np.repeat(each, sizes)
         return deviations
 
-    def draw(self, epsilon: float, n: int, rng: np.random.Generator) -> Floats:
+    def draw(
+        self,
+        epsilon: float,
+        n: int,
+        rng: np.random.Generator,
+        gaussian: GaussianShare | None = None,
+    ) -> Floats:
         """Draw noise in floats, for intervals: it protects nothing."""
+        if gaussian is not None:
+            return rng.normal(0, self.gaussian_deviation(gaussian), (n, self.length))
         drawn = np.empty((n, self.length))
         for group, share in self._groups():
             sizes = [self.sizes[b] for b in group]
@@ -79,6 +101,23 @@ class Blocks:
             return Geometric(budget, moves[0])  # type: ignore[arg-type]
         return ProductNorm(budget, sizes, moves)  # type: ignore[arg-type]
 
+    def _gaussian(self, spending: Spending, group: tuple[int, ...]) -> Gaussian:
+        """Return noise for blocks of one sensitivity: a row moves each by at most that."""
+        move = self.sensitivities[group[0]]
+        return Gaussian(spending.gaussian_share, move * square_root(len(group)))  # [P3]
+
+    def _alike(self) -> list[tuple[tuple[int, ...], Fraction]]:
+        """Return blocks of equal sensitivity, and the share of each such group: that of its size.
+
+        So every coordinate has the same deviation, in its sensitivities.
+        """
+        blocks = range(len(self.sizes))
+        groups = [
+            tuple(b for b in blocks if self.sensitivities[b] == move)
+            for move in sorted(set(self.sensitivities))
+        ]
+        return [(group, Fraction(len(group), len(self.sizes))) for group in groups]
+
     def _coordinates(self, group: tuple[int, ...]) -> Integers:
         ends = np.cumsum([0, *self.sizes])
         return np.concatenate([np.arange(ends[b], ends[b + 1]) for b in group])
@@ -92,6 +131,11 @@ class Blocks:
         parts = [max(1, math.floor(_PARTS * root / sum(roots))) for root in roots[:-1]]
         shares = [Fraction(part, _PARTS) for part in parts]
         return list(zip(groups, [*shares, 1 - sum(shares, Fraction(0))], strict=True))
+
+
+def square_root(number: int) -> Fraction:
+    """Return the root of a whole number, rounded up."""
+    return Fraction(math.isqrt((number << 64) - 1) + 1, 1 << 32)
 
 
 def _variances(sizes: list[int]) -> Floats:
