@@ -95,7 +95,7 @@ def test_in_many_columns_the_delta_is_used_and_in_few_it_is_not():
 def test_a_shared_gaussian_budget_covers_all_rows_of_a_person(neighbours):
     table = {f"x{i}": column for i, column in enumerate(rows_in(900, 40).T)}
     table = pa.table({**table, "who": np.arange(900) // 3})
-    people = Schema.of_box(Box.unit(40), entity="who", max_rows_per_person=2)
+    people = Schema.of_box(Box.unit(40), person="who", max_rows_per_person=2)
     privacy = ApproxDP(8, 1e-6, neighbours=neighbours)
     fitted = PrivateKMeans(3, privacy=privacy, domain=people, random_state=1).fit(table)
     assert fitted.guarantee_ == ApproxDP(8, 1e-6, neighbours=neighbours, rows=2).simulated()
