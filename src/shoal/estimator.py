@@ -42,7 +42,6 @@ from shoal.privacy import (
     exact_text,
     whole_number,
 )
-from shoal.privacy._exact import exact_text, whole_number
 from shoal.privacy.ledger_page import Mechanism, Page
 from shoal.privacy.unkept_ledger import ProcessSumLink, note_clone, unnoted_clones
 from shoal.randomness import Randomness, Seed

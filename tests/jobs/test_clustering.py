@@ -119,7 +119,9 @@ def test_k_prototypes_are_built_with_what_was_asked():
 
 
 def test_k_prototypes_take_a_delta():
-    options = Options("prototypes", "1", None, range(3, 4), delta="1e-9", schema=Schema.of_box(BOX))
+    options = ClusterOptions(
+        "prototypes", "1", None, range(3, 4), delta="1e-9", schema=Schema.of_box(BOX)
+    )
     assert METHODS["prototypes"].build(options).privacy == ApproxDP(1, "1e-9")
 
 

@@ -9,7 +9,7 @@ import numpy as np
 from shoal.arrays import Floats
 from shoal.cluster.figures import cells_of_synopsis, column_pairs
 from shoal.cluster.kmeans import strength
-from shoal.cluster.kmeans._plan import hardness, strength
+from shoal.cluster.kmeans._plan import hardness
 from shoal.cluster.totals import whole_shares
 from shoal.errors import quantity
 from shoal.figures import cell_map

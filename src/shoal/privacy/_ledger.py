@@ -19,7 +19,6 @@ from typing import TYPE_CHECKING, Any, cast
 
 from shoal.errors import BudgetExceeded, InvalidSetting, LimitMismatch, setting, value_text
 from shoal.files import scratch
-from shoal.files._scratch import scratch
 from shoal.privacy._exact import exact_text
 from shoal.privacy._gaussian_share import GaussianShare
 from shoal.privacy._journal import ReleaseRecord, Run, work_digest

@@ -4,7 +4,6 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from shoal.cluster.kmeans._plan import (
 from shoal.cluster.kmeans._location import MEAN
 from shoal.cluster.kmeans._plan import (
     cells_alone,

@@ -16,8 +16,6 @@ from shoal.audit.loss._published import canonical
 from shoal.domain import SparseCounts
 from shoal.errors import InvalidSetting, quantity
 from shoal.mechanisms import Choices, Gaussian, ScoredIntervals, TreeCounts
-from shoal.mechanisms.central._exponential import Choices
-from shoal.mechanisms.central._tree_splits import TreeCounts
 from shoal.privacy import GaussianShare, Guarantee, Ledger
 from shoal.privacy.ledger_page import Page, Part, Parts
 

@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 from shoal.arrays import Floats
 from shoal.cluster._computed_once import ComputedOnce
 from shoal.cluster._groups_display import GroupsMixin
-from shoal.cluster.choose._cost_curve import CostCurve
+from shoal.cluster.choose import CostCurve
 from shoal.cluster.figures import profile_of_group
 from shoal.cluster.kmeans._settings import check_delta, cluster_numbers
 from shoal.cluster.model_folder import save_model
@@ -47,7 +47,6 @@ from shoal.estimator import MIXED_ROW_COUNT_SHARE, RowCount, Spending, promise_t
 from shoal.figures import Figure
 from shoal.mechanisms import Geometric
 from shoal.privacy import ApproxDP, LedgerOrPath, Public, PureDP, Released, Result, whole_number
-from shoal.privacy._exact import whole_number
 from shoal.randomness import Seed
 from shoal.synopsis.mixed import MixedColumns, MixedEstimator, MixedSynopsis, read_counts
 

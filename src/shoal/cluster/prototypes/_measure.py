@@ -18,9 +18,6 @@ from shoal.engine import Block, Rows
 from shoal.estimator import Spending
 from shoal.privacy import GaussianShare
 from shoal.synopsis.mixed import LATTICE, Blocks, MixedColumns, mixed_columns, norm_sub
-from shoal.synopsis.mixed._block_release import Blocks
-from shoal.synopsis.mixed._columns import LATTICE, MixedColumns, mixed_columns
-from shoal.synopsis.mixed._tree_model import norm_sub
 
 _STEPS = 2**24  # costs are added in whole steps
 _CHUNK = 8192  # rows worked on at a time, so that costs stay in the cache

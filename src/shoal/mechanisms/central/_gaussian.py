@@ -12,17 +12,16 @@ from numpy.typing import ArrayLike
 
 from shoal.arrays import Integers
 from shoal.errors import InvalidBudget, InvalidSetting, setting
+from shoal.mechanisms.exact import check_vectors
 from shoal.mechanisms.exact._inversion import decimal_precision
 from shoal.mechanisms.exact._rounded_reals import Interval, rounded_noise
 from shoal.mechanisms.exact._whole_numbers import (
     changed_vectors,
     check_rate,
-    check_vectors,
     clipped_to_62_bits,
     exact_sensitivity,
 )
 from shoal.privacy import ApproxDP, GaussianShare, Number
-from shoal.privacy._exact import Number
 
 # Beyond these the digits that most_delta computes with would run into thousands.
 _LARGEST_EPSILON = 100
