@@ -9,8 +9,10 @@ from collections import Counter
 import pytest
 
 from shoal.collector import _storage as storage
+from shoal.collector import storage
 from shoal.collector._databases import open_store
 from shoal.collector._storage import Arrival, Unavailable
+from shoal.collector.client import LABEL_ROUND
 from shoal.errors import InvalidSetting
 
 CAMPAIGN = b"c" * 16
@@ -177,6 +179,7 @@ def test_a_database_of_the_first_version_is_brought_up_and_keeps_its_sums(databa
     store.accept([Arrival(0, people(2), [1, 1])], 0)
     with store._transaction() as cursor:  # as the first version left it
         cursor.execute("DROP TABLE share")
+        cursor.execute("ALTER TABLE enrolled DROP COLUMN label_of")
         cursor.execute("UPDATE meta SET version = 1")
     store.close()
     store = store_of(database)
@@ -184,7 +187,23 @@ def test_a_database_of_the_first_version_is_brought_up_and_keeps_its_sums(databa
     assert list(store.shares()) == []
     with store._transaction() as cursor:
         cursor.execute("SELECT version FROM meta")
-        assert cursor.fetchone()[0] == storage.VERSION == 2
+        assert cursor.fetchone()[0] == storage.VERSION == 3
+    store.close()
+
+
+@pytest.mark.heavy
+def test_keys_of_the_second_version_still_report_and_are_counted_as_unmarked(database):
+    store, whos = store_of(database, has_tokens=True), people(2)
+    with store._transaction() as cursor:  # as the second version left it
+        cursor.execute("ALTER TABLE enrolled DROP COLUMN label_of")
+        rows = [(who,) for who in whos]
+        cursor.executemany(store._sql("INSERT INTO enrolled (who) VALUES (?)"), rows)
+        cursor.execute("UPDATE meta SET version = 2")
+    store.close()
+    store = store_of(database, has_tokens=True)
+    assert store.unmarked_keys() == 2
+    assert store.accept([Arrival(0, whos[:1], [1])], 0)[0].accepted == 1
+    assert store.accept([Arrival(LABEL_ROUND, whos[1:], [1])], 0)[0].accepted == 1
     store.close()
 
 

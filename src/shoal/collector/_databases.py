@@ -60,10 +60,10 @@ class SqliteStore(Store):
         cursor.execute("INSERT OR IGNORE INTO seen VALUES (?)", (who,))
         return bool(cursor.rowcount == 1)
 
-    def _enrolled(self, cursor: Any, whos: Sequence[bytes]) -> int:
+    def _enrolled(self, cursor: Any, whos: Sequence[bytes], purpose: str) -> int:
         marks = ", ".join("?" * len(whos))
-        select = f"SELECT COUNT(*) FROM enrolled WHERE revoked = 0 AND who IN ({marks})"
-        cursor.execute(select, whos)
+        select = "SELECT COUNT(*) FROM enrolled WHERE revoked = 0"
+        cursor.execute(f"{select} AND {purpose} AND who IN ({marks})", whos)
         return int(cursor.fetchone()[0])
 
     def _lock_fold(self, cursor: Any) -> None:
@@ -131,9 +131,9 @@ class PostgresStore(Store):
         cursor.execute(insert, (list(whos),), binary=True)
         return {bytes(row[0]) for row in cursor.fetchall()}
 
-    def _enrolled(self, cursor: Any, whos: Sequence[bytes]) -> int:
-        select = "SELECT COUNT(*) FROM enrolled WHERE revoked = 0 AND who = ANY(%s::bytea[])"
-        cursor.execute(select, (list(whos),))
+    def _enrolled(self, cursor: Any, whos: Sequence[bytes], purpose: str) -> int:
+        select = "SELECT COUNT(*) FROM enrolled WHERE revoked = 0"
+        cursor.execute(f"{select} AND {purpose} AND who = ANY(%s::bytea[])", (list(whos),))
         return int(cursor.fetchone()[0])
 
     def _lock_fold(self, cursor: Any) -> None:

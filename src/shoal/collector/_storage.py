@@ -24,14 +24,19 @@ from numpy.typing import NDArray
 from shoal.collector.client import LABEL_ROUND, canonical
 from shoal.errors import InvalidSetting
 
-VERSION = 2
+VERSION = 3
 _SHARES = "CREATE TABLE share (who {bytes} PRIMARY KEY, content {bytes} NOT NULL) {lean}"
-_MIGRATIONS = {1: _SHARES}  # from a version to the next
+# From a version to the next. The second did not say which keys are for labels.
+_MIGRATIONS = {1: _SHARES, 2: "ALTER TABLE enrolled ADD COLUMN label_of {bytes}"}
 _FOLD_PARTS = 4_096
 _READ_SHARES = 1_000  # at a time: some megabytes
+# What a key is for; an earlier version did not say.
+_FOR_REPORTS = "(label_of IS NULL OR LENGTH(label_of) = 0)"
+_FOR_LABELS = "(label_of IS NULL OR LENGTH(label_of) > 0)"
 _TABLES = """
 CREATE TABLE meta (version {integer} NOT NULL, campaign {bytes} NOT NULL, envelope TEXT NOT NULL);
-CREATE TABLE enrolled (who {bytes} PRIMARY KEY, revoked {integer} NOT NULL DEFAULT 0) {lean};
+CREATE TABLE enrolled (who {bytes} PRIMARY KEY, revoked {integer} NOT NULL DEFAULT 0,
+    label_of {bytes}) {lean};
 CREATE TABLE seen (who {bytes} PRIMARY KEY) {seen};
 CREATE TABLE part (id {identity}, round {integer} NOT NULL, epoch {integer} NOT NULL,
     n {integer} NOT NULL, codes {bytes} NOT NULL);
@@ -117,8 +122,8 @@ class Store(ABC):
         """Insert people into ``seen``; return those who were not there."""
 
     @abstractmethod
-    def _enrolled(self, cursor: Any, whos: Sequence[bytes]) -> int:
-        """Return how many of these people are enrolled and not revoked."""
+    def _enrolled(self, cursor: Any, whos: Sequence[bytes], purpose: str) -> int:
+        """Return how many of these people are enrolled for this purpose and not revoked."""
 
     @abstractmethod
     def _lock_fold(self, cursor: Any) -> None:
@@ -200,10 +205,16 @@ class Store(ABC):
 
     # ---- people
 
-    def enrol(self, whos: Iterable[bytes]) -> None:
-        """Let these people report."""
-        rows = [(who,) for who in whos]
-        insert = "INSERT INTO enrolled (who) VALUES (?) ON CONFLICT DO NOTHING"
+    def enrol(self, whos: Iterable[bytes], labels: Iterable[tuple[bytes, bytes]] = ()) -> None:
+        """Let these people report.
+
+        Parameters
+        ----------
+        labels
+            For each person who may also send a label: the hash of the label's key, and theirs.
+        """
+        rows = [*((who, b"") for who in whos), *labels]
+        insert = "INSERT INTO enrolled (who, label_of) VALUES (?, ?) ON CONFLICT DO NOTHING"
         with self._transaction() as cursor:
             cursor.executemany(self._sql(insert), rows)
 
@@ -218,9 +229,18 @@ class Store(ABC):
             "UPDATE enrolled SET revoked = 1 WHERE who = ? "
             "AND NOT EXISTS (SELECT 1 FROM seen WHERE seen.who = enrolled.who)"
         )
+        labels = update.replace("who = ?", "label_of = ?", 1)
         with self._transaction() as cursor:
             cursor.execute(self._sql(update), (who,))
-            return bool(cursor.rowcount == 1)
+            was_enrolled = bool(cursor.rowcount == 1)
+            cursor.execute(self._sql(labels), (who,))
+            return was_enrolled
+
+    def unmarked_keys(self) -> int:
+        """Return how many keys an earlier version enrolled for a report and for a label alike."""
+        with self._transaction() as cursor:
+            cursor.execute("SELECT COUNT(*) FROM enrolled WHERE label_of IS NULL")
+            return int(cursor.fetchone()[0])
 
     # ---- reports
 
@@ -263,11 +283,16 @@ class Store(ABC):
         for arrival in arrivals:
             if arrival.round in closed:
                 problems.append("closed")
-            elif self._has_tokens and self._enrolled(cursor, arrival.whos) < len(arrival.whos):
+            elif self._has_tokens and not self._are_enrolled(cursor, arrival):
                 problems.append("unknown")
             else:
                 problems.append(None)
         return problems
+
+    def _are_enrolled(self, cursor: Any, arrival: Arrival) -> bool:
+        """Whether everybody may report in this round: a key is for a report or for a label."""
+        purpose = _FOR_LABELS if arrival.round == LABEL_ROUND else _FOR_REPORTS
+        return self._enrolled(cursor, arrival.whos, purpose) == len(arrival.whos)
 
     def _write_part(self, cursor: Any, number: int, epoch: int, codes: list[int]) -> None:
         if codes:

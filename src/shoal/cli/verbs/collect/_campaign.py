@@ -221,6 +221,7 @@ def status(
 
     loaded, store = open_campaign(campaign, db)
     people, documents, checks = store.count(), store.documents(), alarms(loaded, store)
+    unmarked = store.unmarked_keys()
     store.close()
     uneven = [name for name, chance in checks.items() if chance < _ALARM]
     names = [f"{kind} {number}" for kind, number in sorted(documents) if kind != "close"]
@@ -231,9 +232,14 @@ def status(
         Line("Published", ", ".join(names) or "nothing yet."),
         *([Line("Alarm", f"Honest people would not look so uneven: {', '.join(uneven)}.")]
           if uneven else []),
+        *([Line("Warning", _UNMARKED)] if unmarked else []),
     )  # fmt: skip
 
 
+_UNMARKED = (
+    "These invitations were made by an earlier version: each is good for two reports. Revoke those "
+    "that were not used, and make new ones."
+)
 _ALARM = 1e-6  # looked at again and again, so a false one must be rare
 
 

@@ -1,7 +1,7 @@
 """``shoal collect tokens | enrol | revoke``: who may report."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -16,6 +16,9 @@ from shoal.cli.verbs.collect._options import (
 )
 from shoal.errors import InvalidSetting, quantity
 from shoal.pages.page import Line
+
+if TYPE_CHECKING:
+    from shoal.collector.storage import Store
 
 
 @collect_app.command()
@@ -52,13 +55,13 @@ def tokens(
 
     loaded, store = open_campaign(campaign, db)
     made = [os.urandom(32) for _ in range(number)]
-    keys = [key_of(token, loaded.id, kind) for token in made for kind in ("key", "label")]
-    whos = [who_of(key) for key in keys]
-    store.enrol(whos)
-    store.close()
+    purposes = ("key", "label") if "labels" in loaded.document else ("key",)
+    invitations = [[who_of(key_of(one, loaded.id, each)) for each in purposes] for one in made]
+    _enrol(store, invitations)
     if hashes is not None:
         with atomic_file(hashes, True) as part:
-            part.write_text("".join(f"{who.hex()}\n" for who in whos))
+            lines = (" ".join(who.hex() for who in whos) for whos in invitations)
+            part.write_text("".join(f"{line}\n" for line in lines))
     link = f"{address.rstrip('/')}/#key={loaded.key.hex()}&token=" if address else ""
     lines = [f"{link}{token.hex()}" for token in made]
     Output(json, quiet).result({"tokens": lines}, *lines)
@@ -79,20 +82,31 @@ def enrol(
         shoal collect enrol campaign.json hashes.txt --db sqlite:///second.sqlite
     """
     try:
-        whos = [bytes.fromhex(line) for line in hashes.read_text(encoding="ascii").split()]
+        lines = hashes.read_text(encoding="ascii").splitlines()
+        invitations = [[bytes.fromhex(word) for word in line.split()] for line in lines]
     except (OSError, ValueError):
-        whos = []
-    if not whos or any(len(who) != 16 for who in whos):
+        invitations = []
+    is_good = all(
+        1 <= len(whos) <= 2 and all(len(who) == 16 for who in whos) for whos in invitations
+    )
+    if not invitations or not is_good:
         raise InvalidSetting(
             "This file holds no hashes of invitations.",
             "Write one with `shoal collect tokens ... --hashes FILE`.",
         )
     _, store = open_campaign(campaign, db)
-    store.enrol(whos)
-    store.close()
+    _enrol(store, invitations)
+    n = len(invitations)
     Output(json, quiet).result(
-        {"enrolled": len(whos)}, Line("Enrolled", f"{quantity(len(whos), 'key')}.")
+        {"enrolled": n}, Line("Enrolled", f"{quantity(n, 'person', 'people')}.")
     )
+
+
+def _enrol(store: "Store", invitations: list[list[bytes]]) -> None:
+    """Enrol people, each given by the hash of their key, and that of a label's if there is one."""
+    labels = [(whos[1], whos[0]) for whos in invitations if len(whos) > 1]
+    store.enrol([whos[0] for whos in invitations], labels)
+    store.close()
 
 
 @collect_app.command()
