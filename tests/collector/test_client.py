@@ -29,7 +29,7 @@ class Server:
     def __init__(self, campaign=None, answers=(200,)):
         self.envelope = envelope_of("campaign", campaign or campaign_document())
         self.answers, self.bodies, self.documents = list(answers), [], {}
-        self.versions = [1, 2]
+        self.versions, self.invitations = [1, 2], {}
 
     def __call__(self, url, body=None):
         path = url.split("127.0.0.1:1")[1]
@@ -41,6 +41,8 @@ class Server:
             return 200, json.dumps(self.documents[path]).encode(), None
         if body is None:
             return 404, b"", None
+        if path == "/v1/invitations":
+            return self.invitations.get(body[20:], (404, b"", None))
         self.bodies.append(body)
         status = self.answers.pop(0) if len(self.answers) > 1 else self.answers[0]
         return status, b"{}", None
@@ -199,7 +201,7 @@ def test_a_report_is_drawn_once_written_down_and_sent_again_unchanged(tmp_path):
     assert len(server.bodies) == 3
     notebook = tmp_path / "notebook.json"
     assert stat.S_IMODE(notebook.stat().st_mode) == 0o600
-    (entry,) = json.loads(notebook.read_text())["asked"].values()
+    (entry,) = json.loads(notebook.read_text())["entries"].values()
     assert entry["sent"]
     assert int.from_bytes(server.bodies[0][-4:], "big") == entry["report"]
 
@@ -208,7 +210,7 @@ def test_a_report_is_on_disk_before_it_is_sent(tmp_path):
     def send(url, body=None):
         if body is not None:
             pages = json.loads((tmp_path / "notebook.json").read_text())
-            assert all("report" in entry for entry in pages["asked"].values())
+            assert all("report" in entry for entry in pages["entries"].values())
         return server(url, body)
 
     server = Server()
@@ -235,6 +237,84 @@ def test_two_processes_with_one_notebook_send_one_report(tmp_path):
     assert len(bodies) == 1
 
 
+TOKENS = [bytes([i]) * 32 for i in range(9)]
+
+
+def invited(server, token, status=200, used=False):
+    """Let the server of a test answer for an invitation."""
+    _, name = client.open_envelope(server.envelope, "campaign", PUBLIC_KEY)
+    answer = json.dumps({"used": used}).encode()
+    server.invitations[client.key_of(token, name)] = (status, answer, None)
+
+
+def test_a_missing_or_wrong_token_costs_nothing_and_the_right_one_is_taken_after_it(tmp_path):
+    server = Server(campaign_document(enrolment="token"))
+    invited(server, TOKENS[0], 401)
+    invited(server, TOKENS[1])
+    invited(server, TOKENS[2], used=True)
+    for token, text in ((None, "your own invitation"), (TOKENS[0], "does not know"),
+                        (TOKENS[2], "used before")):  # fmt: skip
+        with pytest.raises(Refused, match=text):
+            client_of(server, tmp_path, token=token).take_part([0.5, 0.5])
+    assert not server.bodies
+    limits = Limits(ceiling="2")
+    person = client_of(server, tmp_path, token=TOKENS[1], limits=limits)
+    assert person.take_part([0.5, 0.5]) == "sent"
+    assert client_of(server, tmp_path).take_part([0.5, 0.5]) == "sent"  # it is remembered
+
+
+def test_a_report_that_a_server_took_and_refused_stays_charged(tmp_path):
+    server = Server(campaign_document(enrolment="token"), answers=[401])
+    for token in TOKENS[:2]:  # a server that does not answer for invitations, and lies
+        with pytest.raises(Refused, match="does not know"):
+            client_of(server, tmp_path, token=token).take_part([0.5, 0.5])
+    assert len(server.bodies) == 2
+    server.answers = [200]
+    with pytest.raises(Refused, match="in all"):
+        client_of(server, tmp_path, token=TOKENS[2], limits=Limits(ceiling="5")).take_part([0, 0])
+    assert client_of(server, tmp_path, token=TOKENS[2]).take_part([0.5, 0.5]) == "sent"
+
+
+def test_people_who_share_a_notebook_report_for_themselves_and_pay_for_themselves(tmp_path):
+    server = Server(campaign_document(enrolment="token"))
+    for token in TOKENS:
+        person = client_of(server, tmp_path, token=token, limits=Limits(ceiling="2"))
+        assert person.take_part([0.5, 0.5]) == "sent"
+    assert len({body[24:40] for body in server.bodies}) == len(TOKENS)
+    with pytest.raises(Refused, match="your own invitation"):
+        client_of(server, tmp_path).take_part([0.5, 0.5])
+    # In another campaign the same person may be any of them, who spent 2.
+    other = Server(campaign_document(name="another walk"))
+    with pytest.raises(Refused, match="in all"):
+        client_of(other, tmp_path, limits=Limits(ceiling="3")).take_part([0.5, 0.5])
+    person = client_of(other, tmp_path, limits=Limits(ceiling="4"))
+    assert person.take_part([0.5, 0.5]) == "sent"
+    person.notebook.start_as_another_person()
+    assert person.take_part([0.5, 0.5]) == "sent"
+    assert len({body[24:40] for body in other.bodies}) == 2
+
+
+def test_a_notebook_of_the_first_version_goes_on_and_forgets_what_only_waited(tmp_path):
+    server = Server()
+    _, name = client.open_envelope(server.envelope, "campaign", PUBLIC_KEY)
+    token = "ab" * 32
+    entry = {"name": "a walk", "epsilon": "2", "token": token, "sent": True, "report": 7}
+    waiting = {"name": "b", "epsilon": "6", "token": token, "sent": False}
+    asked = {
+        name.hex(): entry,
+        f"{name.hex()}/label": {**entry, "epsilon": "0.5"},
+        "0" * 32: waiting,
+    }
+    pages = {"version": 1, "token": token, "asked": asked}
+    (tmp_path / "notebook.json").write_text(json.dumps(pages))
+    assert client_of(server, tmp_path).take_part([0.5, 0.5]) == "sent"
+    assert not server.bodies
+    pages = json.loads((tmp_path / "notebook.json").read_text())
+    key = client.key_of(bytes.fromhex(token), name).hex()
+    assert pages["version"] == 2
+    assert {*pages["entries"]} == {f"{name.hex()}/{key}", f"{name.hex()}/{key}/label"}
+
+
 def test_the_notebook_stops_at_the_ceiling_and_adds_exactly(tmp_path):
     for i in range(3):
         document = campaign_document(name=f"walk {i}", epsilon="0.1")
@@ -247,7 +327,7 @@ def test_the_notebook_stops_at_the_ceiling_and_adds_exactly(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("content", "mode"), [("", 0o600), ("{", 0o600), ('{"version": 2}', 0o600), ("[]", 0o600)]
+    ("content", "mode"), [("", 0o600), ("{", 0o600), ('{"version": 3}', 0o600), ("[]", 0o600)]
 )
 def test_a_damaged_notebook_is_refused_and_not_begun_anew(tmp_path, content, mode):
     notebook = tmp_path / "notebook.json"
@@ -421,7 +501,7 @@ def test_a_label_is_sent_once_randomised_and_charged(tmp_path):
     assert len(set(server.bodies[1:])) == 1
     assert server.bodies[1][20] == client.LABEL_ROUND
     pages = json.loads((tmp_path / "notebook.json").read_text())
-    assert sum(Fraction(entry["epsilon"]) for entry in pages["asked"].values()) == Fraction(5, 2)
+    assert sum(Fraction(entry["epsilon"]) for entry in pages["entries"].values()) == Fraction(5, 2)
     assert server.bodies[0][24:40] != server.bodies[1][24:40]  # two keys: two tables of people
 
 
@@ -444,6 +524,8 @@ def test_a_later_round_waits_for_its_question(tmp_path):
     person = client_of(server, tmp_path)
     assert person.take_part([0.5, 0.5]) == "wait"
     assert not server.bodies
+    pages = json.loads((tmp_path / "notebook.json").read_text())
+    assert not pages["entries"]  # nothing was drawn, so nothing is charged
     _, name = client.open_envelope(server.envelope, "campaign", PUBLIC_KEY)
     question = {
         "mechanism": "residual_sign",

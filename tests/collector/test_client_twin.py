@@ -221,7 +221,7 @@ SPLIT = """
 import { readFileSync } from "node:fs";
 import * as twin from "./client.mjs";
 const { envelope, key, record } = JSON.parse(readFileSync(process.argv[2]));
-const pages = { version: 1, token: "ab".repeat(32), asked: {} }, posted = [];
+const pages = { version: 2, token: "ab".repeat(32), entries: {} }, posted = [];
 const answer = (value) => ({ status: 200, json: async () => value });
 const send = async (url, options) => {
   if (url.endsWith("/.well-known/shoal")) return answer({ versions: [1] });

@@ -148,6 +148,24 @@ def test_only_enrolled_keys_report_and_guessing_is_slowed_down(tmp_path):
 
 
 @pytest.mark.heavy
+def test_a_device_may_ask_whether_its_invitation_is_good_and_used(tmp_path):
+    with site_of(f"sqlite:///{tmp_path / 'a.sqlite'}", enrolment="token") as site:
+        (good, unknown), name = keys(2), site.campaign.id
+        site.store.enrol([who_of(good)])
+
+        def ask(content):
+            return site.ask("/v1/invitations", content)[::2]
+
+        assert ask(client.invitation_of(name, good)) == (200, {"used": False})
+        assert ask(client.invitation_of(name, unknown))[0] == 401
+        assert ask(client.invitation_of(os.urandom(16), good))[0] == 404
+        assert ask(b"SHI1")[0] == 400
+        assert site.store.count() == 0
+        assert site.post([(good, 1)])[0] == 200
+        assert ask(client.invitation_of(name, good)) == (200, {"used": True})
+
+
+@pytest.mark.heavy
 def test_too_many_requests_of_one_address_are_told_to_wait(tmp_path):
     with site_of(f"sqlite:///{tmp_path / 'a.sqlite'}", rate=1) as site:
         answers = [site.ask("/v1/campaign") for _ in range(30)]

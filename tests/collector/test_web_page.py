@@ -5,6 +5,7 @@ import os
 import shutil
 import subprocess
 import time
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -20,6 +21,7 @@ from shoal.collector._campaign import Campaign
 from shoal.collector._databases import open_store
 from shoal.collector._server import create_app
 from shoal.collector._web_page import render
+from shoal.collector._wire import who_of
 
 HERE = Path(__file__).parent
 SOURCE = Path(client.__file__)
@@ -90,11 +92,19 @@ class Tab:
 
 @pytest.fixture
 def site(tmp_path):
-    document = campaign_document(name="a <b>walk</b>")
+    with site_of(tmp_path) as site:
+        yield site
+
+
+@contextmanager
+def site_of(folder, **changes):
+    """A campaign that is served: its address, database and document."""
+    document = campaign_document(name="a <b>walk</b>", **changes)
     envelope = envelope_of("campaign", document)
     name = client.identity("campaign", client.canonical(document))
     campaign = Campaign(envelope, document, name)
-    store = open_store(f"sqlite:///{tmp_path / 'a.sqlite'}", name, envelope)
+    url = f"sqlite:///{folder / 'a.sqlite'}"
+    store = open_store(url, name, envelope, has_tokens=campaign.has_tokens)
     model = {
         "format": 1,
         "type": "model",
@@ -112,29 +122,97 @@ def site(tmp_path):
 
 @pytest.fixture
 def browser(site, tmp_path):
+    address, _, campaign = site
+    with tab_of(tmp_path, f"{address}/#key={campaign.key.hex()}") as tab:
+        yield tab
+
+
+@contextmanager
+def tab_of(folder, address):
+    """A tab of a new browser, or of one whose profile is there."""
     if CHROMIUM is None:
         pytest.skip("no chromium found; tools/browser.sh installs it")
-    address, _, campaign = site
-    tab = Tab(tmp_path / "profile", f"{address}/#key={campaign.key.hex()}")
-    yield tab
-    tab.close()
+    tab = Tab(folder / "profile", address)
+    try:
+        yield tab
+    finally:
+        tab.close()
+
+
+def take_part(tab, value="0.9"):
+    """Enter a record and send; the sentence that the page answers with."""
+    tab.until("document.getElementById('send')?.disabled === false")
+    tab.run("document.getElementById('answer').textContent = ''")
+    tab.run(f"document.querySelectorAll('#form input').forEach(e => {{ e.value = '{value}'; }})")
+    tab.run("document.getElementById('send').click()")
+    return tab.until("document.getElementById('answer').textContent")
+
+
+def open_link(tab, link):
+    """Open another invitation in the same tab, and wait for the page to begin anew."""
+    tab.run(f"window.isOld = true; location.hash = '{link}'")
+    tab.until("!window.isOld && document.getElementById('send')?.disabled === false")
+
+
+def invite(store, campaign, n):
+    """The parts of so many invitations that follow the #."""
+    tokens = [bytes([i + 1]) * 32 for i in range(n)]
+    store.enrol([who_of(client.key_of(token, campaign.id)) for token in tokens])
+    return [f"#key={campaign.key.hex()}&token={token.hex()}" for token in tokens]
 
 
 @pytest.mark.heavy
 def test_a_person_reports_once_and_labels_herself_in_a_tab(site, browser):
     _, store, _ = site
-    browser.until("document.getElementById('send')?.disabled === false")
-    browser.run("document.querySelectorAll('#form input').forEach(e => { e.value = '0.9'; })")
-    browser.run("document.querySelector('#form button').click()")
-    text = browser.until("document.getElementById('answer').textContent")
+    text = take_part(browser)
     assert text.startswith("Your randomised report has arrived")
-    browser.run("document.getElementById('answer').textContent = ''")
-    browser.run("document.querySelector('#form button').click()")
-    assert browser.until("document.getElementById('answer').textContent") == text
+    assert take_part(browser, "0.1") == text
     assert store.count() == 1
+    browser.run("document.querySelectorAll('#form input').forEach(e => { e.value = '0.9'; })")
     browser.run("document.getElementById('label').click()")
     browser.until("document.getElementById('answer').textContent.includes('group 2')")
     assert store.count() == 1
+
+
+@pytest.mark.heavy
+def test_a_missing_or_wrong_invitation_does_not_bar_a_browser_from_the_right_one(tmp_path):
+    with site_of(tmp_path, enrolment="token") as (address, store, campaign):
+        (right,) = invite(store, campaign, 1)
+        key = f"#key={campaign.key.hex()}"
+        with tab_of(tmp_path, f"{address}/{key}") as tab:
+            assert "your own invitation" in take_part(tab)
+            for link in (f"{key}&token={'f' * 64}", right):
+                open_link(tab, link)
+                text = take_part(tab)
+                assert ("arrived" if link == right else "does not know") in text
+        assert store.count() == 1
+
+
+@pytest.mark.heavy
+def test_pupils_who_share_a_browser_are_all_counted_and_see_nothing_of_each_other(tmp_path):
+    with site_of(tmp_path, enrolment="token") as (address, store, campaign):
+        links = invite(store, campaign, 3)
+        with tab_of(tmp_path, f"{address}/{links[0]}") as tab:
+            assert "arrived" in take_part(tab)
+            assert tab.run("document.querySelector('#form input').value") == ""
+            for link in links[1:]:
+                open_link(tab, link)
+                assert not tab.run("document.getElementById('others').hidden")
+                assert tab.run("document.getElementById('answer').textContent") == ""
+                assert "arrived" in take_part(tab)
+        assert store.count() == 3
+
+
+@pytest.mark.heavy
+def test_in_an_open_campaign_someone_else_says_so_and_is_counted(site, browser):
+    _, store, _ = site
+    assert "arrived" in take_part(browser)
+    browser.until("!document.getElementById('another').hidden")
+    browser.run("document.getElementById('another').click()")
+    browser.until("!document.getElementById('others').hidden")
+    assert browser.run("document.getElementById('answer').textContent") == ""
+    assert "arrived" in take_part(browser)
+    assert store.count() == 2
 
 
 @pytest.mark.heavy

@@ -15,7 +15,16 @@ from shoal.collector import _web_page as web_page
 from shoal.collector._campaign import Campaign
 from shoal.collector._service import STATUS_TEXTS, Service, address_of
 from shoal.collector._storage import Store, Unavailable
-from shoal.collector._wire import BINARY, MOST_BYTES, SHARES, WireError, parse_batch, parse_shares
+from shoal.collector._wire import (
+    BINARY,
+    INVITATION,
+    MOST_BYTES,
+    SHARES,
+    WireError,
+    parse_batch,
+    parse_invitation,
+    parse_shares,
+)
 
 if TYPE_CHECKING:
     import uvicorn
@@ -93,6 +102,7 @@ def create_app(
         _add_reports(app, service)
     else:
         _add_shares(app, service)
+    _add_invitations(app, service)
     _add_admin(app, service)
     web_page.add_pages(app, campaign, service.documents, service.people)
     _add_others(app)
@@ -256,6 +266,19 @@ def _add_shares(app: "FastAPI", service: Service) -> None:
     async def opening() -> dict[str, Any]:
         """The signed noisy sum of this aggregator's shares, once it was opened."""
         return await _published(service, "opening", 0)
+
+
+def _add_invitations(app: "FastAPI", service: Service) -> None:
+    from fastapi import Request
+
+    binary = {"schema": {"type": "string", "format": "binary"}}
+    body = {"required": True, "content": {INVITATION: binary}}
+
+    @app.post("/v1/invitations", responses=_ANSWERS, openapi_extra={"requestBody": body})
+    async def invitation(request: Request) -> dict[str, bool]:
+        """Whether a key may report, and has: a device asks before it draws anything."""
+        key = parse_invitation(await read_body(request), service.campaign.id)
+        return {"used": await service.is_used(key)}
 
 
 def _add_admin(app: "FastAPI", service: Service) -> None:

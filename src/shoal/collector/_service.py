@@ -214,6 +214,14 @@ class Service:
         whos = [who_of(key) for key in batch.keys]
         return await self._submit(Arrival(batch.round, whos, batch.reports), address)
 
+    async def is_used(self, key: bytes) -> bool:
+        """Return whether an invitation has reported; refuse one that is not known here."""
+        self._check_time()
+        who = who_of(key)
+        if not await self._read(lambda: self.store.is_known(who)):
+            raise WireError(401, STATUS_TEXTS[401])
+        return bool(await self._read(lambda: self.store.has_reported(who)))
+
     @property
     def share_bytes(self) -> int:
         """How long a share is that this aggregator takes: a seed, or a tag and a word a cell."""

@@ -236,6 +236,17 @@ class Store(ABC):
             cursor.execute(self._sql(labels), (who,))
             return was_enrolled
 
+    def is_known(self, who: bytes) -> bool:
+        """Return whether a person may report: everybody may where there are no tokens."""
+        with self._transaction() as cursor:
+            return not self._has_tokens or self._enrolled(cursor, [who], _FOR_REPORTS) == 1
+
+    def has_reported(self, who: bytes) -> bool:
+        """Return whether a person's report was counted."""
+        with self._transaction() as cursor:
+            cursor.execute(self._sql("SELECT 1 FROM seen WHERE who = ?"), (who,))
+            return cursor.fetchone() is not None
+
     def unmarked_keys(self) -> int:
         """Return how many keys an earlier version enrolled for a report and for a label alike."""
         with self._transaction() as cursor:

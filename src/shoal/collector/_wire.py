@@ -10,11 +10,13 @@ from shoal.documents import parse_json
 BINARY = "application/vnd.shoal.reports"
 JSON = "application/json"
 SHARES = "application/vnd.shoal.shares"
+INVITATION = "application/vnd.shoal.invitations"
 MOST_BYTES = 2**20
 MOST_REPORTS = 10_000
 _MOST_IN_JSON = 1_000
 _HEAD = 24
 _KEY_BYTES = 16
+_OTHER_CAMPAIGN = "This server collects for another campaign."
 _KEY = re.compile(r"[A-Za-z0-9+/]{22}==", re.ASCII)
 
 
@@ -105,6 +107,15 @@ def parse_shares(body: bytes, kind: str, campaign: bytes, share_bytes: int) -> S
     return ShareBatch(place, keys, shares)
 
 
+def parse_invitation(body: bytes, campaign: bytes) -> bytes:
+    """Return the key that a request asks about."""
+    if len(body) != 4 + 16 + _KEY_BYTES or body[:4] != b"SHI1":
+        raise WireError(400, "The body holds no campaign and key.")
+    if body[4:20] != campaign:
+        raise WireError(404, _OTHER_CAMPAIGN)
+    return body[20:]
+
+
 def _check_distinct(keys: list[bytes]) -> None:
     if len(set(keys)) != len(keys):
         raise WireError(400, "One key is in the batch twice.")
@@ -125,7 +136,7 @@ def _parse_lines(
     if not 1 <= count <= MOST_REPORTS or len(body) != _HEAD + line * count:
         raise WireError(400, f"A batch has 1 to {MOST_REPORTS} lines and no other bytes.")
     if body[4:20] != campaign:
-        raise WireError(404, "This server collects for another campaign.")
+        raise WireError(404, _OTHER_CAMPAIGN)
     starts = range(_HEAD, len(body), line)
     keys = [body[at : at + _KEY_BYTES] for at in starts]
     return body[20], keys, [body[at + _KEY_BYTES : at + line] for at in starts]
@@ -144,7 +155,7 @@ def _parse_json(body: bytes, campaign: bytes) -> Batch:
     if not good:
         raise WireError(400, "The document does not hold a campaign, a round and reports.")
     if document["campaign"] != campaign.hex():
-        raise WireError(404, "This server collects for another campaign.")
+        raise WireError(404, _OTHER_CAMPAIGN)
     return Batch(number, keys, [report for _, report in lines])
 
 

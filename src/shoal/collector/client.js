@@ -508,10 +508,8 @@ export class Notebook {
       "This browser cannot keep a notebook.");
     return navigator.locks.request(this.name, async () => {
       const database = await this.open();
-      const pages = (await this.request(database, "readonly", (store) => store.get("pages"))) ??
-        { version: 1, token: toHex(crypto.getRandomValues(new Uint8Array(32))), asked: {} };
-      need(pages.version === 1 && /^[0-9a-f]{64}$/.test(pages.token),
-        "The notebook is damaged; it is not begun anew.");
+      const pages = await currentPages(
+        await this.request(database, "readonly", (store) => store.get("pages")));
       const result = await work(pages);
       await this.request(database, "readwrite", (store) => store.put(pages, "pages"));
       database.close();
@@ -539,12 +537,61 @@ export class Notebook {
   }
 }
 
+const newToken = () => toHex(crypto.getRandomValues(new Uint8Array(32)));
+
+/** What a notebook holds, begun where there is none, and upgraded from the first version. */
+async function currentPages(found) {
+  const pages = found ?? { version: 2, token: newToken(), entries: {} };
+  const current = pages.version === 1 ? await upgraded(pages) : pages;
+  need(current.version === 2 && /^[0-9a-f]{64}$/.test(current.token) && isObject(current.entries),
+    "The notebook is damaged; it is not begun anew.");
+  return current;
+}
+
+async function upgraded({ token, asked }) {
+  const entries = {};
+  for (const [place, entry] of Object.entries(asked)) {
+    if (!("report" in entry)) continue; // it waited for a question, and had drawn nothing
+    const [campaign, label] = place.split("/");
+    const own = placeOf(campaign, await keyOf(fromHex(entry.token), fromHex(campaign)));
+    entries[label ? `${own}/${label}` : own] = entry;
+  }
+  return { version: 2, token, entries };
+}
+
+/** Under which name the notebook keeps one person's report to a campaign. */
+const placeOf = (campaign, key) => `${campaign}/${toHex(key)}`;
+
+/** The epsilons that the person of a place has spent at most; see `_spent` of client.py. */
+function spentBy(entries, place) {
+  const own = place.split("/").slice(0, 2).join("/"), people = new Map(), spent = [];
+  for (const [at, entry] of Object.entries(entries)) {
+    const person = at.split("/").slice(0, 2).join("/");
+    if (entry.refused && person !== own) spent.push(entry.epsilon);
+    else people.set(person, [...(people.get(person) ?? []), entry.epsilon]);
+  }
+  const dearest = new Map();
+  for (const [person, epsilons] of people) {
+    const campaign = person.slice(0, 32);
+    if (campaign === own.slice(0, 32) && person !== own) continue;
+    if (!dearest.has(campaign) || unitsOf(dearest.get(campaign)) < unitsOf(epsilons)) {
+      dearest.set(campaign, epsilons);
+    }
+  }
+  return [...spent, ...[...dearest.values()].flat()];
+}
+
 const now = () => new Date().toISOString().replace(/\.[0-9]+Z$/, "Z");
-const spentAtMost = (epsilons, ceiling) => {
-  const scale = 10n ** 12n;
-  const units = (text) => (fraction(text)[0] * scale) / fraction(text)[1]; // at most 12 digits
-  return epsilons.reduce((sum, text) => sum + units(text), 0n) <= units(ceiling);
-};
+const unitsOf = (epsilons) => epsilons.reduce((sum, text) => // of 10^-12: at most 12 digits
+  sum + (fraction(text)[0] * 10n ** 12n) / fraction(text)[1], 0n);
+const spentAtMost = (epsilons, ceiling) => unitsOf(epsilons) <= unitsOf([ceiling]);
+const UNKNOWN_INVITATION =
+  "The server does not know this invitation: check that the link is whole.";
+
+/** Write down a report that was just drawn, and what it costs. */
+function keep(pages, place, name, epsilon, token, report) {
+  pages.entries[place] = { name, epsilon, token, sent: false, report };
+}
 
 /** Take part in one campaign for one person. */
 export class Client {
@@ -579,23 +626,26 @@ export class Client {
   async takePart(record) {
     const [campaign, name] = await this.campaign();
     const state = await this.notebook.change(async (pages) => {
-      const entry = this.entry(pages, toHex(name), campaign.name, campaign.epsilon);
-      const key = await keyOf(fromHex(entry.token), name);
+      const token = this.ownToken(pages, campaign, name);
+      const key = await keyOf(fromHex(token), name), place = placeOf(toHex(name), key);
       const number = await roundOf(name, key, campaign.rounds.map((one) => one.share));
-      if (!("report" in entry)) {
+      if (!(place in pages.entries)) {
+        this.checkPrice(pages.entries, place, campaign.name, campaign.epsilon);
         const question = await this.question(campaign, name, number);
         if (question === null) return null;
-        entry.report = question.mechanism === "cell_shares"
+        await this.checkInvitation(campaign, name, key);
+        const report = question.mechanism === "cell_shares"
           ? (await split(question, record)).map(toHex) : draw(question, record, new Words());
+        keep(pages, place, campaign.name, campaign.epsilon, token, report);
       }
-      return { entry: { ...entry }, key, number };
+      return { entry: { ...pages.entries[place] }, key, number, place };
     });
     if (state === null) return "wait";
     if (state.entry.sent) return "sent";
     const bodies = campaign.setting === "two_aggregators"
       ? await this.shareBodies(campaign, name, state.key, state.entry.report)
       : this.reportBody(batchOf(name, state.number, [[state.key, state.entry.report]]));
-    return this.deliver(bodies, campaign.closes, toHex(name));
+    return this.deliver(bodies, campaign.closes, state.place);
   }
 
   reportBody(body) {
@@ -627,18 +677,23 @@ export class Client {
   async sendLabel(record) {
     const [campaign, name] = await this.campaign();
     need("labels" in campaign, "The campaign does not ask for labels.");
-    const epsilon = campaign.labels.epsilon, place = `${toHex(name)}/label`;
+    const epsilon = campaign.labels.epsilon;
     const oracle = { name: "randomized_response", size: campaign.n_clusters };
     const question = { mechanism: "category", epsilon, oracle };
     checkQuestion(question, epsilon);
     need(spentAtMost([campaign.epsilon, epsilon], this.limits.epsilon),
       "Its label costs more than you allow it.");
     const group = await this.label(record);
-    const bodies = await this.notebook.change(async (pages) => {
-      const entry = this.entry(pages, place, campaign.name, epsilon);
-      if (!("report" in entry)) entry.report = draw(question, group, new Words());
-      const key = await keyOf(fromHex(entry.token), name, "label");
-      return this.reportBody(batchOf(name, LABEL_ROUND, [[key, entry.report]]));
+    const [bodies, place] = await this.notebook.change(async (pages) => {
+      const token = this.ownToken(pages, campaign, name);
+      const at = `${placeOf(toHex(name), await keyOf(fromHex(token), name))}/label`;
+      if (!(at in pages.entries)) {
+        this.checkPrice(pages.entries, at, campaign.name, epsilon);
+        keep(pages, at, campaign.name, epsilon, token, draw(question, group, new Words()));
+      }
+      const key = await keyOf(fromHex(token), name, "label");
+      const reports = [[key, pages.entries[at].report]];
+      return [this.reportBody(batchOf(name, LABEL_ROUND, reports)), at];
     });
     return this.deliver(bodies, campaign.closes, place);
   }
@@ -669,32 +724,73 @@ export class Client {
     return later.question;
   }
 
-  entry(pages, place, name, epsilon) {
-    const asked = pages.asked;
-    if (!(place in asked)) {
-      const twin = Object.entries(asked).some(([at, one]) =>
-        one.name === name && at.slice(0, 32) !== place.slice(0, 32));
-      need(!twin, "Another campaign of this name was answered before.");
-      const spent = Object.values(asked).map((one) => one.epsilon);
-      need(spentAtMost([...spent, epsilon], this.limits.ceiling),
-        "It would cost more than you allow in all.");
-      const token = asked[place.slice(0, 32)]?.token ??
-        (this.token ? toHex(this.token) : pages.token);
-      asked[place] = { name, epsilon, token, sent: false };
+  /** Whether the person of now has reported from this device, and whether others have. */
+  async history() {
+    const [campaign, name] = await this.campaign();
+    return this.notebook.change(async (pages) => {
+      const places = Object.keys(pages.entries).filter((at) =>
+        at.startsWith(toHex(name)) && pages.entries[at].sent);
+      if (!this.token && campaign.enrolment !== "open") return { own: false, others: places.length > 0 };
+      const token = this.ownToken(pages, campaign, name);
+      const own = placeOf(toHex(name), await keyOf(fromHex(token), name));
+      return { own: places.includes(own), others: places.some((at) => !at.startsWith(own)) };
+    });
+  }
+
+  /** Give an open campaign a new person: somebody else uses this device from now on. */
+  startAsAnotherPerson() {
+    return this.notebook.change((pages) => {
+      pages.token = newToken();
+    });
+  }
+
+  ownToken(pages, campaign, name) {
+    if (this.token) return toHex(this.token);
+    if (campaign.enrolment === "open") return pages.token;
+    const used = new Set(Object.entries(pages.entries).filter(([at, one]) =>
+      at.startsWith(toHex(name)) && !one.refused).map(([, one]) => one.token));
+    need(used.size === 1, "This campaign takes invited people only: use your own invitation.");
+    return [...used][0];
+  }
+
+  checkPrice(entries, place, name, epsilon) {
+    const twin = Object.entries(entries).some(([at, one]) =>
+      one.name === name && at.slice(0, 32) !== place.slice(0, 32));
+    need(!twin, "Another campaign of this name was answered before.");
+    need(spentAtMost([...spentBy(entries, place), epsilon], this.limits.ceiling),
+      "It would cost more than you allow in all.");
+  }
+
+  /** Ask whether a key may report, before a report is drawn and paid for. */
+  async checkInvitation(campaign, name, key) {
+    if (campaign.enrolment === "open") return;
+    let answer = null;
+    try {
+      answer = await this.send(this.address + "/v1/invitations", { method: "POST",
+        body: join(encoder.encode("SHI1"), name, key),
+        headers: { "Content-Type": "application/vnd.shoal.invitations" } });
+    } catch {
+      return; // the report itself will find out
     }
-    return asked[place];
+    need(answer.status !== 401, UNKNOWN_INVITATION);
+    const isUsed = answer.status === 200 && (await answer.json()).used === true;
+    need(!isUsed, "This invitation was used before, on another device.");
   }
 
   async deliver(bodies, closes, place) {
+    let result = "sent";
     for (const [kind, url, body] of bodies) {
-      const result = await this.sendUntil(kind, url, body, closes);
-      if (result !== "sent") return result;
+      result = await this.sendUntil(kind, url, body, closes);
+      if (result !== "sent") break;
     }
     await this.notebook.change((pages) => {
-      pages.asked[place].sent = true;
-      if (bodies.length > 1) pages.asked[place].report = []; // two shares are the cell itself
+      const entry = pages.entries[place];
+      entry.sent ||= result === "sent";
+      if (result === "refused") entry.refused = true;
+      if (result === "sent" && bodies.length > 1) entry.report = []; // two shares are the cell itself
     });
-    return "sent";
+    need(result !== "refused", UNKNOWN_INVITATION);
+    return result;
   }
 
   async sendUntil(kind, url, body, closes) {
@@ -714,8 +810,8 @@ export class Client {
       const jitter = 1 + new Words().below(1000) / 2000;
       await this.pause(Math.max(wait, Number(after) || 0) * jitter);
     }
-    need([0, 409, 410, 429, 500, 502, 503, 504].includes(status),
+    need([0, 401, 409, 410, 429, 500, 502, 503, 504].includes(status),
       "The server refused the report.");
-    return status === 410 ? "closed" : status === 409 ? "wait" : "unreachable";
+    return { 401: "refused", 409: "wait", 410: "closed" }[status] ?? "unreachable";
   }
 }

@@ -53,7 +53,7 @@ _QUESTIONS = {
     "residual_sign": {"mechanism", "epsilon", "oracle", "columns", "centers", "reach"},
     "cell_shares": {"mechanism", "epsilon", "columns", "cells"},
 }
-_ENTRY = {"name", "epsilon", "token", "sent"}
+_ENTRY = {"name", "epsilon", "token", "sent", "report"}
 
 
 class Refused(Exception):
@@ -543,12 +543,12 @@ def _check_aggregators(both: Any) -> None:
         need(secure, "An aggregator's address is not protected by TLS.")
         key = isinstance(one["key"], str) and re.fullmatch(r"[0-9a-f]{64}", one["key"], re.ASCII)
         need(key, "An aggregator's key is not clear.")
-    places = {_place(one["address"]) for one in both}
-    apart = len(places) == 2 and both[0]["key"] != both[1]["key"]
+    hosts = {_host_of(one["address"]) for one in both}
+    apart = len(hosts) == 2 and both[0]["key"] != both[1]["key"]
     need(apart, "The two aggregators are one.")
 
 
-def _place(address: str) -> tuple[str | None, int]:
+def _host_of(address: str) -> tuple[str | None, int]:
     """Return the host and port behind an address, however it is written."""
     from urllib.parse import urlsplit
 
@@ -611,6 +611,11 @@ def _batch(magic: bytes, campaign: bytes, number: int, lines: list[tuple[bytes, 
     return head + b"".join(key + content for key, content in lines)
 
 
+def invitation_of(campaign: bytes, key: bytes) -> bytes:
+    """Return the body that asks whether a key may report."""
+    return b"SHI1" + campaign + key
+
+
 def tag_of(seed: bytes) -> bytes:
     """Return what tells that two shares belong together, and nothing else: a hash of the seed."""
     return hashlib.sha256(b"shoal.tag.1\n" + seed).digest()[:16]
@@ -666,29 +671,35 @@ class Notebook:
         try:
             with open(os.open(self.path + ".lock", os.O_CREAT | os.O_RDWR, 0o600)) as lock:
                 fcntl.flock(lock, fcntl.LOCK_EX)
-                pages = self._read()
-                before = json.dumps(pages, sort_keys=True)
+                pages, before = self._read()
                 yield pages
                 if json.dumps(pages, sort_keys=True) != before:
                     self._write(pages)
         except OSError:
             raise Refused("The notebook cannot be read or written.") from None
 
-    def _read(self) -> Document:
+    def start_as_another_person(self) -> None:
+        """Give an open campaign a new person: somebody else uses this device from now on."""
+        with self.pages() as pages:
+            pages["token"] = os.urandom(32).hex()
+
+    def _read(self) -> tuple[Document, str]:
+        """Return the content, and how it is written in the file."""
         if not os.path.exists(self.path):
-            return {"version": 1, "token": os.urandom(32).hex(), "asked": {}}
+            return {"version": 2, "token": os.urandom(32).hex(), "entries": {}}, ""
         with open(self.path, encoding="ascii") as file:
             own = os.fstat(file.fileno()).st_uid == os.getuid()
             need(own, "The notebook belongs to somebody else.")
             try:
                 pages = json.load(file)
-                entries = pages["asked"].values()
-                good = pages["version"] == 1 and len(bytes.fromhex(pages["token"])) == 32
-                good = good and all(set(entry) >= _ENTRY for entry in entries)
+                before = json.dumps(pages, sort_keys=True)
+                pages = _upgraded(pages) if pages["version"] == 1 else pages
+                good = pages["version"] == 2 and len(bytes.fromhex(pages["token"])) == 32
+                good = good and all(set(entry) >= _ENTRY for entry in pages["entries"].values())
             except (ValueError, KeyError, TypeError, AttributeError):
                 good = False
         need(good, "The notebook is damaged; it is not begun anew.")
-        return pages  # type: ignore[no-any-return]
+        return pages, before
 
     def _write(self, pages: Document) -> None:
         part = f"{self.path}.part"
@@ -702,6 +713,48 @@ class Notebook:
             os.fsync(folder)
         finally:
             os.close(folder)
+
+
+def _upgraded(pages: Document) -> Document:
+    """Return a notebook of the first version, which had one person a campaign, as it is now."""
+    entries = {}
+    for place, entry in pages["asked"].items():
+        # Whoever waited for a question had drawn nothing, and was charged all the same.
+        if "report" in entry:
+            campaign, _, label = place.partition("/")
+            token = bytes.fromhex(entry["token"])
+            own = _place(campaign, key_of(token, bytes.fromhex(campaign)))
+            entries[f"{own}/{label}" if label else own] = entry
+    return {"version": 2, "token": pages["token"], "entries": entries}
+
+
+def _place(campaign: str, key: bytes) -> str:
+    """Return under which name the notebook keeps one person's report to a campaign."""
+    return f"{campaign}/{key.hex()}"
+
+
+def _spent(entries: Document, place: str) -> Fraction:
+    """Return what the person of a place has spent at most.
+
+    Several people may share a device. Each has one key in a campaign, so one person's part of
+    another campaign is at most its dearest; keys that a server did not know may be anybody's.
+    """
+    people: dict[tuple[str, str], Fraction] = {}
+    total = Fraction(0)
+    for at, entry in entries.items():
+        campaign, key = at.split("/")[:2]
+        if entry.get("refused") and (campaign, key) != tuple(place.split("/")[:2]):
+            total += Fraction(entry["epsilon"])
+        else:
+            spent = people.get((campaign, key), Fraction(0)) + Fraction(entry["epsilon"])
+            people[campaign, key] = spent
+    own_campaign, own_key = place.split("/")[:2]
+    for campaign in {campaign for campaign, _ in people}:
+        if campaign == own_campaign:
+            total += people.get((campaign, own_key), Fraction(0))
+        else:
+            total += max(spent for (at, _), spent in people.items() if at == campaign)
+    return total
 
 
 Answer = tuple[int, bytes, "str | None"]  # status, body, Retry-After
@@ -744,7 +797,8 @@ class Client:
     notebook
         The person's notebook.
     token
-        From the person's invitation; None in an open campaign.
+        From the person's invitation. None in an open campaign, and on a device where one person
+        has used theirs before.
     limits
         What the person allows.
     send
@@ -783,17 +837,22 @@ class Client:
         """
         campaign, name = self.campaign()
         with self.notebook.pages() as pages:
-            entry = self._entry(pages, name.hex(), campaign["name"], campaign["epsilon"])
-            key = key_of(bytes.fromhex(entry["token"]), name)
+            token = self._own_token(pages, campaign, name)
+            key = key_of(token, name)
+            place = _place(name.hex(), key)
             number = round_of(name, key, [one["share"] for one in campaign["rounds"]])
-            if "report" not in entry:
+            if place not in pages["entries"]:
+                self._check_price(pages["entries"], place, campaign["name"], campaign["epsilon"])
                 question = self._question(campaign, name, number)
                 if question is None:
                     return "wait"
+                self._check_invitation(campaign, name, key)
                 if question["mechanism"] == "cell_shares":
-                    entry["report"] = [part.hex() for part in split(question, record)]
+                    report: Any = [part.hex() for part in split(question, record)]
                 else:
-                    entry["report"] = draw(question, record, WordStream())
+                    report = draw(question, record, WordStream())
+                _keep(pages, place, campaign["name"], campaign["epsilon"], token, report)
+            entry = pages["entries"][place]
         if entry["sent"]:
             return "sent"
         if campaign["setting"] == "two_aggregators":
@@ -801,7 +860,7 @@ class Client:
         else:
             body = batch_of(name, number, [(key, entry["report"])])
             bodies = [(self.address + "/v1/reports", body)]
-        return self._deliver(bodies, campaign["closes"], name.hex())
+        return self._deliver(bodies, campaign["closes"], place)
 
     def label(self, record: Any) -> int:
         """Return the group of one's own record by the published model; nothing is sent."""
@@ -821,7 +880,7 @@ class Client:
         """Send the randomised group of one's own record, where the campaign pays for it."""
         campaign, name = self.campaign()
         need("labels" in campaign, "The campaign does not ask for labels.")
-        epsilon, place = campaign["labels"]["epsilon"], f"{name.hex()}/label"
+        epsilon = campaign["labels"]["epsilon"]
         group, k = self.label(record), campaign["n_clusters"]
         oracle = {"name": "randomized_response", "size": k}
         question = {"mechanism": "category", "epsilon": epsilon, "oracle": oracle}
@@ -829,11 +888,14 @@ class Client:
         cost = exact(campaign["epsilon"]) + exact(epsilon)
         need(cost <= Fraction(self.limits.epsilon), "Its label costs more than you allow it.")
         with self.notebook.pages() as pages:
-            entry = self._entry(pages, place, campaign["name"], epsilon)
-            if "report" not in entry:
-                entry["report"] = draw(question, group, WordStream())
-            key = key_of(bytes.fromhex(entry["token"]), name, "label")
-        body = batch_of(name, LABEL_ROUND, [(key, entry["report"])])
+            token = self._own_token(pages, campaign, name)
+            place = f"{_place(name.hex(), key_of(token, name))}/label"
+            if place not in pages["entries"]:
+                self._check_price(pages["entries"], place, campaign["name"], epsilon)
+                report = draw(question, group, WordStream())
+                _keep(pages, place, campaign["name"], epsilon, token, report)
+            report = pages["entries"][place]["report"]
+        body = batch_of(name, LABEL_ROUND, [(key_of(token, name, "label"), report)])
         return self._deliver([(self.address + "/v1/reports", body)], campaign["closes"], place)
 
     def _document(self, path: str, kind: str) -> tuple[Document, bytes]:
@@ -856,31 +918,51 @@ class Client:
         need(not shared, "The question does not fit the campaign's setting.")
         return later["question"]  # type: ignore[no-any-return]
 
-    def _entry(self, pages: Document, place: str, name: str, epsilon: str) -> Document:
-        """Return what the notebook says of a question, charged when it is new."""
-        entries = pages["asked"]
-        if place not in entries:
-            twin = [p for p, e in entries.items() if e["name"] == name and p[:32] != place[:32]]
-            need(not twin, "Another campaign of this name was answered before.")
-            spent = sum((Fraction(e["epsilon"]) for e in entries.values()), Fraction(epsilon))
-            affordable = spent <= Fraction(self.limits.ceiling)
-            need(affordable, "It would cost more than you allow in all.")
-            own = self.token.hex() if self.token else pages["token"]
-            token = entries.get(place[:32], {}).get("token", own)
-            entries[place] = {"name": name, "epsilon": epsilon, "token": token, "sent": False}
-        return entries[place]  # type: ignore[no-any-return]
+    def _own_token(self, pages: Document, campaign: Document, name: bytes) -> bytes:
+        """Return the token of the person who takes part now."""
+        if self.token:
+            return self.token
+        if campaign["enrolment"] == "open":
+            return bytes.fromhex(pages["token"])
+        entries = pages["entries"].items()
+        used = {e["token"] for at, e in entries if at[:32] == name.hex() and not e.get("refused")}
+        need(len(used) == 1, "This campaign takes invited people only: use your own invitation.")
+        return bytes.fromhex(used.pop())
+
+    def _check_price(self, entries: Document, place: str, name: str, epsilon: str) -> None:
+        """Refuse what costs the person too much, before anything is drawn."""
+        twin = [p for p, e in entries.items() if e["name"] == name and p[:32] != place[:32]]
+        need(not twin, "Another campaign of this name was answered before.")
+        affordable = _spent(entries, place) + Fraction(epsilon) <= Fraction(self.limits.ceiling)
+        need(affordable, "It would cost more than you allow in all.")
+
+    def _check_invitation(self, campaign: Document, name: bytes, key: bytes) -> None:
+        """Ask whether a key may report, before a report is drawn and paid for."""
+        if campaign["enrolment"] == "open":
+            return
+        status, body, _ = self.send(f"{self.address}/v1/invitations", invitation_of(name, key))
+        need(status != 401, _UNKNOWN_INVITATION)
+        answer = _parse(body) if status == 200 else None
+        is_used = isinstance(answer, dict) and answer.get("used") is True
+        need(not is_used, "This invitation was used before, on another device.")
 
     def _deliver(self, bodies: list[tuple[str, bytes]], closes: str, place: str) -> str:
         """Send every body until it is acknowledged, and write that down."""
         for url, body in bodies:
             result = self._send_until(url, body, closes)
             if result != "sent":
-                return result
+                break
         with self.notebook.pages() as pages:
-            pages["asked"][place]["sent"] = True
-            if len(bodies) > 1:  # two shares side by side are the cell itself
-                pages["asked"][place]["report"] = []
-        return "sent"
+            entry = pages["entries"][place]
+            entry["sent"] = entry["sent"] or result == "sent"
+            if result == "refused":
+                entry["refused"] = True
+            elif (
+                result == "sent" and len(bodies) > 1
+            ):  # two shares side by side are the cell itself
+                entry["report"] = []
+        need(result != "refused", _UNKNOWN_INVITATION)
+        return result
 
     def _send_until(self, url: str, body: bytes, closes: str) -> str:
         """Send the same bytes until they are acknowledged, waiting longer each time."""
@@ -894,8 +976,20 @@ class Client:
             need(after is None or after.isdigit(), "The server's answer is not clear.")
             self.pause(max(wait, float(after or 0)) * (1 + WordStream().below(1000) / 2000))
             wait = min(2 * wait, 300) if wait < 300 else 600
-        need(status in (0, 409, 410, 429, 500, 502, 503, 504), "The server refused the report.")
-        return "closed" if status == 410 else "wait" if status == 409 else "unreachable"
+        need(
+            status in (0, 401, 409, 410, 429, 500, 502, 503, 504), "The server refused the report."
+        )
+        results = {401: "refused", 409: "wait", 410: "closed"}
+        return results.get(status, "unreachable")
+
+
+_UNKNOWN_INVITATION = "The server does not know this invitation: check that the link is whole."
+
+
+def _keep(pages: Document, place: str, name: str, epsilon: str, token: bytes, report: Any) -> None:
+    """Write down a report that was just drawn, and what it costs."""
+    entry = {"name": name, "epsilon": epsilon, "token": token.hex(), "sent": False}
+    pages["entries"][place] = entry | {"report": report}
 
 
 def _share_bodies(

@@ -4,8 +4,10 @@ import { Client, Refused, fromHex } from "./client.js";
 
 const given = new URLSearchParams(location.hash.slice(1));
 const form = document.getElementById("form"), answer = document.getElementById("answer");
+const send = document.getElementById("send"), another = document.getElementById("another");
 const isKey = (text) => /^[0-9a-f]{64}$/.test(text ?? "");
 const key = given.get("key") ?? document.body.dataset.key;
+const isOpen = document.body.dataset.enrolment === "open";
 const limits = { epsilon: given.get("limit") ?? "20", ceiling: "20", setting: "shuffled" };
 const sentences = {
   sent: "Your randomised report has arrived. It is kept, and never drawn again.",
@@ -33,11 +35,40 @@ async function run(work) {
   }
 }
 
+// What was entered does not stay for the next person at this device.
+async function showHistory(client) {
+  const { own, others } = await client.history();
+  document.getElementById("others").hidden = !others;
+  another.hidden = !(isOpen && own);
+  return own ? sentences.sent : "";
+}
+
 form.addEventListener("submit", (event) => {
   event.preventDefault();
-  run(async (client) => sentences[await client.takePart(record())]);
+  run(async (client) => {
+    const result = await client.takePart(record());
+    if (result === "sent") {
+      form.reset();
+      await showHistory(client);
+    }
+    return sentences[result];
+  });
 });
 document.getElementById("label").addEventListener("click", () => {
   run(async (client) => `You are in group ${(await client.label(record())) + 1}. Nobody was told.`);
 });
-document.getElementById("send").disabled = false; // before this line a click would do nothing
+another.addEventListener("click", () => {
+  run(async (client) => {
+    await client.startAsAnotherPerson();
+    form.reset();
+    return showHistory(client);
+  });
+});
+// Another invitation in the same tab changes what follows the # alone: it is another person's.
+addEventListener("hashchange", () => {
+  form.reset();
+  location.reload();
+});
+run(showHistory).then(() => {
+  send.disabled = false; // before this line a click would do nothing
+});
