@@ -81,14 +81,14 @@ def free_port():
 
 
 @contextmanager
-def serving(app, port=None):
+def serving(app, port=None, **settings):
     """Serve an application from a thread, as it is served to people; yields its address."""
     import uvicorn
 
     from shoal.collector._server import configure
 
     port = port or free_port()
-    server = uvicorn.Server(configure(app, "127.0.0.1", port))
+    server = uvicorn.Server(configure(app, "127.0.0.1", port, **settings))
     thread = threading.Thread(target=server.run, daemon=True)
     thread.start()
     until = time.monotonic() + 20

@@ -66,7 +66,7 @@ def test_groups_learnt_over_the_wire_are_as_good_as_in_one_process(tmp_path, n):
     people, campaign, wire = people_of(n), campaign_of(n), []
     people[7] = [0.123456789012345, 0.987654321098765]  # planted, to look for on the wire
     store = open_store(f"sqlite:///{tmp_path / 'a.sqlite'}", campaign.id, campaign.envelope)
-    with serving(create_app(campaign, store, rate=10_000)) as address:
+    with serving(create_app(campaign, store, reports_per_address=10**9)) as address:
         send_all(address, campaign, people, wire)
         reports = learning.reports_of(campaign, store)
         model = LocalClusterer(3, mechanism=reports.mechanism, random_state=1).fit(reports)

@@ -105,7 +105,7 @@ def test_people_take_part_at_two_servers_and_only_their_noisy_sum_comes_out(tmp_
     limits = client.Limits("8", "8", "two_aggregators")
     with ExitStack() as stack:
         for place, (store, port) in enumerate(zip(stores, ports, strict=True)):
-            app = create_app(campaign, store, rate=10_000, aggregator=place)
+            app = create_app(campaign, store, reports_per_address=10**9, aggregator=place)
             stack.enter_context(serving(app, port))
         for number, record in enumerate(records):
             notebook = client.Notebook(tmp_path / f"notebook-{number}.json")
@@ -113,7 +113,7 @@ def test_people_take_part_at_two_servers_and_only_their_noisy_sum_comes_out(tmp_
             assert person.take_part(record) == "sent"
             assert person.take_part([0.5, 0.5]) == "sent"  # the same report, not sent again
             (entry,) = json.loads((tmp_path / f"notebook-{number}.json").read_text())[
-                "asked"
+                "entries"
             ].values()
             assert entry["report"] == []  # both shares together are the cell
         assert client.http(f"{addresses[0]}/v1/opening")[0] == 404
@@ -184,7 +184,7 @@ def ask(address, path, body, kind):
 def test_hostile_shares_are_refused_and_nothing_is_kept(tmp_path, capfd):
     campaign = campaign_of()
     store, other = stores_of(campaign, tmp_path)
-    with serving(create_app(campaign, store, rate=10_000, aggregator=0)) as address:
+    with serving(create_app(campaign, store, reports_per_address=10**9, aggregator=0)) as address:
         for name, (body, kind, status) in hostile_shares(campaign).items():
             assert ask(address, "/v1/shares", body, kind) == status, name
         report = client.batch_of(campaign.id, 0, [(os.urandom(16), 1)])
@@ -202,7 +202,7 @@ def test_hostile_shares_are_refused_and_nothing_is_kept(tmp_path, capfd):
 def test_a_person_who_does_not_allow_two_aggregators_sends_nothing(tmp_path):
     campaign, wire = campaign_of(), Wire()
     store, other = stores_of(campaign, tmp_path)
-    with serving(create_app(campaign, store, rate=10_000, aggregator=0)) as address:
+    with serving(create_app(campaign, store, reports_per_address=10**9, aggregator=0)) as address:
         notebook = client.Notebook(tmp_path / "notebook.json")
         person = client.Client(address, campaign.key, notebook, send=wire)
         with pytest.raises(client.Refused, match="weaker"):

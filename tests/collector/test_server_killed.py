@@ -32,7 +32,7 @@ from shoal.collector._server import create_app, serve
 from shoal.collector._databases import open_store
 campaign = Campaign.load(sys.argv[1])
 store = open_store(sys.argv[2], campaign.id, campaign.envelope)
-serve(create_app(campaign, store, rate=1e6), "127.0.0.1", int(sys.argv[3]))
+serve(create_app(campaign, store, reports_per_address=10**9), "127.0.0.1", int(sys.argv[3]))
 """
 
 

@@ -10,40 +10,29 @@ from shoal.collector._storage import Accepted, Arrival, Unavailable
 from shoal.collector._wire import WireError
 
 
-def test_an_address_may_ask_in_bursts_and_then_at_its_rate(monkeypatch):
+def test_a_limit_fills_up_again_at_its_rate_and_what_was_not_used_is_given_back(monkeypatch):
     now = [0.0]
     monkeypatch.setattr(service.time, "monotonic", lambda: now[0])
-    limiter = Limiter(rate=10)
-    for _ in range(20):
-        limiter.check("a")
+    limiter = Limiter(20, seconds=10)
+    limiter.take("a", 20)
     with pytest.raises(WireError) as refusal:
-        limiter.check("a")
-    assert (refusal.value.status, refusal.value.retry_after) == (429, 1)
-    limiter.check("b")  # another address
-    now[0] += 0.2
-    limiter.check("a")
+        limiter.take("a", 4)
+    assert (refusal.value.status, refusal.value.retry_after) == (429, 3)
+    limiter.take("b")  # another one's
+    limiter.give_back("a", 3)
+    limiter.take("a", 3)
+    now[0] += 1
+    limiter.take("a", 2)
+    with pytest.raises(WireError):
+        limiter.take("a")
 
 
-def test_an_address_that_guesses_keys_waits_a_minute(monkeypatch):
-    now = [0.0]
-    monkeypatch.setattr(service.time, "monotonic", lambda: now[0])
-    limiter = Limiter(rate=1_000)
-    for _ in range(20):
-        limiter.failed("a")
-    with pytest.raises(WireError) as refusal:
-        limiter.check("a")
-    assert refusal.value.retry_after == 60
-    now[0] += 61
-    limiter.check("a")
-
-
-def test_only_so_many_addresses_are_remembered(monkeypatch):
-    monkeypatch.setattr(service, "_ADDRESSES", 5)
-    limiter = Limiter(rate=1)
+def test_only_so_many_are_remembered(monkeypatch):
+    monkeypatch.setattr(service, "_REMEMBERED", 5)
+    limiter = Limiter(1, 60)
     for number in range(50):
-        limiter.check(str(number))
-        limiter.failed(str(number))
-    assert len(limiter._requests) == len(limiter._failures) == 5
+        limiter.take(number)
+    assert len(limiter._left) == 5
 
 
 class Store:

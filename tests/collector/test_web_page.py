@@ -116,7 +116,7 @@ def site_of(folder, **changes):
         "control": "None was tried.",
     }
     store.publish("model", 0, envelope_of("model", model))
-    with serving(create_app(campaign, store, rate=1_000)) as address:
+    with serving(create_app(campaign, store, reports_per_address=10**9)) as address:
         yield address, store, campaign
 
 

@@ -1,19 +1,19 @@
 """Serve a campaign: take reports, answer after they are committed, show what was published.
 
-    request ─► limits ─► parse ─► check ─► queue ─► one transaction for many ─► answer
+    request ─► parse ─► check ─► limits ─► queue ─► one transaction for many ─► answer
 
 Nothing here logs a key, a report or an address; metrics are counts by status. See
 ``docs/guides/collect.md`` for what each status means.
 """
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager, suppress
 from typing import TYPE_CHECKING, Any
 
 from shoal.collector import _web_page as web_page
 from shoal.collector._campaign import Campaign
-from shoal.collector._service import STATUS_TEXTS, Service, address_of
+from shoal.collector._service import REPORTS_PER_ADDRESS, STATUS_TEXTS, Service, address_of
 from shoal.collector._storage import Store, Unavailable
 from shoal.collector._wire import (
     BINARY,
@@ -60,7 +60,7 @@ def create_app(
     campaign: Campaign,
     store: Store,
     *,
-    rate: float = 10,
+    reports_per_address: int = REPORTS_PER_ADDRESS,
     admin: bytes | None = None,
     aggregator: int | None = None,
 ) -> "FastAPI":
@@ -72,8 +72,8 @@ def create_app(
         What is collected.
     store
         Its database.
-    rate
-        Requests a second that one address may make.
+    reports_per_address
+        How many reports an hour one address may send to an open campaign.
     admin
         SHA-256 of the admin token; None has no admin.
     aggregator
@@ -81,7 +81,7 @@ def create_app(
     """
     from fastapi import FastAPI
 
-    service = Service(campaign, store, rate, admin, aggregator)
+    service = Service(campaign, store, reports_per_address, admin, aggregator)
 
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
@@ -96,7 +96,7 @@ def create_app(
         title="shoal collector", version="1", lifespan=lifespan, docs_url=None, redoc_url=None
     )
     app.state.service = service
-    _add_limits(app, service)
+    _add_gate(app, service)
     _add_documents(app, service)
     if aggregator is None:
         _add_reports(app, service)
@@ -110,7 +110,7 @@ def create_app(
 
 
 class RequestGate:
-    """Checks the limits before anything is read, counts every answer and sets headers."""
+    """Counts every answer and sets its headers."""
 
     def __init__(self, app: Any, service: Service) -> None:
         self.app, self.service = app, service
@@ -129,12 +129,6 @@ class RequestGate:
                 message["headers"] = [*message["headers"], *added]
             await send(message)
 
-        address = scope["client"][0] if scope.get("client") else ""
-        try:
-            self.service.limiter.check(address)
-        except WireError as error:
-            await _refusal(error)(scope, receive, counted)
-            return
         await self.app(scope, receive, counted)
 
 
@@ -151,7 +145,7 @@ def _refusal(error: WireError) -> "JSONResponse":
     return JSONResponse(content, error.status, headers=after)
 
 
-def _add_limits(app: "FastAPI", service: Service) -> None:
+def _add_gate(app: "FastAPI", service: Service) -> None:
     """Answer refusals with their status, and put the gate before everything."""
     from fastapi import Request
     from fastapi.responses import JSONResponse
@@ -316,13 +310,17 @@ def _add_others(app: "FastAPI") -> None:
         raise WireError(404 if version == "1" else 406, STATUS_TEXTS[406])
 
 
-def configure(app: "FastAPI", host: str, port: int, **settings: Any) -> "uvicorn.Config":
+def configure(
+    app: "FastAPI", host: str, port: int, trusted_proxies: Sequence[str] = (), **settings: Any
+) -> "uvicorn.Config":
     """Return how an application is served: no log of requests, a deadline for their headers.
 
     Parameters
     ----------
     app
         What ``create_app`` returned.
+    trusted_proxies
+        Addresses or networks whose X-Forwarded-For says where a request comes from; nobody else's.
     settings
         More for ``uvicorn.Config``, such as the files of TLS.
     """
@@ -341,12 +339,20 @@ def configure(app: "FastAPI", host: str, port: int, **settings: Any) -> "uvicorn
         server_header=False,
         limit_concurrency=1_000,
         timeout_keep_alive=15,
+        proxy_headers=bool(trusted_proxies),
+        forwarded_allow_ips=list(trusted_proxies),
         **settings,
     )
 
 
 def serve(
-    app: "FastAPI", host: str, port: int, *, certificate: str | None = None, key: str | None = None
+    app: "FastAPI",
+    host: str,
+    port: int,
+    *,
+    certificate: str | None = None,
+    key: str | None = None,
+    trusted_proxies: Sequence[str] = (),
 ) -> None:
     """Serve until stopped; requests are not logged.
 
@@ -366,4 +372,4 @@ def serve(
     import uvicorn
 
     tls = {"ssl_certfile": certificate, "ssl_keyfile": key}
-    uvicorn.Server(configure(app, host, port, **tls)).run()
+    uvicorn.Server(configure(app, host, port, trusted_proxies, **tls)).run()

@@ -9,10 +9,11 @@ import asyncio
 import calendar
 import hashlib
 import hmac
+import ipaddress
 import math
 import time
 from collections import Counter, OrderedDict
-from collections.abc import Callable
+from collections.abc import Callable, Hashable
 from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
@@ -30,8 +31,10 @@ MOST_WAITING = 20_000  # reports in the queue; more are told to come back
 _GATHER_SECONDS = 0.02
 _GATHER_REPORTS = 1_000
 _FOLD_EVERY = 256  # transactions
-_FAILED_KEYS = 20  # a minute from one address
-_ADDRESSES = 10_000  # whose recent requests are remembered, in memory only
+REPORTS_PER_ADDRESS = 300  # an hour: the classes of a school behind one address
+_REQUESTS_PER_KEY = 20  # a minute: a device that tries again waits longer each time
+_ADMIN_FAILURES = 20  # a minute from one address
+_REMEMBERED = 10_000  # keys or addresses, in memory only
 STATUS_TEXTS = {
     400: "The request is malformed.",
     401: "A key is unknown or revoked.",
@@ -117,34 +120,40 @@ def _weight(arrival: Arrival) -> int:
 
 
 class Limiter:
-    """Bounds how often one address may ask; remembered in memory, never written anywhere."""
+    """Bounds how much one key or address may do; remembered in memory, never written anywhere.
 
-    def __init__(self, rate: float) -> None:
-        self._rate, self._burst = rate, max(2 * rate, 20)
-        self._requests: OrderedDict[str, tuple[float, float]] = OrderedDict()
-        self._failures: OrderedDict[str, list[float]] = OrderedDict()
+    Parameters
+    ----------
+    amount
+        How much at once, and again within so many seconds.
+    """
 
-    def check(self, address: str) -> None:
-        """Refuse a request of an address that asked too often, or guesses keys."""
+    def __init__(self, amount: float, seconds: float) -> None:
+        self.amount, self._rate = amount, amount / seconds
+        self._left: OrderedDict[Hashable, tuple[float, float]] = OrderedDict()
+
+    def take(self, name: Hashable, n: int = 1) -> None:
+        """Refuse somebody who did too much lately, and say when there is room again."""
+        left = self._refilled(name)
+        if left < n:
+            raise WireError(429, STATUS_TEXTS[429], 1 + int((n - left) / self._rate))
+        self._remember(name, left - n)
+
+    def give_back(self, name: Hashable, n: int) -> None:
+        """Undo a part of what was taken."""
+        if n:
+            self._remember(name, min(self.amount, self._refilled(name) + n))
+
+    def _refilled(self, name: Hashable) -> float:
         now = time.monotonic()
-        left, at = self._requests.pop(address, (self._burst, now))
-        left = min(self._burst, left + (now - at) * self._rate)
-        self._requests[address] = (max(left - 1, 0), now)
-        _forget(self._requests)
-        failures = [at for at in self._failures.get(address, ()) if at > now - 60]
-        if left < 1 or len(failures) >= _FAILED_KEYS:
-            raise WireError(429, STATUS_TEXTS[429], 60 if len(failures) >= _FAILED_KEYS else 1)
+        left, at = self._left.get(name, (self.amount, now))
+        return min(self.amount, left + (now - at) * self._rate)
 
-    def failed(self, address: str) -> None:
-        """Note that an address sent a key that is not enrolled."""
-        recent = [*self._failures.pop(address, []), time.monotonic()]
-        self._failures[address] = recent[-_FAILED_KEYS:]
-        _forget(self._failures)
-
-
-def _forget(remembered: OrderedDict[str, Any]) -> None:
-    while len(remembered) > _ADDRESSES:
-        remembered.popitem(last=False)
+    def _remember(self, name: Hashable, left: float) -> None:
+        self._left[name] = (left, time.monotonic())
+        self._left.move_to_end(name)
+        while len(self._left) > _REMEMBERED:
+            self._left.popitem(last=False)
 
 
 class Service:
@@ -152,6 +161,8 @@ class Service:
 
     Parameters
     ----------
+    reports_per_address
+        How many reports an hour one address may send to an open campaign.
     admin
         SHA-256 of the admin token; None has no admin.
     aggregator
@@ -162,13 +173,15 @@ class Service:
         self,
         campaign: Campaign,
         store: Store,
-        rate: float,
+        reports_per_address: int,
         admin: bytes | None,
         aggregator: int | None = None,
     ) -> None:
         self.campaign, self.store, self.admin = campaign, store, admin
         self.aggregator = aggregator
-        self.limiter = Limiter(rate)
+        self._reports_by_address = Limiter(reports_per_address, 3600)
+        self._requests_by_key = Limiter(_REQUESTS_PER_KEY, 60)
+        self._admin_failures = Limiter(_ADMIN_FAILURES, 60)
         self.writer = Writer(store, self.epoch)
         self.counts: Counter[str] = Counter()
         self._documents: tuple[float, dict[tuple[str, int], Any]] = (-1e9, {})
@@ -237,9 +250,25 @@ class Service:
         return await self._submit(Arrival(0, whos, shares=batch.shares), address)
 
     async def _submit(self, arrival: Arrival, address: str) -> Accepted:
+        if self.campaign.has_tokens:
+            # Whoever has one key can put it first in few requests only; other keys are others'.
+            self._requests_by_key.take(arrival.whos[0])
+            return await self._write(arrival)
+        limit, name, n = self._reports_by_address, network_of(address), len(arrival.whos)
+        if n > limit.amount:
+            raise WireError(413, f"One address may send {limit.amount:.0f} reports an hour here.")
+        limit.take(name, n)
+        accepted = 0
+        try:
+            result = await self._write(arrival)
+            accepted = result.accepted
+        finally:
+            limit.give_back(name, n - accepted)
+        return result
+
+    async def _write(self, arrival: Arrival) -> Accepted:
         result = await self.writer.submit(arrival)
         if result.problem == "unknown":
-            self.limiter.failed(address)
             raise WireError(401, STATUS_TEXTS[401])
         if result.problem == "closed":
             raise WireError(410, STATUS_TEXTS[410])
@@ -290,10 +319,21 @@ class Service:
         given = request.headers.get("authorization", "").removeprefix("Bearer ").encode()
         digest = hashlib.sha256(given).digest()
         if self.admin is None or not hmac.compare_digest(digest, self.admin):
-            self.limiter.failed(address_of(request))
+            self._admin_failures.take(network_of(address_of(request)))
             raise WireError(401, "The admin token is missing or wrong.")
 
 
 def address_of(request: "Request") -> str:
     """Return where a request comes from, for limits in memory alone."""
     return request.client.host if request.client else ""
+
+
+def network_of(address: str) -> str:
+    """Return what is counted as one address: of IPv6 the network that a household is given."""
+    try:
+        parsed = ipaddress.ip_address(address)
+    except ValueError:
+        return address
+    if isinstance(parsed, ipaddress.IPv6Address) and parsed.ipv4_mapped is None:
+        return str(ipaddress.ip_network((parsed, 64), strict=False))
+    return str(getattr(parsed, "ipv4_mapped", None) or parsed)

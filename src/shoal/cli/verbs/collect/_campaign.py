@@ -148,9 +148,21 @@ def serve(
         str | None,
         typer.Option(envvar="SHOAL_ADMIN_TOKEN", help="Token of the admin; none: no admin."),
     ] = None,
-    rate: Annotated[
-        float, typer.Option(envvar="SHOAL_RATE", help="Requests a second from one address.")
-    ] = 10.0,
+    reports_per_address: Annotated[
+        int,
+        typer.Option(
+            min=1,
+            envvar="SHOAL_REPORTS_PER_ADDRESS",
+            help="Reports an hour that one address may send to an open campaign.",
+        ),
+    ] = 300,
+    trusted_proxy: Annotated[
+        list[str] | None,
+        typer.Option(
+            envvar="SHOAL_TRUSTED_PROXY",
+            help="Address or network of a proxy whose X-Forwarded-For is believed; repeatable.",
+        ),
+    ] = None,
     aggregator: Annotated[
         int | None,
         typer.Option(
@@ -196,9 +208,12 @@ def serve(
     )
     admin = hashlib.sha256(admin_token.encode()).digest() if admin_token else None
     place = None if aggregator is None else aggregator - 1
-    app = create_app(loaded, store, rate=rate, admin=admin, aggregator=place)
+    app = create_app(
+        loaded, store, reports_per_address=reports_per_address, admin=admin, aggregator=place
+    )
     files = {"certificate": certificate, "key": certificate_key}
-    serve(app, host, port, **{name: str(file) if file else None for name, file in files.items()})
+    tls = {name: str(file) if file else None for name, file in files.items()}
+    serve(app, host, port, trusted_proxies=trusted_proxy or (), **tls)
 
 
 _NO_TLS = (
