@@ -17,6 +17,7 @@ from .conftest import MISSING, serving
 
 pytest.importorskip("fastapi", reason=f"fastapi is {MISSING}")
 
+from shoal.collector import _web_page
 from shoal.collector._campaign import Campaign
 from shoal.collector._databases import open_store
 from shoal.collector._server import create_app
@@ -228,6 +229,20 @@ def test_the_twin_passes_every_vector_in_chromium(browser):
         result = browser.run(script)
         assert result["bad"] == []
         assert result["count"] > 390
+
+
+@pytest.mark.heavy
+def test_the_page_is_made_once_while_nothing_changes(site, monkeypatch):
+    address, store, _ = site
+    made = []
+    monkeypatch.setattr(_web_page, "render", lambda *parts: made.append(parts) or render(*parts))
+    for _ in range(5):
+        assert client.http(address + "/")[0] == 200
+    assert len(made) == 1
+    store.publish("model", 0, store.documents()["model", 0] | {"key": ""})
+    time.sleep(1.1)  # documents are read anew once a second
+    assert client.http(address + "/")[0] == 200
+    assert len(made) == 2
 
 
 @pytest.mark.heavy

@@ -104,7 +104,7 @@ def create_app(
         _add_shares(app, service)
     _add_invitations(app, service)
     _add_admin(app, service)
-    web_page.add_pages(app, campaign, service.documents, service.people)
+    web_page.add_pages(app, service)
     _add_others(app)
     return app
 
