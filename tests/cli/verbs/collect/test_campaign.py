@@ -39,3 +39,15 @@ def test_what_four_columns_mean_is_said_before_anybody_reports(campaign, yaml, r
     assert shown.exit_code == 0, shown.output
     assert words in " ".join(shown.output.split())
     assert Campaign.load("four.json").document["n_clusters"] == 2
+
+
+@pytest.mark.heavy
+def test_a_campaign_whose_sums_promise_nothing_is_refused_before_it_is_written(campaign, yaml):
+    shuffled = 'setting: shuffled\ndelta: "0.000001"\nn_least: 1000\n'
+    Path("loud.yaml").write_text(yaml.replace('epsilon: "4"', 'epsilon: "5"') + shuffled)
+    shown = CliRunner().invoke(app, ["collect", "sign", "loud.yaml"])
+    assert shown.exit_code == 2
+    assert not Path("loud.json").exists()
+    Path("loud.yaml").write_text(yaml + shuffled)
+    assert CliRunner().invoke(app, ["collect", "sign", "loud.yaml"]).exit_code == 0
+    assert Path("loud.json").exists()

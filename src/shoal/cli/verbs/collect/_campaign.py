@@ -72,12 +72,11 @@ def sign(
     with FLAGS.shown():
         document = draft_campaign(path)
         envelope = sign_document("campaign", document, read_key(key))
+        people, sums = _people_needed(document), sums_promise(document)
     place = output or path.with_suffix(".json")
     with atomic_file(place, True) as part:
         part.write_text(dumps(envelope, indent=1) + "\n")
     campaign = Campaign.load(place)
-    people = _people_needed(document)
-    sums = sums_promise(document)
     Output(json, quiet).result(
         {"campaign": str(place), "id": campaign.id.hex(), "people_needed": people,
          "sums_epsilon": sums and float(sums.epsilon), "rounds": len(document["rounds"])},
