@@ -488,6 +488,16 @@ def test_a_person_labels_herself_and_sends_nothing(tmp_path):
         client_of(server, tmp_path).label([0.9, 0.8])
 
 
+def test_groups_published_after_the_close_label_people_and_take_no_report(tmp_path):
+    over = {"opens": "2019-01-01T00:00:00Z", "closes": "2020-01-01T00:00:00Z"}
+    server = Server(campaign_document(**over))
+    _, name = client.open_envelope(server.envelope, "campaign", PUBLIC_KEY)
+    server.documents["/v1/model"] = envelope_of("model", model_document(name.hex()))
+    assert client_of(server, tmp_path).label([0.9, 0.8]) == 1
+    with pytest.raises(Refused, match="not open now"):
+        client_of(server, tmp_path).take_part([0.9, 0.8])
+
+
 def test_a_label_is_sent_once_randomised_and_charged(tmp_path):
     server = Server(campaign_document(labels={"epsilon": "0.5"}))
     _, name = client.open_envelope(server.envelope, "campaign", PUBLIC_KEY)

@@ -205,6 +205,18 @@ def test_pupils_who_share_a_browser_are_all_counted_and_see_nothing_of_each_othe
 
 
 @pytest.mark.heavy
+def test_a_tab_shows_ones_group_after_the_campaign_has_closed(tmp_path):
+    with site_of(tmp_path, closes="2020-01-02T00:00:00Z") as (address, store, campaign):
+        with tab_of(tmp_path, f"{address}/#key={campaign.key.hex()}") as tab:
+            tab.until("document.getElementById('form')?.dataset.ready")
+            tab.run("document.querySelectorAll('#form input').forEach(e => { e.value = '0.9'; })")
+            tab.run("document.getElementById('label').click()")
+            tab.until("document.getElementById('answer').textContent.includes('group 2')")
+            assert tab.run("document.getElementById('send').disabled")
+        assert store.count() == 0
+
+
+@pytest.mark.heavy
 def test_in_an_open_campaign_someone_else_says_so_and_is_counted(site, browser):
     _, store, _ = site
     assert "arrived" in take_part(browser)

@@ -391,7 +391,7 @@ function checkOracle(oracle) {
   return size;
 }
 
-/** Refuse a campaign that is malformed, closed, or weaker than the person allows. */
+/** Refuse a campaign that is malformed, closed (unless `now` is null), or weaker than allowed. */
 export function checkCampaign(campaign, limits, now) {
   const { setting, epsilon } = campaign;
   checkEpsilon(epsilon);
@@ -407,7 +407,7 @@ export function checkCampaign(campaign, limits, now) {
   }
   const times = [campaign.opens, campaign.closes];
   need(times.every((at) => typeof at === "string" && MOMENT.test(at)), "The dates are wrong.");
-  need(times[0] <= now && now <= times[1], "The campaign is not open now.");
+  need(now === null || (times[0] <= now && now <= times[1]), "The campaign is not open now.");
   const isShared = setting === "two_aggregators";
   checkRounds(campaign.rounds, epsilon, isShared);
   if (isShared) {
@@ -604,10 +604,10 @@ export class Client {
   }
 
   /** The checked campaign and its id. */
-  async campaign() {
+  async campaign({ mustBeOpen = true } = {}) {
     await this.checkVersion();
     const [campaign, name] = await this.document("/v1/campaign", "campaign");
-    checkCampaign(campaign, this.limits, now());
+    checkCampaign(campaign, this.limits, mustBeOpen ? now() : null);
     return [campaign, name];
   }
 
@@ -659,9 +659,9 @@ export class Client {
       shareBatchOf(name, i, [[key, content]])]);
   }
 
-  /** The group of one's own record by the published model; nothing is sent. */
+  /** The group of one's own record by the published model, after the close too; nothing is sent. */
   async label(record) {
-    const [campaign, name] = await this.campaign();
+    const [campaign, name] = await this.campaign({ mustBeOpen: false });
     const [model] = await this.document("/v1/model", "model");
     checkNames(model, MODEL, "model", ["errors"]);
     need(model.campaign === toHex(name), "The model is another's.");
@@ -726,7 +726,7 @@ export class Client {
 
   /** Whether the person of now has reported from this device, and whether others have. */
   async history() {
-    const [campaign, name] = await this.campaign();
+    const [campaign, name] = await this.campaign({ mustBeOpen: false });
     return this.notebook.change(async (pages) => {
       const places = Object.keys(pages.entries).filter((at) =>
         at.startsWith(toHex(name)) && pages.entries[at].sent);

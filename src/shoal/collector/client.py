@@ -495,13 +495,13 @@ def _check_oracle(oracle: Any) -> int:
     return size
 
 
-def check_campaign(campaign: Document, limits: Limits, now: str) -> None:
+def check_campaign(campaign: Document, limits: Limits, now: str | None) -> None:
     """Refuse a campaign that is malformed, closed, or weaker than the person allows.
 
     Parameters
     ----------
     now
-        The time, as ``2026-11-16T00:00:00Z``.
+        The time, as ``2026-11-16T00:00:00Z``; None takes a campaign that is closed, too.
     """
     setting: Any = campaign.get("setting")
     need(setting in SETTINGS, "The campaign's setting is not known.")
@@ -516,7 +516,8 @@ def check_campaign(campaign: Document, limits: Limits, now: str) -> None:
         exact(campaign["labels"]["epsilon"], "epsilon of labels")
     times = campaign["opens"], campaign["closes"]
     need(all(isinstance(at, str) and _MOMENT.fullmatch(at) for at in times), "The dates are wrong.")
-    need(times[0] <= now <= times[1], "The campaign is not open now.")
+    is_open = now is None or times[0] <= now <= times[1]
+    need(is_open, "The campaign is not open now.")
     _check_rounds(campaign["rounds"], cost, setting == "two_aggregators")
     if setting == "two_aggregators":
         _check_aggregators(campaign["aggregators"])
@@ -813,14 +814,14 @@ class Client:
         self.address, self.key, self.notebook = address.rstrip("/"), key, notebook
         self.token, self.limits, self.send, self.pause = token, limits, send, pause
 
-    def campaign(self) -> tuple[Document, bytes]:
+    def campaign(self, must_be_open: bool = True) -> tuple[Document, bytes]:
         """Return the checked campaign and its id."""
         status, body, _ = self.send(self.address + "/.well-known/shoal")
         known = _parse(body) if status == 200 else {"versions": [1]}
         versions = known.get("versions") if isinstance(known, dict) else None
         need(isinstance(versions, list) and 1 in versions, "The server speaks another version.")
         campaign, name = self._document("/v1/campaign", "campaign")
-        check_campaign(campaign, self.limits, _now())
+        check_campaign(campaign, self.limits, _now() if must_be_open else None)
         return campaign, name
 
     def take_part(self, record: Any) -> str:
@@ -863,8 +864,11 @@ class Client:
         return self._deliver(bodies, campaign["closes"], place)
 
     def label(self, record: Any) -> int:
-        """Return the group of one's own record by the published model; nothing is sent."""
-        campaign, name = self.campaign()
+        """Return the group of one's own record by the published model; nothing is sent.
+
+        Groups are often published once the campaign has closed, so it may be.
+        """
+        campaign, name = self.campaign(must_be_open=False)
         model, _ = self._document("/v1/model", "model")
         _check_names(model, _MODEL, "model", {"errors"})
         need(model["campaign"] == name.hex(), "The model is another's.")

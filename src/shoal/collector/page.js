@@ -70,5 +70,7 @@ addEventListener("hashchange", () => {
   location.reload();
 });
 run(showHistory).then(() => {
-  send.disabled = false; // before this line a click would do nothing
+  const { opens, closes } = document.body.dataset, now = new Date();
+  send.disabled = now < new Date(opens) || now > new Date(closes);
+  form.dataset.ready = "true"; // before this line a click would do nothing
 });
