@@ -146,3 +146,10 @@ def test_four_columns_are_asked_in_rounds_unless_the_author_says_otherwise(
 ):
     start = YAML.index("epsilon")
     assert len(draft(tmp_path, YAML[:start] + more + YAML[start:] + words)["rounds"]) == rounds
+
+
+def test_a_shuffled_campaign_must_know_its_people(tmp_path):
+    shuffled = YAML + 'setting: shuffled\ndelta: "0.000001"\nn_least: 500\n'
+    assert draft(tmp_path, shuffled)["n_least"] == 500
+    with pytest.raises(InvalidSetting, match="many times"):
+        draft(tmp_path, shuffled + "enrolment: open\n")

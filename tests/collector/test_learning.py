@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from shoal.collector import client, learning
+from shoal.errors import InvalidSetting
 from shoal.evaluate import normalised_inertia
 
 from .campaigns import SECRET, campaign_document
@@ -159,3 +160,16 @@ def test_exported_reports_are_what_shoal_learn_reads(tmp_path):
     assert sorted(loaded.reports.values.tolist()) == sorted(codes)
     assert loaded.guarantee.epsilon == 2
     assert json.loads(path.with_name("reports.parquet.json").read_text())["order"] == "shuffled"
+
+
+def test_an_open_campaign_releases_no_shuffled_sums_whatever_its_fakes_add_up_to(tmp_path):
+    document = campaign_document(setting="shuffled", delta="0.000001", n_least=50)
+    envelope = sign_document("campaign", document, PRIVATE)
+    name = client.identity("campaign", client.canonical(document))
+    campaign = Campaign(envelope, document, name)  # signed before such a campaign was refused
+    store = open_store(f"sqlite:///{tmp_path / 'a.sqlite'}", campaign.id, campaign.envelope)
+    store.accept([Arrival(0, [os.urandom(16) for _ in range(50)], [1] * 50)], 0)
+    with pytest.raises(InvalidSetting, match="many times"):
+        learning.prepare_release(campaign, store)
+    assert store.accept([Arrival(0, [os.urandom(16)], [1])], 0)[0].accepted == 1  # not closed
+    store.close()

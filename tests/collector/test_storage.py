@@ -161,6 +161,18 @@ def test_documents_are_kept_and_replaced(database):
 
 
 @pytest.mark.heavy
+def test_a_label_is_not_counted_as_a_person(database):
+    store = store_of(database)
+    store.accept([Arrival(LABEL_ROUND, people(4), [0] * 4)], 0)
+    assert store.count() == 0
+    store.accept([Arrival(0, people(3), [1, 1, 2])], 0)
+    assert store.count() == 3
+    store.forget_people(1)
+    assert store.count() == 3
+    store.close()
+
+
+@pytest.mark.heavy
 def test_forgetting_people_leaves_sums_and_takes_no_more(database):
     store = store_of(database, has_tokens=True)
     whos = people(4)

@@ -58,6 +58,17 @@ def _check_author_fields(document: Document) -> None:
     client.need(known, "The campaign's enrolment is neither token nor open.")
 
 
+def check_people_are_counted(document: Document) -> None:
+    """Refuse a shuffled campaign that is open: one person may be many, and fakes hide nobody."""
+    if document["enrolment"] == "open":
+        raise InvalidSetting(
+            "A shuffled campaign promises something only among n_least people, and whoever reports "
+            "to an open one may be one person many times.",
+            "Write enrolment: token, or setting: local.",
+            setting="enrolment",
+        )
+
+
 def box_of(document: Document) -> Box:
     """Return the public bounds of a campaign on numbers.
 

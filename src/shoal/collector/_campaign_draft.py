@@ -11,7 +11,14 @@ from pathlib import Path
 from typing import Any
 
 from shoal.collector import client
-from shoal.collector._campaign import TEXTS, box_of, check_document, oracle_fields, question_of
+from shoal.collector._campaign import (
+    TEXTS,
+    box_of,
+    check_document,
+    check_people_are_counted,
+    oracle_fields,
+    question_of,
+)
 from shoal.documents import read_yaml
 from shoal.errors import InvalidSetting, quantity
 from shoal.mechanisms import LocalGrid
@@ -62,6 +69,8 @@ def draft_campaign(path: str | Path) -> Document:
         document["labels"] = {"epsilon": _decimal(fields["labels"]["epsilon"])}
     document |= {name: fields[name] for name in _OF_SETTINGS if name in fields}
     document["rounds"] = _rounds(document, fields)
+    if document["setting"] == "shuffled":
+        check_people_are_counted(document)
     return check_document(document)
 
 

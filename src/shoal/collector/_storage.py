@@ -380,14 +380,21 @@ class Store(ABC):
         return hashlib.sha256(canonical(lines)).hexdigest()
 
     def count(self) -> int:
-        """Return how many people have reported, whether or not their ids are still there."""
+        """Return how many people have reported, whether or not their ids are still there.
+
+        A label is no person: whoever sends one has reported before, or has not.
+        """
+        select = (
+            "SELECT COALESCE(SUM(n), 0) FROM (SELECT n FROM sums WHERE round < ? "
+            "UNION ALL SELECT n FROM part WHERE round < ?) AS counted"
+        )
         with self._transaction() as cursor:
-            cursor.execute("SELECT COUNT(*) FROM seen")
+            cursor.execute(self._sql(select), (LABEL_ROUND, LABEL_ROUND))
             people = int(cursor.fetchone()[0])
-            if people == 0:
-                select = "SELECT COALESCE(SUM(n), 0) FROM sums WHERE round < ?"
-                cursor.execute(self._sql(select), (LABEL_ROUND,))
+            if people == 0:  # shares of an aggregator are in no sum
+                cursor.execute("SELECT COUNT(*) FROM seen")
                 people = int(cursor.fetchone()[0])
+                people -= sum(self._read_sums(cursor, LABEL_ROUND).values())
             return people
 
     def forget_people(self, rounds: int) -> None:

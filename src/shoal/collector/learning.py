@@ -13,7 +13,14 @@ import numpy as np
 
 from shoal.arrays import Floats, Integers
 from shoal.collector import client
-from shoal.collector._campaign import Campaign, box_of, mechanism_of, question_of, sign_document
+from shoal.collector._campaign import (
+    Campaign,
+    box_of,
+    check_people_are_counted,
+    mechanism_of,
+    question_of,
+    sign_document,
+)
 from shoal.collector._counts import cap_counts, centers_of_counts, scatter_of_centers
 from shoal.collector._storage import Store
 from shoal.errors import InvalidSetting, TooFewRows
@@ -116,11 +123,14 @@ def prepare_release(campaign: Campaign, store: Store) -> None:
 
     Raises
     ------
+    InvalidSetting
+        If anybody could report to it, so that nobody knows how many people there are.
     TooFewRows
         If fewer people came than the campaign needs to hide anybody.
     """
     if campaign.document["setting"] != "shuffled":
         return
+    check_people_are_counted(campaign.document)
     people, least = store.count(), campaign.document["n_least"]
     if people < least:
         raise TooFewRows(
