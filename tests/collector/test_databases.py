@@ -1,8 +1,12 @@
 """Which database a URL opens, and what is said when it cannot be."""
 
+import os
+import stat
+
 import pytest
 
 from shoal.collector._databases import PostgresStore, SqliteStore, open_store
+from shoal.collector._storage import Arrival
 from shoal.errors import CannotWrite, InvalidSetting
 
 CAMPAIGN = b"c" * 16
@@ -15,6 +19,34 @@ def test_a_path_and_a_url_open_the_same_sqlite_file(tmp_path):
         assert isinstance(store, SqliteStore)
         store.close()
     assert path.exists()
+
+
+def test_a_new_sqlite_file_is_its_owners_alone_and_so_are_the_files_beside_it(tmp_path):
+    before = os.umask(0)
+    try:
+        store = open_store(str(tmp_path / "campaign.sqlite"), CAMPAIGN, {})
+        store.accept([Arrival(0, [b"w" * 16], [1])], 0)
+    finally:
+        os.umask(before)
+    modes = {path.name: stat.S_IMODE(path.stat().st_mode) for path in tmp_path.iterdir()}
+    store.close()
+    assert set(modes.values()) == {0o600}
+    assert len(modes) == 3
+
+
+def test_nothing_of_people_is_left_in_the_files_once_they_are_forgotten(tmp_path):
+    store = open_store(str(tmp_path / "campaign.sqlite"), CAMPAIGN, {}, has_tokens=True)
+    whos = [os.urandom(16) for _ in range(2_000)]
+    store.enrol(whos)
+    store.accept([Arrival(0, whos, [1] * 2_000)], 0)
+    store._connection.execute("PRAGMA secure_delete = OFF")  # as other builds of SQLite delete
+    with store._transaction() as cursor:
+        cursor.execute("DELETE FROM enrolled WHERE who < ?", (b"\x40",))
+    store.forget_people(1)
+    content = b"".join(path.read_bytes() for path in tmp_path.iterdir())
+    assert not any(who in content for who in whos)
+    assert store.sums(0) == {1: 2_000}
+    store.close()
 
 
 @pytest.mark.heavy

@@ -6,6 +6,7 @@ import sqlite3
 import threading
 from collections import Counter
 
+import numpy as np
 import pytest
 
 from shoal.collector import _storage as storage
@@ -27,7 +28,8 @@ def people(n):
 
 
 @pytest.mark.heavy
-def test_reports_are_added_up_and_repetitions_are_not(database):
+def test_reports_are_added_up_and_repetitions_are_not(database, monkeypatch):
+    monkeypatch.setattr(storage, "_RESERVE", 10)
     store, whos = store_of(database), people(100)
     codes = [i % 7 for i in range(100)]
     (first,) = store.accept([Arrival(0, whos, codes)], epoch=3)
@@ -37,7 +39,7 @@ def test_reports_are_added_up_and_repetitions_are_not(database):
     assert (second.accepted, second.repeated) == (5, 50)
     expected = dict(sorted((Counter(codes) + Counter({6: 5})).items()))
     assert store.sums(0) == expected
-    assert store.fold() == 2
+    assert store.fold() == 1  # the other part is open
     assert store.part_count() == 0
     assert store.sums(0) == expected
     assert store.count() == 105
@@ -109,6 +111,25 @@ def test_no_row_joins_a_person_to_a_report(tmp_path):
     rows = [row[0] for row in raw.execute("SELECT who FROM seen")]
     assert rows == sorted(whos)
     raw.close()
+
+
+@pytest.mark.heavy
+def test_what_postgresql_notes_of_transactions_joins_nobody_to_a_report(postgres, monkeypatch):
+    import psycopg
+
+    monkeypatch.setattr(storage, "_RESERVE", 100)
+    url = postgres()
+    store, whos = store_of(url), people(300)
+    for i, who in enumerate(whos):  # one by one: each in a transaction of its own
+        store.accept([Arrival(0, [who], [i])], 0)
+    join = "SELECT part.n FROM seen JOIN part ON seen.xmin::text = part.xmin::text"
+    with psycopg.connect(url) as thief:
+        sizes = [n for (n,) in thief.execute(join).fetchall()]
+    # Only whoever came last, or when a part was filled, meets a part; it holds a hundred others.
+    assert len(sizes) <= 6
+    assert min(sizes) >= 100
+    assert sorted(store.sums(0)) == list(range(300))
+    store.close()
 
 
 @pytest.mark.heavy
@@ -192,6 +213,7 @@ def test_a_database_of_the_first_version_is_brought_up_and_keeps_its_sums(databa
     with store._transaction() as cursor:  # as the first version left it
         cursor.execute("DROP TABLE share")
         cursor.execute("ALTER TABLE enrolled DROP COLUMN label_of")
+        cursor.execute("ALTER TABLE part DROP COLUMN is_open")
         cursor.execute("UPDATE meta SET version = 1")
     store.close()
     store = store_of(database)
@@ -208,12 +230,18 @@ def test_keys_of_the_second_version_still_report_and_are_counted_as_unmarked(dat
     store, whos = store_of(database, has_tokens=True), people(2)
     with store._transaction() as cursor:  # as the second version left it
         cursor.execute("ALTER TABLE enrolled DROP COLUMN label_of")
+        cursor.execute("ALTER TABLE part DROP COLUMN is_open")
+        store_part = "INSERT INTO part (round, epoch, n, codes) VALUES (1, 0, 2, ?)"
+        cursor.execute(store._sql(store_part), (np.array([4, 5], dtype="<u4").tobytes(),))
         rows = [(who,) for who in whos]
         cursor.executemany(store._sql("INSERT INTO enrolled (who) VALUES (?)"), rows)
         cursor.execute("UPDATE meta SET version = 2")
     store.close()
     store = store_of(database, has_tokens=True)
     assert store.unmarked_keys() == 2
+    assert store.sums(1) == {4: 1, 5: 1}
+    assert store.fold() == 1
+    assert store.sums(1) == {4: 1, 5: 1}
     assert store.accept([Arrival(0, whos[:1], [1])], 0)[0].accepted == 1
     assert store.accept([Arrival(LABEL_ROUND, whos[1:], [1])], 0)[0].accepted == 1
     store.close()

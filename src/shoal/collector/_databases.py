@@ -1,7 +1,9 @@
 """The two databases a campaign may be kept in: SQLite by default, PostgreSQL by its URL."""
 
+import os
 import sqlite3
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -29,11 +31,15 @@ class SqliteStore(Store):
         super().__init__(campaign, envelope, has_tokens)
 
     def _connect(self) -> sqlite3.Connection:
+        # Made for its owner alone; SQLite gives the files beside it the same mode.
+        with suppress(OSError):
+            os.close(os.open(self._path, os.O_CREAT | os.O_RDWR, 0o600))
         connection = sqlite3.connect(
             self._path, timeout=20, isolation_level=None, check_same_thread=False
         )
         connection.execute("PRAGMA journal_mode = WAL")
         connection.execute("PRAGMA synchronous = FULL")
+        connection.execute("PRAGMA secure_delete = ON")  # whatever SQLite was built with
         return connection
 
     def _has_tables(self, cursor: Any) -> bool:
@@ -66,6 +72,17 @@ class SqliteStore(Store):
         cursor.execute(f"{select} AND {purpose} AND who IN ({marks})", whos)
         return int(cursor.fetchone()[0])
 
+    def _empty(self, cursor: Any, table: str) -> None:
+        cursor.execute(f"DELETE FROM {table}")
+
+    def _overwrite_deleted(self) -> None:
+        with self._lock:
+            try:
+                self._connection.execute("VACUUM")
+                self._connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+            except self._failures as error:
+                raise Unavailable(type(error).__name__) from None
+
     def _lock_fold(self, cursor: Any) -> None:
         """Nothing to do: only one transaction writes at a time."""
 
@@ -84,6 +101,7 @@ class PostgresStore(Store):
 
     # Numbers of advisory locks, of this program alone.
     _FOLD, _MAKE, _ROUNDS = 5_404_319, 5_404_320, 5_404_321
+    _skip: ClassVar = "FOR UPDATE SKIP LOCKED"
     _types: ClassVar = {
         "integer": "bigint",
         "bytes": "bytea",
@@ -135,6 +153,12 @@ class PostgresStore(Store):
         select = "SELECT COUNT(*) FROM enrolled WHERE revoked = 0"
         cursor.execute(f"{select} AND {purpose} AND who = ANY(%s::bytea[])", (list(whos),))
         return int(cursor.fetchone()[0])
+
+    def _empty(self, cursor: Any, table: str) -> None:
+        cursor.execute(f"TRUNCATE {table}")  # a new file: nothing is left to be vacuumed
+
+    def _overwrite_deleted(self) -> None:
+        """Nothing to do: a table that was emptied has a new file."""
 
     def _lock_fold(self, cursor: Any) -> None:
         cursor.execute("SELECT pg_advisory_xact_lock(%s)", (self._FOLD,))

@@ -4,8 +4,10 @@
              code ─► part ┘ seen; answered only after the commit
     fold:    parts ─► sums  one transaction
 
-No row joins a person to a report: ``part.codes`` are sorted, and ``seen`` holds hashes of keys. One
-of two aggregators keeps shares instead, which tell nothing alone, by person until they are opened.
+No row joins a person to a report: ``part.codes`` are sorted, and ``seen`` holds hashes of keys.
+What a database notes of the transaction that wrote a row (``xmin`` of PostgreSQL) does not join
+them either: a new code is mixed with those of a thousand others before it is written. One of two
+aggregators keeps shares instead, which tell nothing alone, by person until they are opened.
 See ``storage.proof.md`` for why every acknowledged report is counted exactly once.
 """
 
@@ -23,12 +25,18 @@ from numpy.typing import NDArray
 
 from shoal.collector.client import LABEL_ROUND, canonical
 from shoal.errors import InvalidSetting
+from shoal.randomness import Randomness
 
 VERSION = 3
 _SHARES = "CREATE TABLE share (who {bytes} PRIMARY KEY, content {bytes} NOT NULL) {lean}"
 # From a version to the next. The second did not say which keys are for labels.
-_MIGRATIONS = {1: _SHARES, 2: "ALTER TABLE enrolled ADD COLUMN label_of {bytes}"}
+_MIGRATIONS = {
+    1: _SHARES,
+    2: "ALTER TABLE enrolled ADD COLUMN label_of {bytes};\n"
+    "ALTER TABLE part ADD COLUMN is_open {integer} NOT NULL DEFAULT 0",
+}
 _FOLD_PARTS = 4_096
+_RESERVE = 1_000  # codes of a round that stay in its open part, for the next ones to mix with
 _READ_SHARES = 1_000  # at a time: some megabytes
 # What a key is for; an earlier version did not say.
 _FOR_REPORTS = "(label_of IS NULL OR LENGTH(label_of) = 0)"
@@ -39,7 +47,7 @@ CREATE TABLE enrolled (who {bytes} PRIMARY KEY, revoked {integer} NOT NULL DEFAU
     label_of {bytes}) {lean};
 CREATE TABLE seen (who {bytes} PRIMARY KEY) {seen};
 CREATE TABLE part (id {identity}, round {integer} NOT NULL, epoch {integer} NOT NULL,
-    n {integer} NOT NULL, codes {bytes} NOT NULL);
+    n {integer} NOT NULL, codes {bytes} NOT NULL, is_open {integer} NOT NULL DEFAULT 0);
 CREATE TABLE sums (round {integer}, epoch {integer}, code {integer}, n {integer} CHECK (n > 0),
     PRIMARY KEY (round, epoch, code)) {lean};
 CREATE TABLE epoch (round {integer}, epoch {integer}, n {integer}, digest {bytes},
@@ -108,6 +116,7 @@ class Store(ABC):
         """Open a connection in which transactions begin when they are told to."""
 
     _types: ClassVar[dict[str, str]]  # how the database writes what the tables are made of
+    _skip: ClassVar[str] = ""  # locks rows that are read, without those that others have locked
 
     @abstractmethod
     def _has_tables(self, cursor: Any) -> bool:
@@ -132,6 +141,14 @@ class Store(ABC):
     @abstractmethod
     def _lock_rounds(self, cursor: Any, shared: bool) -> None:
         """Keep rounds from closing while reports are counted (shared), and the other way."""
+
+    @abstractmethod
+    def _empty(self, cursor: Any, table: str) -> None:
+        """Delete all rows of a table."""
+
+    @abstractmethod
+    def _overwrite_deleted(self) -> None:
+        """Leave nothing in the database's files of what was deleted."""
 
     def _sql(self, text: str) -> str:
         return text
@@ -306,23 +323,45 @@ class Store(ABC):
         return self._enrolled(cursor, arrival.whos, purpose) == len(arrival.whos)
 
     def _write_part(self, cursor: Any, number: int, epoch: int, codes: list[int]) -> None:
-        if codes:
-            row = number, epoch, len(codes), np.sort(np.array(codes, dtype="<u4")).tobytes()  # [P4]
-            insert = "INSERT INTO part (round, epoch, n, codes) VALUES (?, ?, ?, ?)"
-            cursor.execute(self._sql(insert), row)
+        """Mix new codes with those of an open part, and write what is more than its reserve."""
+        if not codes:
+            return
+        mixed = np.concatenate([np.array(codes, dtype="<u4"), self._take_reserve(cursor, number)])
+        Randomness(None).compute.shuffle(mixed)  # [P4]
+        n_open = len(mixed) if len(mixed) <= 2 * _RESERVE else _RESERVE
+        self._insert_part(cursor, number, epoch, mixed[:n_open], is_open=True)
+        if len(mixed) > n_open:
+            self._insert_part(cursor, number, epoch, mixed[n_open:], is_open=False)
+
+    def _take_reserve(self, cursor: Any, number: int) -> NDArray[np.uint32]:
+        """Delete an open part that nobody else is writing, and return its codes; none if none."""
+        select = f"SELECT id, codes FROM part WHERE round = ? AND is_open = 1 LIMIT 1 {self._skip}"
+        cursor.execute(self._sql(select), (number,))
+        row = cursor.fetchone()
+        if row is None:
+            return np.array([], dtype="<u4")
+        cursor.execute(self._sql("DELETE FROM part WHERE id = ?"), (row[0],))
+        return np.frombuffer(bytes(row[1]), dtype="<u4")
+
+    def _insert_part(
+        self, cursor: Any, number: int, epoch: int, codes: NDArray[np.uint32], is_open: bool
+    ) -> None:
+        row = number, epoch, len(codes), np.sort(codes).tobytes(), int(is_open)
+        insert = "INSERT INTO part (round, epoch, n, codes, is_open) VALUES (?, ?, ?, ?, ?)"
+        cursor.execute(self._sql(insert), row)
 
     def _closed_rounds(self, cursor: Any) -> set[int]:
         cursor.execute("SELECT round FROM document WHERE kind = 'close'")
         return {row[0] for row in cursor.fetchall()}
 
     def fold(self) -> int:
-        """Move parts into sums, at most some thousand at a time; return how many."""
+        """Move parts that are not open into sums, at most some thousand; return how many."""
         with self._transaction() as cursor:
             self._lock_fold(cursor)
-            return self._fold(cursor)
+            return self._fold(cursor, "is_open = 0")
 
-    def _fold(self, cursor: Any) -> int:
-        select = "SELECT id, round, epoch, codes FROM part ORDER BY id LIMIT ?"
+    def _fold(self, cursor: Any, which: str = "TRUE") -> int:
+        select = f"SELECT id, round, epoch, codes FROM part WHERE {which} ORDER BY id LIMIT ?"
         cursor.execute(self._sql(select), (_FOLD_PARTS,))
         rows = cursor.fetchall()
         parts: dict[tuple[int, int], list[bytes]] = {}
@@ -364,6 +403,9 @@ class Store(ABC):
     def sums(self, number: int) -> dict[int, int]:
         """Return how often each report of a round was counted, in one snapshot."""
         with self._transaction() as cursor:
+            # Nothing moves from a part to the sums, or from part to part, between two reads.
+            self._lock_rounds(cursor, shared=False)
+            self._lock_fold(cursor)
             return self._read_sums(cursor, number)
 
     def _read_sums(self, cursor: Any, number: int) -> dict[int, int]:
@@ -402,14 +444,14 @@ class Store(ABC):
         for number in (*range(rounds), LABEL_ROUND):
             self.close_round(number)
         with self._transaction() as cursor:
-            cursor.execute("DELETE FROM seen")
-            cursor.execute("DELETE FROM enrolled")
-            cursor.execute("DELETE FROM share")
+            for table in ("seen", "enrolled", "share"):
+                self._empty(cursor, table)
+        self._overwrite_deleted()
 
     def part_count(self) -> int:
         """Return how many parts wait to be folded."""
         with self._transaction() as cursor:
-            cursor.execute("SELECT COUNT(*) FROM part")
+            cursor.execute("SELECT COUNT(*) FROM part WHERE is_open = 0")
             return int(cursor.fetchone()[0])
 
     # ---- shares of one of two aggregators
