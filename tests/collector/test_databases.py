@@ -5,7 +5,7 @@ import stat
 
 import pytest
 
-from shoal.collector._databases import PostgresStore, SqliteStore, open_store
+from shoal.collector._databases import PostgresStore, SqliteStore, open_store, wait_for_store
 from shoal.collector._storage import Arrival
 from shoal.errors import CannotWrite, InvalidSetting
 
@@ -55,6 +55,31 @@ def test_a_postgresql_url_opens_postgresql(postgres):
     assert isinstance(store, PostgresStore)
     assert store.count() == 0
     store.close()
+
+
+@pytest.mark.heavy
+def test_a_server_waits_for_a_postgresql_that_is_not_there_yet(postgres):
+    import psycopg
+
+    url = postgres()
+    name = url.removeprefix("postgresql:///").partition("?")[0]
+    with psycopg.connect(url.replace(name, "postgres", 1), autocommit=True) as admin:
+        admin.execute(f"ALTER DATABASE {name} RENAME TO {name}_away")
+        pauses = []
+
+        def pause(seconds):
+            pauses.append(seconds)
+            if len(pauses) == 3:
+                admin.execute(f"ALTER DATABASE {name}_away RENAME TO {name}")
+
+        store = wait_for_store(url, CAMPAIGN, {}, pause=pause)
+    assert len(pauses) == 3
+    store.close()
+
+
+def test_a_place_that_cannot_be_written_is_not_waited_for(tmp_path):
+    with pytest.raises(CannotWrite, match="cannot be opened"):
+        wait_for_store(f"sqlite:///{tmp_path / 'nowhere' / 'a.sqlite'}", CAMPAIGN, {}, pause=None)
 
 
 def test_other_databases_and_places_that_cannot_be_written_are_refused(tmp_path):

@@ -258,11 +258,19 @@ def test_a_database_that_fails_answers_503_and_counts_nothing(site, monkeypatch)
 @pytest.mark.heavy
 def test_a_full_disk_answers_503_and_counts_nothing(site):
     # The limit stands for a disk that is full: SQLite meets both in the same place.
-    pages = site.store._connection.execute("PRAGMA page_count").fetchone()[0]
-    site.store._connection.execute(f"PRAGMA max_page_count = {pages}")
+    def fill():  # a connection that failed is opened anew, without the limit
+        pages = site.store._connection.execute("PRAGMA page_count").fetchone()[0]
+        site.store._connection.execute(f"PRAGMA max_page_count = {pages}")
+
+    fill()
+    assert site.ask("/v1/health")[0] == 503  # before any report met it
+    assert site.ask("/v1/live")[0] == 200
+    site.store.part_count()
+    fill()
     assert site.post([(key, 1) for key in keys(5_000)])[0] == 503
     assert site.store.count() == 0
     assert site.store.sums(0) == {}
+    assert site.ask("/v1/health")[0] == 200
 
 
 @pytest.mark.heavy

@@ -72,6 +72,28 @@ def test_shares_fill_the_queue_sooner_than_reports():
     assert (refused.status, taken.accepted) == (429, 10)
 
 
+def test_a_failure_of_any_kind_is_answered_and_the_next_report_is_written():
+    class Failing(Store):
+        def accept(self, arrivals, epoch):
+            if not self.calls:
+                self.calls.append(0)
+                raise MemoryError
+            return super().accept(arrivals, epoch)
+
+    async def run():
+        writer = Writer(Failing(), lambda: 0)
+        running = asyncio.create_task(writer.run())
+        arrival = Arrival(0, [b"a" * 16], [1])
+        with pytest.raises(WireError) as refusal:
+            await asyncio.wait_for(writer.submit(arrival), 5)
+        was_failing = writer.is_failing
+        result = await asyncio.wait_for(writer.submit(arrival), 5)
+        running.cancel()
+        return refusal.value.status, was_failing, result.accepted, writer.is_failing
+
+    assert asyncio.run(run()) == (503, True, 1, False)
+
+
 def test_a_database_that_is_full_refuses_all_who_wait():
     arrivals = [Arrival(0, [bytes([i]) * 16], [1]) for i in range(3)]
     results = asyncio.run(submit(Writer(Store(is_full=True), lambda: 0), arrivals))

@@ -2,7 +2,8 @@
 
 import os
 import sqlite3
-from collections.abc import Sequence
+import time
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, ClassVar
@@ -168,6 +169,38 @@ class PostgresStore(Store):
         cursor.execute(f"SELECT pg_advisory_xact_lock{kind}(%s)", (self._ROUNDS,))
 
 
+def wait_for_store(
+    url: str,
+    campaign: bytes,
+    envelope: dict[str, Any],
+    *,
+    has_tokens: bool = False,
+    seconds: float = 300,
+    pause: Callable[[float], None] = time.sleep,
+) -> Store:
+    """Open the database of a campaign, and wait for a PostgreSQL server that does not answer yet.
+
+    Parameters
+    ----------
+    seconds
+        How long at most.
+    pause
+        Waits some seconds; replaced in tests.
+    """
+    until = time.monotonic() + seconds
+    while True:
+        try:
+            return open_store(url, campaign, envelope, has_tokens=has_tokens)
+        except CannotWrite:
+            if not _is_postgres(url) or time.monotonic() > until:
+                raise
+            pause(2)
+
+
+def _is_postgres(url: str) -> bool:
+    return url.startswith(("postgresql://", "postgres://"))
+
+
 def open_store(
     url: str, campaign: bytes, envelope: dict[str, Any], *, has_tokens: bool = False
 ) -> Store:
@@ -185,7 +218,7 @@ def open_store(
         Whether only enrolled people may report.
     """
     try:
-        if url.startswith(("postgresql://", "postgres://")):
+        if _is_postgres(url):
             return PostgresStore(url, campaign, envelope, has_tokens)
         path = url.removeprefix("sqlite:///")
         if "://" in path:

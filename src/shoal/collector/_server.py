@@ -180,9 +180,15 @@ def _add_documents(app: "FastAPI", service: Service) -> None:
         """The signed model, once there is one."""
         return await _published(service, "model", 0)
 
-    @app.get("/v1/health")
+    @app.get("/v1/live")
+    async def live() -> dict[str, bool]:
+        """Whether the program answers; restart it if not."""
+        return {"live": True}
+
+    @app.get("/v1/health", responses={503: {}})
     async def health() -> dict[str, Any]:
-        """Whether the database answers."""
+        """Whether reports can be written now; send no traffic if not."""
+        await service.check_ready()
         return {"people": await service.people()}
 
     @app.get("/v1/metrics", response_class=PlainTextResponse)

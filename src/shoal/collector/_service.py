@@ -35,6 +35,7 @@ _FOLD_EVERY = 256  # transactions
 REPORTS_PER_ADDRESS = 300  # an hour: the classes of a school behind one address
 _REQUESTS_PER_KEY = 20  # a minute: a device that tries again waits longer each time
 _ADMIN_FAILURES = 20  # a minute from one address
+_CHECK_SECONDS = 5  # between two writes that only try whether the database takes them
 _REMEMBERED = 10_000  # keys or addresses, in memory only
 STATUS_TEXTS = {
     400: "The request is malformed.",
@@ -55,6 +56,7 @@ class Writer:
     epoch: Callable[[], int]
     waiting: int = 0
     speed: float = 5_000.0  # reports a second, as they went lately
+    is_failing: bool = False  # whether the last write failed
     _queue: "asyncio.Queue[tuple[Arrival, asyncio.Future[Accepted]]]" = field(
         default_factory=asyncio.Queue
     )
@@ -73,7 +75,7 @@ class Writer:
             self.waiting -= size
 
     async def run(self) -> None:
-        """Write what is gathered, until cancelled."""
+        """Write what is gathered, until cancelled; no failure ends it."""
         rounds = 0
         while True:
             gathered = await self._gather()
@@ -84,7 +86,7 @@ class Writer:
             self.speed = 0.9 * self.speed + 0.1 * size / seconds
             rounds += 1
             if rounds % _FOLD_EVERY == 0:
-                with suppress(Unavailable):
+                with suppress(Exception):  # what could not be folded waits for the next time
                     await asyncio.to_thread(self.store.fold)
 
     async def _gather(self) -> "list[tuple[Arrival, asyncio.Future[Accepted]]]":
@@ -104,12 +106,14 @@ class Writer:
         arrivals = [arrival for arrival, _ in gathered]
         try:
             results = await asyncio.to_thread(self.store.accept, arrivals, self.epoch())
-        except Unavailable:
-            failure = WireError(503, STATUS_TEXTS[503], 5)
+        # Whatever it is, a lack of memory too: nothing was committed, and all who wait must know.
+        except Exception:
+            self.is_failing = True
             for _, future in gathered:
                 if not future.done():
-                    future.set_exception(failure)
+                    future.set_exception(WireError(503, STATUS_TEXTS[503], 5))
             return
+        self.is_failing = False
         for (_, future), result in zip(gathered, results, strict=True):
             if not future.done():
                 future.set_result(result)
@@ -187,6 +191,7 @@ class Service:
         self.counts: Counter[str] = Counter()
         self._documents: tuple[float, dict[tuple[str, int], Any]] = (-1e9, {})
         self._people: tuple[float, int] = (-1e9, 0)
+        self._checked = -1e9
         self._verified: dict[str, dict[str, Any]] = {}
 
     def epoch(self) -> int:
@@ -212,10 +217,17 @@ class Service:
             self._people = time.monotonic(), people
         return people
 
+    async def check_ready(self) -> None:
+        """Refuse if reports could not be written now."""
+        if self.writer.is_failing or time.monotonic() - self._checked > _CHECK_SECONDS:
+            await self._read(self.store.check_writable)
+            self.writer.is_failing = False
+            self._checked = time.monotonic()
+
     async def _read(self, ask: Callable[[], Any]) -> Any:
         try:
             return await asyncio.to_thread(ask)
-        except Unavailable:
+        except (Unavailable, MemoryError):
             raise WireError(503, STATUS_TEXTS[503], 5) from None
 
     async def take(self, batch: Batch, address: str) -> Accepted:

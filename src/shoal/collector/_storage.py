@@ -35,6 +35,7 @@ _MIGRATIONS = {
     2: "ALTER TABLE enrolled ADD COLUMN label_of {bytes};\n"
     "ALTER TABLE part ADD COLUMN is_open {integer} NOT NULL DEFAULT 0",
 }
+_CHECK_BYTES = 65_536
 _FOLD_PARTS = 4_096
 _RESERVE = 1_000  # codes of a round that stay in its open part, for the next ones to mix with
 _READ_SHARES = 1_000  # at a time: some megabytes
@@ -220,6 +221,16 @@ class Store(ABC):
             if statement.strip():
                 cursor.execute(statement)
 
+    def check_writable(self) -> None:
+        """Write some pages and take them back: unavailable on a full or a read-only disk."""
+        insert = "INSERT INTO document VALUES ('check', 0, ?) ON CONFLICT DO NOTHING"
+        for statement, values in (
+            (insert, ("x" * _CHECK_BYTES,)),
+            ("DELETE FROM document WHERE kind = ?", ("check",)),
+        ):
+            with self._transaction() as cursor:
+                cursor.execute(self._sql(statement), values)
+
     # ---- people
 
     def enrol(self, whos: Iterable[bytes], labels: Iterable[tuple[bytes, bytes]] = ()) -> None:
@@ -325,6 +336,9 @@ class Store(ABC):
     def _write_part(self, cursor: Any, number: int, epoch: int, codes: list[int]) -> None:
         """Mix new codes with those of an open part, and write what is more than its reserve."""
         if not codes:
+            return
+        if len(codes) >= _RESERVE:  # enough of them to hide among
+            self._insert_part(cursor, number, epoch, np.array(codes, dtype="<u4"), is_open=False)
             return
         mixed = np.concatenate([np.array(codes, dtype="<u4"), self._take_reserve(cursor, number)])
         Randomness(None).compute.shuffle(mixed)  # [P4]
@@ -501,7 +515,7 @@ class Store(ABC):
     def documents(self) -> dict[tuple[str, int], dict[str, Any]]:
         """Return every signed document, by kind and round."""
         with self._transaction() as cursor:
-            cursor.execute("SELECT kind, round, envelope FROM document")
+            cursor.execute("SELECT kind, round, envelope FROM document WHERE kind <> 'check'")
             return {(kind, number): json.loads(text) for kind, number, text in cursor.fetchall()}
 
 

@@ -191,7 +191,7 @@ def serve(
         )
     from shoal.collector import create_app, serve
 
-    loaded, store = open_campaign(campaign, db)
+    loaded, store = open_campaign(campaign, db, waits=True)
     if (aggregator is None) == bool(loaded.aggregators):
         raise InvalidSetting(
             "--aggregator is for campaigns with two aggregators, and needed there.",
