@@ -77,6 +77,26 @@ def test_a_robust_run_says_what_it_cut_and_an_alarm_names_uneven_reports(campaig
 
 
 @pytest.mark.heavy
+def test_an_open_campaign_is_learnt_from_robustly_unless_it_is_told_not_to(
+    campaign, run, yaml, tmp_path
+):
+    (tmp_path / "open.yaml").write_text(yaml + "enrolment: open\n")
+    run("sign", "open.yaml")
+    anybody, url = Campaign.load("open.json"), "sqlite:///open.sqlite"
+    store = open_store(url, anybody.id, anybody.envelope)
+    words, question = client.WordStream(), anybody.document["rounds"][0]["question"]
+    places = [[0.2, 0.2], [0.8, 0.7]]
+    codes = [client.draw(question, places[i % 2], words) for i in range(3_000)]
+    store.accept([Arrival(0, [os.urandom(16) for _ in codes], codes)], 0)
+    store.close()
+    at = ("cluster", "open.json", "--db", url, "--seed", 1, "-o")
+    assert "cells_cut" in run(*at, "robust")
+    assert {*os.listdir("robust")} == {"reports.parquet", "reports.parquet.json"}
+    assert "cells_cut" not in run(*at, "plain", "--no-robust")
+    assert "report.html" in os.listdir("plain")
+
+
+@pytest.mark.heavy
 def test_a_shuffled_campaign_states_its_sums_and_releases_them_once(campaign, run, yaml, tmp_path):
     shuffled = yaml.replace('"4"', '"2"') + 'setting: shuffled\ndelta: "0.000001"\nn_least: 500\n'
     (tmp_path / "other.yaml").write_text(shuffled)
@@ -88,6 +108,7 @@ def test_a_shuffled_campaign_states_its_sums_and_releases_them_once(campaign, ru
     codes = [client.draw(question, [0.3, 0.3], words) for _ in range(600)]
     store.accept([Arrival(0, [os.urandom(16) for _ in range(400)], codes[:400])], 0)
     at = ("cluster", "other.json", "--db", "sqlite:///other.sqlite", "--robust", "--seed", 1)
+    at = (*at, "--overwrite")
     assert "below 500" in run(*at)["message"]
     store.accept([Arrival(0, [os.urandom(16) for _ in range(200)], codes[400:])], 0)
     first = run(*at)

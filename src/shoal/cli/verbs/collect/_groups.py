@@ -103,13 +103,15 @@ def cluster(
     ] = Path("model"),
     overwrite: Overwrite = False,
     robust: Annotated[
-        bool,
+        bool | None,
         typer.Option(
-            "--robust",
+            "--robust/--no-robust",
             envvar="SHOAL_ROBUST",
-            help="Cut cells that stand out from their neighbours, against liars; no page.",
+            help="Cut cells that stand out from their neighbours, against liars; no page. "
+            "Default: in open campaigns.",
+            show_default=False,
         ),
-    ] = False,
+    ] = None,
     title: Title = None,
     publisher: Publisher = None,
     publish_anyway: PublishAnyway = False,
@@ -123,14 +125,17 @@ def cluster(
 
     Writes the reports as `shoal learn` reads them, and beside them what it writes: centres,
     density, a model, a page. People's devices then label themselves. For a campaign that asks for
-    a category: the shares. If noise alone would look like the groups, the folder is written, but
-    nothing is signed or served, and the exit code is 1.
+    a category: the shares. Of an open campaign, where anybody may report as many, cells that stand
+    out are cut first, and the folder holds the reports alone. If noise alone would look like the
+    groups, the folder is written, but nothing is signed or served, and the exit code is 1.
 
     **Examples**
 
         shoal collect cluster campaign.json -o model
     """
     from shoal.collector import learning, read_key, sign_document
+    from shoal.collector._campaign import read_key, sign_document
+    from shoal.data import atomic_folder
     from shoal.randomness import Randomness
 
     loaded, store = open_campaign(campaign, db)
@@ -150,7 +155,9 @@ def cluster(
         store.close()
         return
     private = read_key(key)
-    if robust:
+    if robust if robust is not None else not loaded.has_tokens:
+        with atomic_folder(output, overwrite) as part:
+            learning.export_reports(loaded, store, part)
         _publish_robust(loaded, store, private, say, seed, publish_anyway)
         return
     names = {"title": title or loaded.document["name"], "publisher": publisher}
