@@ -1,11 +1,14 @@
 """The client: what it draws, keeps, sends and refuses. Standard library alone."""
 
+import email.utils
 import json
 import multiprocessing
 import os
+import socket
 import stat
 import subprocess
 import sys
+import threading
 import time
 from fractions import Fraction
 from pathlib import Path
@@ -204,6 +207,51 @@ def test_a_report_is_drawn_once_written_down_and_sent_again_unchanged(tmp_path):
     (entry,) = json.loads(notebook.read_text())["entries"].values()
     assert entry["sent"]
     assert int.from_bytes(server.bodies[0][-4:], "big") == entry["report"]
+
+
+def test_a_server_that_asks_to_wait_is_waited_for_as_it_says_and_not_for_ever(tmp_path):
+    date = email.utils.formatdate(time.time() + 100, usegmt=True)
+    afters = [("7", 7, 10.5), (date, 90, 150), ("9" * 400, 300, 450), ("soon", 8, 12)]
+    answers, pauses, server = iter(afters), [], Server()
+
+    def send(url, body=None):
+        if body is None or (after := next(answers, None)) is None:
+            return server(url, body)
+        return 408 if after[0] == "7" else 429, b"", after[0]
+
+    assert client_of(send, tmp_path, pause=pauses.append).take_part([0.5, 0.5]) == "sent"
+    for seconds, (_, least, most) in zip(pauses, afters, strict=True):
+        assert least <= seconds <= most
+
+
+def test_an_answer_that_is_not_http_is_no_answer():
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        port = server.getsockname()[1]
+
+        def answer():
+            connection, _ = server.accept()
+            connection.recv(1000)
+            connection.sendall(b"BANANA\r\n\r\n")
+            connection.close()
+
+        thread = threading.Thread(target=answer)
+        thread.start()
+        assert client.http(f"http://127.0.0.1:{port}/v1/health") == (0, b"", None)
+        thread.join()
+
+
+def test_keys_and_tokens_are_taken_as_they_are_printed_and_damaged_ones_by_name(tmp_path):
+    server = Server(campaign_document(enrolment="token"))
+    notebook = Notebook(tmp_path / "notebook.json")
+    settings = {"send": server, "pause": lambda seconds: None}
+    token = "ab" * 32
+    person = Client("http://127.0.0.1:1", PUBLIC_KEY.hex(), notebook, token=token, **settings)
+    assert person.take_part([0.5, 0.5]) == "sent"
+    _, name = client.open_envelope(server.envelope, "campaign", PUBLIC_KEY)
+    assert server.bodies[0][24:40] == client.key_of(bytes.fromhex(token), name)
+    for key, given in ((PUBLIC_KEY.hex()[:-1], None), (PUBLIC_KEY, "xyz"), (PUBLIC_KEY, b"short")):
+        with pytest.raises(Refused, match="64 digits"):
+            Client("http://127.0.0.1:1", key, notebook, token=given, **settings)
 
 
 def test_a_report_is_on_disk_before_it_is_sent(tmp_path):
@@ -420,6 +468,19 @@ def test_an_envelope_of_another_kind_key_or_writing_is_refused():
             client.open_envelope(envelope, "campaign", PUBLIC_KEY)
     with pytest.raises(Refused):
         client.open_envelope(good, "campaign", bytes(32))
+
+
+def test_a_document_that_has_a_name_twice_is_refused(tmp_path):
+    server = Server()
+
+    def send(url, body=None):
+        status, content, after = server(url, body)
+        if url.endswith("/v1/campaign"):
+            content = content.replace(b'{"payload"', b'{"payload": "", "payload"')
+        return status, content, after
+
+    with pytest.raises(Refused, match="twice"):
+        client_of(send, tmp_path).take_part([0.5, 0.5])
 
 
 def test_a_server_that_speaks_other_versions_is_refused(tmp_path):

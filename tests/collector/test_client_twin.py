@@ -222,7 +222,8 @@ import { readFileSync } from "node:fs";
 import * as twin from "./client.mjs";
 const { envelope, key, record } = JSON.parse(readFileSync(process.argv[2]));
 const pages = { version: 2, token: "ab".repeat(32), entries: {} }, posted = [];
-const answer = (value) => ({ status: 200, json: async () => value });
+const answer = (value) => ({ status: 200, json: async () => value,
+  text: async () => JSON.stringify(value) });
 const send = async (url, options) => {
   if (url.endsWith("/.well-known/shoal")) return answer({ versions: [1] });
   if (url.endsWith("/v1/campaign")) return answer(envelope);
@@ -260,6 +261,61 @@ def test_the_twin_splits_a_record_into_two_shares_that_add_up_to_its_cell(folder
     seed = bytes.fromhex(seed)[-32:]
     expected = client.tag_of(seed) + client.share_of(12, 16, seed)
     assert bytes.fromhex(share) == client.share_batch_of(campaign, 1, [(key, expected)])
+
+
+NODE = """
+import { readFileSync } from "node:fs";
+import * as twin from "./client.mjs";
+const { document, key, path } = JSON.parse(readFileSync(process.argv[2]));
+const results = {}, pauses = [], posted = [];
+const campaign = (twice) => twice
+  ? document.replace('{"payload"', '{"payload":"","payload"') : document;
+const client = (options = {}, address = "https://a.org") => new twin.Client(address,
+  twin.fromHex(key), { notebook: new twin.FileNotebook(path),
+    pause: async (seconds) => { pauses.push(seconds); }, ...options,
+    send: async (url, request) => {
+      const [json, text] = [async () => ({ versions: [1] }), async () => campaign(options.twice)];
+      if (url.endsWith("/.well-known/shoal")) return { status: 200, json };
+      if (url.endsWith("/v1/campaign")) return { status: 200, text };
+      posted.push(twin.toHex(request.body));
+      const after = options.afters?.shift();
+      return after ? { status: 408, headers: { get: () => after } } : { status: 200 };
+    } });
+const note = async (name, work) => {
+  try { results[name] = await work(); } catch (error) { results[name] = error.message; }
+};
+await note("plain", async () => client({}, "http://a.org"));
+await note("twice", () => client({ twice: true }).takePart([0.5, 0.5]));
+const date = new Date(Date.now() + 100000).toUTCString();
+await note("sent", () => client({ afters: ["7", date, "9".repeat(400)] }).takePart([0.5, 0.5]));
+await Promise.all([1, 2, 3].map((i) => note(`again ${i}`, () => client().takePart([0.9, 0.1]))));
+console.log(JSON.stringify({ results, pauses, posted }));
+"""
+
+
+@pytest.mark.heavy
+def test_the_twin_takes_part_in_node_with_a_notebook_that_the_client_reads(folder):
+    document = campaign_document()
+    path = folder / "notebook.json"
+    content = {"document": json.dumps(envelope_of("campaign", document)), "path": str(path)}
+    (folder / "client.mjs").write_text(SOURCE.with_name("client.js").read_text())
+    (folder / "node.mjs").write_text(NODE)
+    (folder / "content.json").write_text(json.dumps({**content, "key": PUBLIC_KEY.hex()}))
+    command = ["node", folder / "node.mjs", folder / "content.json"]
+    run = subprocess.run(command, capture_output=True, text=True, timeout=60, check=True)
+    result = json.loads(run.stdout)
+    words = {"plain": "TLS", "twice": "twice", "sent": "sent", "again 1": "sent"}
+    assert all(text in result["results"][name] for name, text in words.items()), result
+    assert len(set(result["posted"])) == 1
+    assert len(result["posted"]) == 4  # three were to be sent again; nothing was afterwards
+    for seconds, (least, most) in zip(
+        result["pauses"], [(7, 10.5), (90, 150), (300, 450)], strict=True
+    ):
+        assert least <= seconds <= most
+    assert path.stat().st_mode & 0o777 == 0o600
+    with client.Notebook(path).pages() as pages:
+        (entry,) = pages["entries"].values()
+    assert entry["sent"]
 
 
 def test_the_twin_has_no_other_source_of_randomness():

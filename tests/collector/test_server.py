@@ -342,7 +342,8 @@ def test_labels_are_taken_only_where_the_campaign_pays_for_them(tmp_path, site):
 def test_the_admin_needs_the_admin_token(site):
     path = "/v1/admin/close/0"
     assert site.ask(path, b"")[0] == 401
-    assert site.ask(path, b"", headers={"Authorization": "Bearer wrong"})[0] == 401
+    for wrong in ("Bearer wrong", ADMIN, f"Basic {ADMIN}", f"{ADMIN} {ADMIN}"):
+        assert site.ask(path, b"", headers={"Authorization": wrong})[0] == 401
     right = {"Authorization": f"Bearer {ADMIN}"}
     assert site.ask(path, b"", headers=right)[0] == 200
     assert site.ask("/v1/admin/close/7", b"", headers=right)[0] == 404

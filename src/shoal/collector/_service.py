@@ -336,9 +336,10 @@ class Service:
         request
             With ``Authorization: Bearer ...``.
         """
-        given = request.headers.get("authorization", "").removeprefix("Bearer ").encode()
-        digest = hashlib.sha256(given).digest()
-        if self.admin is None or not hmac.compare_digest(digest, self.admin):
+        scheme, _, given = request.headers.get("authorization", "").partition(" ")
+        digest = hashlib.sha256(given.encode()).digest()
+        is_bearer = scheme.lower() == "bearer"
+        if self.admin is None or not is_bearer or not hmac.compare_digest(digest, self.admin):
             self._admin_failures.take(network_of(address_of(request)))
             raise WireError(401, "The admin token is missing or wrong.")
 

@@ -128,6 +128,14 @@ export async function verify(key, message, signature) {
   }
 }
 
+/** The parts of an envelope, each of which has a name once; none needs a backslash. */
+function parseEnvelope(text) {
+  const count = text.match(/"[^"]*"\s*:/g)?.length ?? 0, envelope = JSON.parse(text);
+  need(!text.includes("\\") && isObject(envelope) && Object.keys(envelope).length === count,
+    "What came has a name twice.");
+  return envelope;
+}
+
 /** The document in a signed envelope, and its identity; refused unless this key signed it. */
 export async function openEnvelope(envelope, kind, key) {
   checkNames(envelope, ["payload", "signature", "key"], `signed ${kind}`);
@@ -537,6 +545,61 @@ export class Notebook {
   }
 }
 
+/** The same in a file, for Node; one program at a time. The file is that of client.py. */
+export class FileNotebook {
+  constructor(path) {
+    this.path = path;
+  }
+
+  async change(work) {
+    const files = await import("node:fs/promises"), lock = `${this.path}.node-lock`;
+    await this.lock(files, lock);
+    try {
+      const before = await this.read(files), pages = await currentPages(before && JSON.parse(before));
+      const result = await work(pages);
+      if (JSON.stringify(pages) !== before) await this.write(files, JSON.stringify(pages));
+      return result;
+    } catch (error) {
+      if (error instanceof SyntaxError) throw new Refused("The notebook is damaged; it is not begun anew.");
+      throw error.code ? new Refused("The notebook cannot be read or written.") : error;
+    } finally {
+      await files.rmdir(lock);
+    }
+  }
+
+  async lock(files, lock) {
+    for (let tries = 0; ; tries++) {
+      try {
+        return await files.mkdir(lock, { mode: 0o700 });
+      } catch (error) {
+        need(error.code === "EEXIST" && tries < 600,
+          `Another program has the notebook open; if none has, delete ${lock}.`);
+        await new Promise((done) => setTimeout(done, 50));
+      }
+    }
+  }
+
+  async read(files) {
+    try {
+      return await files.readFile(this.path, "ascii");
+    } catch (error) {
+      if (error.code === "ENOENT") return null;
+      throw error;
+    }
+  }
+
+  async write(files, text) {
+    const part = `${this.path}.part`, handle = await files.open(part, "w", 0o600);
+    try {
+      await handle.writeFile(text);
+      await handle.sync();
+    } finally {
+      await handle.close();
+    }
+    await files.rename(part, this.path);
+  }
+}
+
 const newToken = () => toHex(crypto.getRandomValues(new Uint8Array(32)));
 
 /** What a notebook holds, begun where there is none, and upgraded from the first version. */
@@ -585,6 +648,14 @@ const now = () => new Date().toISOString().replace(/\.[0-9]+Z$/, "Z");
 const unitsOf = (epsilons) => epsilons.reduce((sum, text) => // of 10^-12: at most 12 digits
   sum + (fraction(text)[0] * 10n ** 12n) / fraction(text)[1], 0n);
 const spentAtMost = (epsilons, ceiling) => unitsOf(epsilons) <= unitsOf([ceiling]);
+const AGAIN = [0, 408, 429, 500, 502, 503, 504]; // after these the same bytes are sent again
+
+/** How long a server asks to wait: a number or a date, at most five minutes. */
+function secondsOf(after) {
+  const seconds = /^[0-9]+$/.test(after ?? "") ? Number(after) : (Date.parse(after) - Date.now()) / 1000;
+  return Math.min(Math.max(seconds || 0, 0), 300);
+}
+
 const UNKNOWN_INVITATION =
   "The server does not know this invitation: check that the link is whole.";
 
@@ -598,6 +669,7 @@ export class Client {
   constructor(address, key, { notebook = new Notebook(), token = null, limits = {},
     send = (url, options) => fetch(url, options),
     pause = (seconds) => new Promise((done) => setTimeout(done, 1000 * seconds)) } = {}) {
+    need(TLS.test(address), "The address is not protected by TLS.");
     this.address = address.replace(/\/+$/, "");
     Object.assign(this, { key, notebook, token, send, pause });
     this.limits = { epsilon: "2", ceiling: "8", setting: "local", ...limits };
@@ -703,7 +775,7 @@ export class Client {
     try {
       const answer = await this.send(this.address + path);
       need(answer.status === 200, `The server gave no ${kind}.`);
-      envelope = await answer.json();
+      envelope = parseEnvelope(await answer.text());
     } catch (error) {
       throw error instanceof Refused ? error : new Refused(`What came is no signed ${kind}.`);
     }
@@ -806,12 +878,11 @@ export class Client {
         status = 0;
       }
       if (status === 200) return "sent";
-      if (![0, 429, 500, 502, 503, 504].includes(status)) break;
+      if (!AGAIN.includes(status)) break;
       const jitter = 1 + new Words().below(1000) / 2000;
-      await this.pause(Math.max(wait, Number(after) || 0) * jitter);
+      await this.pause(Math.max(wait, secondsOf(after)) * jitter);
     }
-    need([0, 401, 409, 410, 429, 500, 502, 503, 504].includes(status),
-      "The server refused the report.");
+    need([401, 409, 410, ...AGAIN].includes(status), "The server refused the report.");
     return { 401: "refused", 409: "wait", 410: "closed" }[status] ?? "unreachable";
   }
 }

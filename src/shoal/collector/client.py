@@ -153,6 +153,7 @@ def _parse(content: bytes) -> Any:
 
 def _checked_object(pairs: list[tuple[str, Any]]) -> Document:
     need(all(_KEY.fullmatch(name) for name, _ in pairs), "A document has a name like no other.")
+    need(len({name for name, _ in pairs}) == len(pairs), "A document has a name twice.")
     return dict(pairs)
 
 
@@ -771,6 +772,7 @@ def http(url: str, body: bytes | None = None) -> Answer:
     body
         A batch to post; None gets.
     """
+    import http.client
     import urllib.error
     import urllib.request
 
@@ -782,8 +784,34 @@ def http(url: str, body: bytes | None = None) -> Answer:
             return answer.status, answer.read(2**24), None
     except urllib.error.HTTPError as error:
         return error.code, b"", error.headers.get("Retry-After")
-    except OSError:
+    except (OSError, http.client.HTTPException):  # also an answer that is not HTTP
         return 0, b"", None
+
+
+def _seconds(retry_after: str | None) -> float:
+    """Return how long a server asks to wait: a number or a date, at most five minutes."""
+    from email.utils import parsedate_to_datetime
+
+    if retry_after is None:
+        return 0.0
+    try:
+        if retry_after.isdigit():
+            seconds = float(retry_after[:9])
+        else:
+            seconds = parsedate_to_datetime(retry_after).timestamp() - time.time()
+    except (ValueError, OverflowError):
+        return 0.0
+    return min(max(seconds, 0.0), 300.0)
+
+
+def _secret(value: bytes | str, what: str) -> bytes:
+    """Return a key or token as 32 bytes, also where it is written in 64 digits."""
+    text = value if isinstance(value, str) else ""
+    if re.fullmatch(r"[0-9a-fA-F]{64}", text, re.ASCII):
+        return bytes.fromhex(text)
+    good = isinstance(value, bytes) and len(value) == 32
+    need(good, f"The {what} is damaged: it has 32 bytes, or 64 digits from 0 to f.")
+    return value  # type: ignore[return-value]
 
 
 class Client:
@@ -794,25 +822,23 @@ class Client:
     address
         Of the server, without ``/v1``.
     key
-        The operator's public key, pinned: 32 bytes.
-    notebook
-        The person's notebook.
+        The operator's public key, pinned: 32 bytes, or 64 digits as it is printed.
     token
-        From the person's invitation. None in an open campaign, and on a device where one person
-        has used theirs before.
-    limits
-        What the person allows.
+        From the person's invitation, likewise. None in an open campaign, and on a device where
+        one person has used theirs before.
     send
         Sends a request; replaced in tests.
     pause
         Waits some seconds; replaced in tests.
     """
 
-    def __init__(self, address: str, key: bytes, notebook: Notebook, *, token: bytes | None = None,
-                 limits: Limits = USUAL_LIMITS, send: Callable[..., Answer] = http,
+    def __init__(self, address: str, key: bytes | str, notebook: Notebook, *,
+                 token: bytes | str | None = None, limits: Limits = USUAL_LIMITS,
+                 send: Callable[..., Answer] = http,
                  pause: Callable[[float], None] = time.sleep) -> None:  # fmt: skip
-        self.address, self.key, self.notebook = address.rstrip("/"), key, notebook
-        self.token, self.limits, self.send, self.pause = token, limits, send, pause
+        self.address, self.key, self.notebook = address.rstrip("/"), _secret(key, "key"), notebook
+        self.token = None if token is None else _secret(token, "token")
+        self.limits, self.send, self.pause = limits, send, pause
 
     def campaign(self, must_be_open: bool = True) -> tuple[Document, bytes]:
         """Return the checked campaign and its id."""
@@ -975,18 +1001,16 @@ class Client:
             status, _, after = self.send(url, body)
             if status == 200:
                 return "sent"
-            if status not in (0, 429, 500, 502, 503, 504):
+            if status not in _AGAIN:
                 break
-            need(after is None or after.isdigit(), "The server's answer is not clear.")
-            self.pause(max(wait, float(after or 0)) * (1 + WordStream().below(1000) / 2000))
+            self.pause(max(wait, _seconds(after)) * (1 + WordStream().below(1000) / 2000))
             wait = min(2 * wait, 300) if wait < 300 else 600
-        need(
-            status in (0, 401, 409, 410, 429, 500, 502, 503, 504), "The server refused the report."
-        )
+        need(status in (401, 409, 410, *_AGAIN), "The server refused the report.")
         results = {401: "refused", 409: "wait", 410: "closed"}
         return results.get(status, "unreachable")
 
 
+_AGAIN = (0, 408, 429, 500, 502, 503, 504)  # answers after which the same bytes are sent again
 _UNKNOWN_INVITATION = "The server does not know this invitation: check that the link is whole."
 
 
