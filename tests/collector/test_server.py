@@ -367,7 +367,8 @@ def test_the_page_and_the_openapi_document_are_served(site):
     status, headers, page = site.ask("/")
     assert status == 200
     assert b"a walk" in page
-    assert b"2-LDP" in page
+    assert b"46 in 100" in page
+    assert b"2-LDP" not in page
     assert "script-src 'self'" in headers["Content-Security-Policy"]
     assert site.ask("/client.js")[0] == 200
     paths = site.ask("/openapi.json")[2]["paths"]

@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import shutil
 import subprocess
 import time
@@ -167,7 +168,12 @@ def test_a_person_reports_once_and_labels_herself_in_a_tab(site, browser):
     _, store, _ = site
     text = take_part(browser)
     assert text.startswith("Your randomised report has arrived")
-    assert take_part(browser, "0.1") == text
+    assert browser.run("document.getElementById('send').disabled")
+    browser.run("document.getElementById('form').requestSubmit()")  # a submission all the same
+    browser.run("window.isOld = true; location.reload()")
+    ready = "!window.isOld && document.getElementById('form')?.dataset.ready"
+    browser.until(ready)
+    assert browser.run("document.getElementById('answer').textContent") == text
     assert store.count() == 1
     browser.run("document.querySelectorAll('#form input').forEach(e => { e.value = '0.9'; })")
     browser.run("document.getElementById('label').click()")
@@ -217,6 +223,50 @@ def test_a_tab_shows_ones_group_after_the_campaign_has_closed(tmp_path):
 
 
 @pytest.mark.heavy
+@pytest.mark.parametrize(
+    "changes",
+    [{"epsilon": "9"}, {"setting": "shuffled", "delta": "0.000001", "n_least": 9}],
+    ids=["epsilon", "setting"],
+)
+def test_more_than_is_usual_is_sent_only_with_consent_in_words(tmp_path, changes):
+    with site_of(tmp_path, **changes) as (address, store, campaign):
+        link = f"{address}/#key={campaign.key.hex()}&limit=20"
+        with tab_of(tmp_path, link) as tab:
+            tab.until("document.getElementById('form')?.dataset.ready")
+            text = tab.run("document.getElementById('consent-text').textContent")
+            assert ("over 99 in 100" if "epsilon" in changes else "trust the server") in text
+            assert tab.run("document.getElementById('send').disabled")
+            tab.run("document.getElementById('agree').click()")
+            assert "arrived" in take_part(tab)
+        assert store.count() == 1
+
+
+@pytest.mark.heavy
+def test_a_number_out_of_bounds_is_refused_in_words_and_not_sent(site, browser):
+    _, store, _ = site
+    browser.until("document.getElementById('send')?.disabled === false")
+    browser.run("document.querySelectorAll('#form input').forEach(e => { e.value = '99'; })")
+    browser.run("document.getElementById('send').click()")
+    assert not browser.run("document.getElementById('form').checkValidity()")
+    browser.run("document.getElementById('form').noValidate = true")  # a browser that lets it pass
+    assert take_part(browser, "99") == "x must be a number from 0 to 1."
+    assert store.count() == 0
+
+
+@pytest.mark.heavy
+def test_the_page_speaks_to_people_and_keeps_keys_behind_check_it(site, browser):
+    browser.until("document.getElementById('form')?.dataset.ready")
+    shown = browser.run("document.querySelector('main').innerText + document.title")
+    assert "at most 46 in 100" in shown
+    assert "About 2,900 are needed" in shown
+    assert not re.search(r"LDP|[0-9a-f]{32}|20000|T00:00:00Z|epsilon", shown)
+    assert browser.run("document.querySelector('time').textContent").count("Z") == 0
+    assert browser.run("document.querySelectorAll('svg.fig').length") == 2
+    browser.run("document.querySelectorAll('details').forEach(e => { e.open = true; })")
+    assert site[2].key.hex() in browser.run("document.getElementById('check').innerText")
+
+
+@pytest.mark.heavy
 def test_in_an_open_campaign_someone_else_says_so_and_is_counted(site, browser):
     _, store, _ = site
     assert "arrived" in take_part(browser)
@@ -260,7 +310,8 @@ def test_the_page_is_made_once_while_nothing_changes(site, monkeypatch):
 @pytest.mark.heavy
 def test_the_page_escapes_what_the_operator_wrote(site):
     _, _, campaign = site
-    page = render(campaign, None, 3)
+    page = render(campaign, None, 1_203)
+    assert "1,203</strong> people have reported" in page
     assert "a &lt;b&gt;walk&lt;/b&gt;" in page
     assert "<b>walk" not in page
     assert "No groups were published yet" in page

@@ -1,11 +1,18 @@
 """The pages of a campaign: what is asked, the promise, how many came, and a form to take part."""
 
 import json
+from datetime import datetime
+from fractions import Fraction
 from functools import cache, lru_cache, partial
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
-from shoal.collector._campaign import Campaign
+from shoal.collector._campaign import Campaign, people_needed
+from shoal.figures import dots
+from shoal.figures.palette import css_variables
+from shoal.figures.svg import figure_style
+from shoal.privacy import LocalDP
+from shoal.privacy.wording import promise
 
 if TYPE_CHECKING:
     from fastapi import FastAPI
@@ -40,6 +47,7 @@ def add_pages(app: "FastAPI", service: "Service") -> None:
 
     def add_file(name: str) -> None:
         content = files("shoal.collector").joinpath(name).read_bytes()
+        content = _colours().encode() + content if name == "page.css" else content
         kind = _KINDS[name.rsplit(".", 1)[1]]
 
         @app.get(f"/{name}", include_in_schema=False)
@@ -77,12 +85,66 @@ def render(campaign: Campaign, model: dict[str, Any] | None, people: int) -> str
     people
         How many have reported.
     """
+    from markupsafe import Markup
+
+    document = campaign.document
+    guarantee = promise(LocalDP(Fraction(document["epsilon"])), value="answer")
+    after = int(str(guarantee.after).removeprefix("over "))
+    is_shared = bool(campaign.aggregators)
     page: str = _template().render(
-        campaign=campaign.document,
+        campaign=document,
         id=campaign.id.hex(),
         key=campaign.key.hex(),
         model=model,
         people=people,
-        labels=campaign.document.get("labels"),
+        needed=people_needed(document),
+        labels=document.get("labels"),
+        sends=not is_shared,
+        promise=guarantee,
+        dots_before=Markup(dots(10).svg(page=True)),
+        dots_after=Markup(dots(10, after).svg(page=True)),
+        holds=_SHARED_HOLDS if is_shared else guarantee.holds,
+        fails=(*guarantee.fails, _ONE_ADDRESS),
+        exact=_shared_exact(document) if is_shared else guarantee.exact,
+        bounds=[_bounds(column) for column in document.get("columns", ())],
+        closes=_moment(document["closes"]),
     )
     return page
+
+
+_ONE_ADDRESS = (
+    "This browser adds up what your reports to this address cost you, and stops at a limit. What "
+    "you send from elsewhere, or to another address, it does not know."
+)
+_SHARED_HOLDS = (
+    "Neither of the two servers can read your answer alone.",
+    "Nothing computed later from what is published can weaken the limit.",
+    "The limit is the same for every answer.",
+)
+
+
+def _shared_exact(document: dict[str, Any]) -> str:
+    return (
+        "What is published, and all that one of the two servers sees, is ε-differentially private "
+        f"with ε = {document['epsilon']} when one person's answer is replaced, if the other server "
+        "is honest; δ = 0."
+    )
+
+
+def _bounds(column: dict[str, str]) -> str:
+    """Return the range of a column in words, e.g. ``0 to 20 km``."""
+    low, high = (f"{float(column[name]):,.12g}" for name in ("low", "high"))
+    return f"{low} to {high} {column['unit']}".rstrip()
+
+
+def _moment(text: str) -> str:
+    """Return a time for people; the page shows it in theirs."""
+    at = datetime.strptime(text, "%Y-%m-%dT%H:%M:%SZ")
+    return f"{at.day} {at:%B %Y, %H:%M} UTC"
+
+
+def _colours() -> str:
+    """Return colours by role, light and dark, and the rules of figures: as on every page."""
+    dark = f":root{{color-scheme:dark;{css_variables(dark=True)}}}"
+    light = f":root{{color-scheme:light;{css_variables()}}}"
+    return f"{light}\n@media screen and (prefers-color-scheme:dark){{{dark}}}\n{figure_style()}"

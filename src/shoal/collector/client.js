@@ -320,7 +320,7 @@ export function label(model, record, question) {
 
 // ---- what a client refuses
 
-const atMost = (left, right) => {
+export const atMost = (left, right) => {
   const [a, b] = fraction(left), [c, d] = fraction(right);
   return a * d <= c * b;
 };
@@ -664,6 +664,9 @@ function keep(pages, place, name, epsilon, token, report) {
   pages.entries[place] = { name, epsilon, token, sent: false, report };
 }
 
+/** What a person allows unless they say otherwise, as in client.py. */
+export const USUAL_LIMITS = { epsilon: "2", ceiling: "8", setting: "local" };
+
 /** Take part in one campaign for one person. */
 export class Client {
   constructor(address, key, { notebook = new Notebook(), token = null, limits = {},
@@ -672,7 +675,7 @@ export class Client {
     need(TLS.test(address), "The address is not protected by TLS.");
     this.address = address.replace(/\/+$/, "");
     Object.assign(this, { key, notebook, token, send, pause });
-    this.limits = { epsilon: "2", ceiling: "8", setting: "local", ...limits };
+    this.limits = { ...USUAL_LIMITS, ...limits };
   }
 
   /** The checked campaign and its id. */

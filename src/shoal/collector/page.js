@@ -1,35 +1,53 @@
 // The form of a campaign's page. Key and token come after the # of the invitation, which browsers
 // do not send; without a key there, the one on the page is used, and the page says so.
-import { Client, Refused, fromHex } from "./client.js";
+import { Client, Refused, USUAL_LIMITS, atMost, fromHex } from "./client.js";
 
 const given = new URLSearchParams(location.hash.slice(1));
-const form = document.getElementById("form"), answer = document.getElementById("answer");
-const send = document.getElementById("send"), another = document.getElementById("another");
+const element = (id) => document.getElementById(id);
+const form = element("form"), answer = element("answer"), send = element("send");
 const isKey = (text) => /^[0-9a-f]{64}$/.test(text ?? "");
 const key = given.get("key") ?? document.body.dataset.key;
-const isOpen = document.body.dataset.enrolment === "open";
-const limits = { epsilon: given.get("limit") ?? "20", ceiling: "20", setting: "shuffled" };
+const { enrolment, opens, closes } = document.body.dataset;
 const sentences = {
   sent: "Your randomised report has arrived. It is kept, and never drawn again.",
-  wait: "Your question is not there yet: please come back later.",
+  wait: "Your question is not there yet: please come back later. Nothing was sent.",
   closed: "The campaign is closed.",
   unreachable: "The server did not answer. Your report is kept: try again later.",
 };
+const next = enrolment === "open" ? " The next person at this device says so with the button."
+  : " The next person at this device opens their own invitation.";
+const readable = { epsilon: "20", ceiling: "20", setting: "shuffled" }; // what can be shown
+let hasReported = false; // the person of now, from this device
+let limits = { ...USUAL_LIMITS }; // what is taken without a word
 
-function record() {
-  const values = Array.from(new FormData(form).values());
-  const isCategory = form.querySelector("select") !== null;
-  return isCategory ? Number(values[0]) : values.map((text) => (text === "" ? null : Number(text)));
+function clientOf(allowed) {
+  if (!isKey(key) || (given.has("token") && !isKey(given.get("token")))) {
+    throw new Refused("The invitation is damaged: open the whole link.");
+  }
+  const token = given.has("token") ? fromHex(given.get("token")) : null;
+  const address = location.origin + location.pathname.replace(/\/[^/]*$/, "");
+  return new Client(address, fromHex(key), { token, limits: allowed });
 }
 
-async function run(work) {
-  try {
-    if (!isKey(key) || (given.has("token") && !isKey(given.get("token")))) {
-      throw new Refused("The invitation is damaged.");
+/** What was entered; refused where a number lies outside the bounds that people read. */
+function record() {
+  const select = form.querySelector("select");
+  if (select) {
+    if (select.value === "") throw new Refused("Choose an answer first.");
+    return Number(select.value);
+  }
+  return Array.from(form.querySelectorAll("input[type=number]"), (input) => {
+    const value = input.valueAsNumber, low = Number(input.min), high = Number(input.max);
+    if (!(value >= low && value <= high)) {
+      throw new Refused(`${input.dataset.name} must be a number from ${low} to ${high}.`);
     }
-    const token = given.has("token") ? fromHex(given.get("token")) : null;
-    const client = new Client(location.origin, fromHex(key), { token, limits });
-    answer.textContent = await work(client);
+    return value;
+  });
+}
+
+async function run(work, allowed = limits) {
+  try {
+    answer.textContent = await work(clientOf(allowed));
   } catch (error) {
     answer.textContent = error instanceof Refused ? error.message : "Something went wrong here.";
   }
@@ -38,39 +56,89 @@ async function run(work) {
 // What was entered does not stay for the next person at this device.
 async function showHistory(client) {
   const { own, others } = await client.history();
-  document.getElementById("others").hidden = !others;
-  another.hidden = !(isOpen && own);
-  return own ? sentences.sent : "";
+  hasReported = own;
+  element("others").hidden = !others;
+  element("another").hidden = !(enrolment === "open" && own);
+  allowSending();
+  return own ? sentences.sent + next : "";
+}
+
+/** What a campaign asks for beyond what is usual, in words; empty if nothing. */
+function excess(campaign) {
+  const lines = [], odds = Math.exp(Number(campaign.epsilon));
+  const after = Math.ceil((100 * 0.1 * odds) / (0.9 + 0.1 * odds));
+  if (!atMost(campaign.epsilon, USUAL_LIMITS.epsilon)) {
+    lines.push("Your report would tell more about you than is usual: a guess of 10 in 100 can " +
+      `become one of ${after > 99 ? "over 99" : after} in 100, where 46 in 100 is the usual limit.`);
+  }
+  if (campaign.setting === "shuffled") {
+    lines.push("Only sums are to be shown, and for that you would have to trust the server. " +
+      "Against the server itself you have the limit above and no more.");
+  }
+  return lines.join(" ");
+}
+
+function isOpen() {
+  const now = new Date();
+  return now >= new Date(opens) && now <= new Date(closes);
+}
+
+function allowSending() {
+  send.disabled = hasReported || !isOpen() || (!element("consent").hidden && !element("agree").checked);
+}
+
+async function begin(client) {
+  const [campaign] = await client.campaign({ mustBeOpen: false });
+  const text = excess(campaign);
+  element("consent").hidden = text === "";
+  element("consent-text").textContent = text;
+  element("agree").addEventListener("change", () => {
+    const { epsilon, setting } = campaign, isSmall = atMost(epsilon, USUAL_LIMITS.ceiling);
+    const ceiling = isSmall ? USUAL_LIMITS.ceiling : epsilon;
+    limits = element("agree").checked ? { epsilon, ceiling, setting } : { ...USUAL_LIMITS };
+    allowSending();
+  });
+  const history = await showHistory(client);
+  if (new Date() > new Date(closes)) return history || sentences.closed;
+  if (!isOpen()) return "The campaign has not opened yet.";
+  return history;
 }
 
 form.addEventListener("submit", (event) => {
   event.preventDefault();
   run(async (client) => {
     const result = await client.takePart(record());
-    if (result === "sent") {
-      form.reset();
-      await showHistory(client);
-    }
-    return sentences[result];
+    if (result !== "sent") return sentences[result];
+    form.reset();
+    return showHistory(client);
   });
 });
-document.getElementById("label").addEventListener("click", () => {
-  run(async (client) => `You are in group ${(await client.label(record())) + 1}. Nobody was told.`);
+element("label").addEventListener("click", () => {
+  run(async (client) => `You are in group ${(await client.label(record())) + 1}. Nobody was told.`,
+    readable);
 });
-another.addEventListener("click", () => {
+element("another").addEventListener("click", () => {
   run(async (client) => {
     await client.startAsAnotherPerson();
     form.reset();
     return showHistory(client);
-  });
+  }, readable);
 });
 // Another invitation in the same tab changes what follows the # alone: it is another person's.
 addEventListener("hashchange", () => {
   form.reset();
   location.reload();
 });
-run(showHistory).then(() => {
-  const { opens, closes } = document.body.dataset, now = new Date();
-  send.disabled = now < new Date(opens) || now > new Date(closes);
+for (const time of document.querySelectorAll("time")) {
+  const at = new Date(time.dateTime);
+  time.title = time.textContent;
+  time.textContent = at.toLocaleString([], { dateStyle: "long", timeStyle: "short" });
+}
+if (new Date() > new Date(closes)) {
+  element("when").firstChild.textContent = "Closed since ";
+}
+run(begin, readable).then(() => {
+  allowSending();
+  setInterval(allowSending, 10000); // it may close while the page is open
   form.dataset.ready = "true"; // before this line a click would do nothing
 });

@@ -66,13 +66,15 @@ def sign(
     from json import dumps
 
     from shoal.collector import Campaign, draft_campaign, read_key, sign_document
+    from shoal.collector._campaign import Campaign, people_needed, read_key, sign_document
+    from shoal.collector._campaign_draft import draft_campaign
     from shoal.collector.learning import sums_promise
     from shoal.files import atomic_file
 
     with FLAGS.shown():
         document = draft_campaign(path)
         envelope = sign_document("campaign", document, read_key(key))
-        people, sums = _people_needed(document), sums_promise(document)
+        people, sums = people_needed(document), sums_promise(document)
     place = output or path.with_suffix(".json")
     with atomic_file(place, True) as part:
         part.write_text(dumps(envelope, indent=1) + "\n")
@@ -113,22 +115,6 @@ def _round_lines(document: dict[str, Any], place: Path) -> list[Line]:
         return [Line("Rounds", text)]
     is_wide = len(document.get("columns", ())) >= ROUNDS_FROM
     return [Line("Note", _COARSE)] if is_wide else []
-
-
-def _people_needed(document: dict[str, Any]) -> int | None:
-    """How many people groups within a tenth of the best take, for reports on columns."""
-    if "columns" not in document or document["setting"] == "two_aggregators":
-        return None
-    if len(document["rounds"]) > 1:  # the estimate is for one report of a grid
-        return None
-    from shoal.mechanisms.local import people_needed
-
-    return people_needed(
-        1.1,
-        n_clusters=document["n_clusters"],
-        d=len(document["columns"]),
-        epsilon=float(document["epsilon"]),
-    )
 
 
 @collect_app.command()
