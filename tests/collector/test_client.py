@@ -619,6 +619,10 @@ def test_a_later_round_waits_for_its_question(tmp_path):
     server.documents["/v1/round/1"] = envelope_of("round", {**document, "question": cells})
     with pytest.raises(Refused, match="does not fit"):
         person.take_part([0.5, 0.5])
+    for before in ("", "0" * 63, 7):
+        server.documents["/v1/round/1"] = envelope_of("round", {**document, "before": before})
+        with pytest.raises(Refused, match="learnt from"):
+            person.take_part([0.5, 0.5])
     server.documents["/v1/round/1"] = envelope_of("round", document)
     assert person.take_part([0.5, 0.5]) == "sent"
     assert server.bodies[0][20] == 1

@@ -159,6 +159,7 @@ export async function openEnvelope(envelope, kind, key) {
   return [document, await identity(kind, payload)];
 }
 
+const isHex = (value) => typeof value === "string" && /^[0-9a-f]{64}$/.test(value);
 const isObject = (value) =>
   value !== null && typeof value === "object" && !Array.isArray(value);
 const checkNames = (value, required, what, optional = []) => {
@@ -445,8 +446,7 @@ function checkAggregators(both) {
     checkNames(one, ["address", "key"], "aggregator");
     need(typeof one.address === "string" && TLS.test(one.address),
       "An aggregator's address is not protected by TLS.");
-    need(typeof one.key === "string" && /^[0-9a-f]{64}$/.test(one.key),
-      "An aggregator's key is not clear.");
+    need(isHex(one.key), "An aggregator's key is not clear.");
   }
   const places = new Set(both.map((one) => new URL(one.address).host)); // however it is written
   need(places.size === 2 && both[0].key !== both[1].key,
@@ -793,6 +793,7 @@ export class Client {
     const [later] = await this.document(path, "round");
     checkNames(later, ["format", "type", "campaign", "round", "question", "before"], "round");
     need(later.campaign === toHex(name) && later.round === number, "The round is another's.");
+    need(isHex(later.before), "The round does not say what it was learnt from.");
     checkQuestion(later.question, campaign.epsilon);
     need(later.question.mechanism !== "cell_shares",
       "The question does not fit the campaign's setting.");

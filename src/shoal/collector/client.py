@@ -543,11 +543,15 @@ def _check_aggregators(both: Any) -> None:
         _check_names(one, {"address", "key"}, "aggregator")
         secure = isinstance(one["address"], str) and _TLS.fullmatch(one["address"])
         need(secure, "An aggregator's address is not protected by TLS.")
-        key = isinstance(one["key"], str) and re.fullmatch(r"[0-9a-f]{64}", one["key"], re.ASCII)
-        need(key, "An aggregator's key is not clear.")
+        need(_is_hex(one["key"]), "An aggregator's key is not clear.")
     hosts = {_host_of(one["address"]) for one in both}
     apart = len(hosts) == 2 and both[0]["key"] != both[1]["key"]
     need(apart, "The two aggregators are one.")
+
+
+def _is_hex(value: object) -> bool:
+    """Whether a value is written in 64 digits from 0 to f: a key, or a digest of sums."""
+    return isinstance(value, str) and re.fullmatch(r"[0-9a-f]{64}", value, re.ASCII) is not None
 
 
 def _host_of(address: str) -> tuple[str | None, int]:
@@ -943,6 +947,7 @@ class Client:
         _check_names(later, _ROUND, "round")
         own = later["campaign"] == name.hex() and later["round"] == number
         need(own, "The round is another's.")
+        need(_is_hex(later["before"]), "The round does not say what it was learnt from.")
         check_question(later["question"], exact(campaign["epsilon"]))
         shared = later["question"]["mechanism"] == "cell_shares"
         need(not shared, "The question does not fit the campaign's setting.")

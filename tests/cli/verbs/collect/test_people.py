@@ -39,6 +39,17 @@ def test_a_token_is_good_until_it_is_revoked(campaign, run):
 
 
 @pytest.mark.heavy
+def test_an_invitation_is_revoked_by_its_line_of_hashes_without_its_token(campaign, run):
+    first, other = run("tokens", "campaign.json", 2, "--hashes", "hashes.txt")["tokens"]
+    lines = Path("hashes.txt").read_text().splitlines()
+    assert run("revoke", "campaign.json", lines[0])["revoked"]
+    assert accepted(campaign, "sqlite:///campaign.sqlite", first) == 0
+    assert accepted(campaign, "sqlite:///campaign.sqlite", other) == 1
+    for wrong in ("xyz", "", "abcd"):
+        assert "no token" in run("revoke", "campaign.json", wrong)["message"]
+
+
+@pytest.mark.heavy
 def test_one_token_is_one_report_whether_or_not_labels_are_asked_for(campaign, run, yaml, tmp_path):
     (token,) = run("tokens", "campaign.json", 1)["tokens"]
     url = "sqlite:///campaign.sqlite"

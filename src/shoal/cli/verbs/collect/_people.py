@@ -112,12 +112,20 @@ def _enrol(store: "Store", invitations: list[list[bytes]]) -> None:
 @collect_app.command()
 def revoke(
     campaign: CampaignFile,
-    token: Annotated[str, typer.Argument(help="The token, as `shoal collect tokens` printed it.")],
+    token: Annotated[
+        str,
+        typer.Argument(
+            help="The token or link, as `tokens` printed it, or its line of `--hashes`."
+        ),
+    ],
     db: Database = DEFAULT_DB,
     json: Json = False,
     quiet: Quiet = False,
 ) -> None:
     """Take an invitation back; a report that was counted stays in the sums.
+
+    To revoke without keeping tokens, which can report, keep the hashes: line by line they are in
+    the order of the tokens, and tell only whether somebody took part.
 
     **Examples**
 
@@ -127,12 +135,17 @@ def revoke(
     from shoal.collector.client import key_of
 
     try:
-        secret = bytes.fromhex(token.rpartition("=")[2])
-    except ValueError:
-        raise InvalidSetting("This is no token.", "Give it as it was printed.") from None
+        secret = bytes.fromhex(token.rpartition("=")[2].split()[0])
+    except (ValueError, IndexError):
+        secret = b""
+    if len(secret) not in (16, 32):
+        raise InvalidSetting("This is no token and no hash.", "Give it as it was printed.")
     loaded, store = open_campaign(campaign, db)
-    was = store.revoke(who_of(key_of(secret, loaded.id)))
-    store.revoke(who_of(key_of(secret, loaded.id, "label")))
+    if len(secret) == 16:
+        was = store.revoke(secret)
+    else:
+        was = store.revoke(who_of(key_of(secret, loaded.id)))
+        store.revoke(who_of(key_of(secret, loaded.id, "label")))
     store.close()
     text = "Revoked." if was else "Not enrolled here, or it has reported: nothing was changed."
     Output(json, quiet).result({"revoked": was}, Line("Token", text))
