@@ -60,8 +60,8 @@ def tokens(
     _enrol(store, invitations)
     if hashes is not None:
         with atomic_file(hashes, True) as part:
-            lines = (" ".join(who.hex() for who in whos) for whos in invitations)
-            part.write_text("".join(f"{line}\n" for line in lines))
+            words = ([who.hex() for who in whos] for whos in invitations)
+            part.write_text("".join(f"{' '.join(each)}\n" for each in words))
     link = f"{address.rstrip('/')}/#key={loaded.key.hex()}&token=" if address else ""
     lines = [f"{link}{token.hex()}" for token in made]
     Output(json, quiet).result({"tokens": lines}, *lines)
