@@ -56,7 +56,19 @@ def code_of(i):
     return i * 2_654_435_761 % 7**4
 
 
-def send(campaign, port, numbers, size, results, killed=None, kills=0):
+def bodies_of(campaign, numbers, shares):
+    """The batches of some people: their reports by round, and a label of every tenth."""
+    rounds = {}
+    for i in numbers:
+        number = client.round_of(campaign, key_of(i), shares)
+        rounds.setdefault(number, []).append((key_of(i), code_of(i)))
+        if i % 10 == 0:
+            key = hashlib.sha256(b"label %d" % i).digest()[:16]
+            rounds.setdefault(client.LABEL_ROUND, []).append((key, i // 10 % 2))
+    return [client.batch_of(campaign, number, reports) for number, reports in rounds.items()]
+
+
+def send(campaign, port, numbers, size, results, killed=None, kills=0, shares=(2**32,)):
     """One client process: sends batches until each is acknowledged, some of them twice.
 
     With kills to come it runs ahead of them by a part at most, so that each meets some traffic.
@@ -66,10 +78,10 @@ def send(campaign, port, numbers, size, results, killed=None, kills=0):
         while killed is not None and killed.value < start_at * (kills + 1) // len(numbers):
             time.sleep(0.01)
         part = numbers[start_at : start_at + size]
-        body = client.batch_of(campaign, 0, [(key_of(i), code_of(i)) for i in part])
-        for _ in range(1 + (draw.random() < 0.1)):
-            while _post(port, body) != 200:
-                time.sleep(0.05)
+        for body in bodies_of(campaign, part, shares):
+            for _ in range(1 + (draw.random() < 0.1)):
+                while _post(port, body) != 200:
+                    time.sleep(0.05)
         acknowledged.append(len(part))
     results.put(sum(acknowledged))
 
@@ -88,7 +100,9 @@ def _post(port, body):
 
 def run(folder, url, n, kills, workers, size=1_000):
     """Send n reports from several processes while the server is killed and started again."""
-    document = campaign_document()
+    question = campaign_document()["rounds"][0]["question"]
+    rounds = [{"share": share, "question": question} for share in (3 * 2**30, 2**30)]
+    document = campaign_document(rounds=rounds, labels={"epsilon": "0.5"})
     envelope = envelope_of("campaign", document)
     (folder / "campaign.json").write_text(json.dumps(envelope))
     campaign, port = Campaign.load(folder / "campaign.json"), free_port()
@@ -98,7 +112,16 @@ def run(folder, url, n, kills, workers, size=1_000):
     jobs = [
         context.Process(
             target=send,
-            args=(campaign.id, port, range(i, n, workers), size, results, killed, kills),
+            args=(
+                campaign.id,
+                port,
+                range(i, n, workers),
+                size,
+                results,
+                killed,
+                kills,
+                campaign.shares,
+            ),
         )
         for i in range(workers)
     ]
@@ -120,17 +143,23 @@ def run(folder, url, n, kills, workers, size=1_000):
     finally:
         os.kill(server.pid, signal.SIGKILL)
         server.wait()
-    sums, count = store.sums(0), store.count()
+    sums = {number: store.sums(number) for number in (0, 1, client.LABEL_ROUND)}
+    count = store.count()
     store.close()
     assert "Traceback" not in (folder / "log").read_text()
-    return acknowledged, killed.value, sums, count
+    return campaign, acknowledged, killed.value, sums, count
 
 
 def check(folder, url, n, kills, workers):
-    acknowledged, killed, sums, count = run(folder, url, n, kills, workers)
+    campaign, acknowledged, killed, sums, count = run(folder, url, n, kills, workers)
     assert (acknowledged, killed) == (n, kills)
     assert count == n
-    assert Counter(sums) == Counter(map(code_of, range(n)))
+    expected = {0: Counter(), 1: Counter()}
+    for i in range(n):
+        expected[client.round_of(campaign.id, key_of(i), campaign.shares)][code_of(i)] += 1
+    assert sums[0] == expected[0]
+    assert sums[1] == expected[1]
+    assert sums[client.LABEL_ROUND] == Counter(i // 10 % 2 for i in range(0, n, 10))
 
 
 @pytest.mark.heavy
@@ -139,8 +168,8 @@ def test_acknowledged_reports_survive_kills_and_count_once(database, tmp_path):
 
 
 @pytest.mark.slow
-def test_a_million_reports_of_eight_clients_survive_five_kills(database, tmp_path):
-    check(tmp_path, database, n=1_000_000, kills=5, workers=8)
+def test_a_million_reports_of_eight_clients_survive_ten_kills(database, tmp_path):
+    check(tmp_path, database, n=1_000_000, kills=10, workers=8)
 
 
 class RawInserts:

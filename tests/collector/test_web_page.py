@@ -315,3 +315,22 @@ def test_the_page_escapes_what_the_operator_wrote(site):
     assert "a &lt;b&gt;walk&lt;/b&gt;" in page
     assert "<b>walk" not in page
     assert "No groups were published yet" in page
+
+
+@pytest.mark.heavy
+def test_a_class_of_thirty_at_two_browsers_behind_one_address_is_counted_once_each(tmp_path):
+    with site_of(tmp_path, enrolment="token") as (address, store, campaign):
+        links = invite(store, campaign, 30)
+        (tmp_path / "a").mkdir()
+        (tmp_path / "b").mkdir()
+        with (
+            tab_of(tmp_path / "a", f"{address}/{links[0]}") as first,
+            tab_of(tmp_path / "b", f"{address}/{links[1]}") as second,
+        ):
+            for number, link in enumerate(links):
+                tab = (first, second)[number % 2]
+                if number > 1:
+                    open_link(tab, link)
+                assert "arrived" in take_part(tab)
+        assert store.count() == 30
+        assert sum(store.sums(0).values()) == 30
