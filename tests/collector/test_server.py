@@ -28,7 +28,7 @@ from shoal.collector import server as module
 from shoal.collector._campaign import Campaign
 from shoal.collector._databases import open_store
 from shoal.collector._server import create_app
-from shoal.collector._storage import Unavailable
+from shoal.collector._storage import Arrival, Unavailable
 from shoal.collector._wire import BINARY, INVITATION, who_of
 
 ADMIN = "the admin's own token"
@@ -374,7 +374,30 @@ def test_the_page_and_the_openapi_document_are_served(site):
     paths = site.ask("/openapi.json")[2]["paths"]
     assert {"/v1/reports", "/v1/campaign", "/v1/model", "/v1/health", "/v1/metrics"} <= {*paths}
     assert site.ask("/v1/health")[2] == {"people": 0}
-    assert b"shoal_status_200" in site.ask("/v1/metrics")[2]
+    site.post([(os.urandom(16), 1)])
+    metrics = site.ask("/v1/metrics")[2].decode()
+    assert "shoal_status_200" in metrics
+    assert "shoal_database_failing 0" in metrics
+    assert 'shoal_post_seconds_bucket{le="+Inf"} 1' in metrics
+    assert "shoal_post_seconds_count 1" in metrics
+
+
+@pytest.mark.heavy
+def test_ids_are_deleted_by_themselves_when_they_are_due(tmp_path):
+    over = {"opens": "2020-01-01T00:00:00Z", "closes": "2020-01-02T00:00:00Z"}
+    for days, left in ((1, 0), (10**6, 3)):
+        campaign = campaign_of(**over)
+        url = f"sqlite:///{tmp_path / f'{days}.sqlite'}"
+        store = open_store(url, campaign.id, campaign.envelope)
+        whos = keys(3)
+        store.accept([Arrival(0, whos, [1, 1, 2])], 0)
+        with serving(create_app(campaign, store, keep_ids_days=days)) as address:
+            until = time.monotonic() + 10
+            while sum(map(store.has_reported, whos)) != left and time.monotonic() < until:
+                time.sleep(0.05)
+            assert sum(map(store.has_reported, whos)) == left
+            assert client.http(f"{address}/v1/health")[0] == 200
+            assert store.sums(0) == {1: 2, 2: 1}
 
 
 def test_nothing_of_the_server_writes_a_log():

@@ -7,6 +7,7 @@ Nothing here logs a key, a report or an address; metrics are counts by status. S
 """
 
 import asyncio
+import time
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager, suppress
 from typing import TYPE_CHECKING, Any
@@ -63,6 +64,7 @@ def create_app(
     reports_per_address: int = REPORTS_PER_ADDRESS,
     admin: bytes | None = None,
     aggregator: int | None = None,
+    keep_ids_days: float | None = None,
 ) -> "FastAPI":
     """Return the web application of a campaign.
 
@@ -78,6 +80,8 @@ def create_app(
         SHA-256 of the admin token; None has no admin.
     aggregator
         Of two aggregators which this one is, 0 or 1; None where reports are taken.
+    keep_ids_days
+        How many days after the close all ids are deleted; None leaves that to the operator.
     """
     from fastapi import FastAPI
 
@@ -85,11 +89,14 @@ def create_app(
 
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
-        writing = asyncio.create_task(service.writer.run())
+        tasks = [asyncio.create_task(service.writer.run())]
+        if keep_ids_days is not None:
+            tasks.append(asyncio.create_task(service.delete_ids_when_due(keep_ids_days)))
         yield
-        writing.cancel()
-        with suppress(asyncio.CancelledError):
-            await writing
+        for task in tasks:
+            task.cancel()
+            with suppress(asyncio.CancelledError):
+                await task
         store.close()
 
     app = FastAPI(
@@ -121,9 +128,13 @@ class RequestGate:
             await self.app(scope, receive, send)
             return
 
+        start = time.monotonic()
+
         async def counted(message: Any) -> None:
             if message["type"] == "http.response.start":
                 self.service.counts[f"status_{message['status']}"] += 1
+                if scope["method"] == "POST":
+                    self.service.seconds.add(time.monotonic() - start)
                 given = {name for name, _ in message["headers"]}
                 added = [pair for pair in _HEADERS if pair[0] not in given]
                 message["headers"] = [*message["headers"], *added]
@@ -193,9 +204,15 @@ def _add_documents(app: "FastAPI", service: Service) -> None:
 
     @app.get("/v1/metrics", response_class=PlainTextResponse)
     async def metrics() -> str:
-        """Counts by status; nothing about anybody."""
-        lines = {**service.counts, "waiting": service.writer.waiting}
-        return "".join(f"shoal_{name} {value}\n" for name, value in sorted(lines.items()))
+        """Counts by status, seconds of requests that post, state of the database; about nobody."""
+        lines = {
+            **service.counts,
+            "waiting": service.writer.waiting,
+            "database_failing": int(service.writer.is_failing),
+            "reports_per_second": round(service.writer.speed),
+        }
+        text = "".join(f"shoal_{name} {value}\n" for name, value in sorted(lines.items()))
+        return text + service.seconds.text("shoal_post_seconds")
 
 
 async def _published(service: Service, kind: str, number: int) -> dict[str, Any]:

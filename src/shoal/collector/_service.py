@@ -13,10 +13,12 @@ import ipaddress
 import json
 import math
 import time
+from bisect import bisect_left
 from collections import Counter, OrderedDict
 from collections.abc import Callable, Hashable
 from contextlib import suppress
 from dataclasses import dataclass, field
+from itertools import accumulate
 from typing import TYPE_CHECKING, Any
 
 from shoal.collector import client
@@ -36,6 +38,7 @@ REPORTS_PER_ADDRESS = 300  # an hour: the classes of a school behind one address
 _REQUESTS_PER_KEY = 20  # a minute: a device that tries again waits longer each time
 _ADMIN_FAILURES = 20  # a minute from one address
 _CHECK_SECONDS = 5  # between two writes that only try whether the database takes them
+_EXPIRY_SECONDS = 60  # between two looks at the clock
 _REMEMBERED = 10_000  # keys or addresses, in memory only
 STATUS_TEXTS = {
     400: "The request is malformed.",
@@ -119,6 +122,29 @@ class Writer:
                 future.set_result(result)
 
 
+class Histogram:
+    """How long requests took, in the form that Prometheus reads."""
+
+    _LIMITS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 10.0)
+
+    def __init__(self) -> None:
+        self._counts = [0] * (len(self._LIMITS) + 1)
+        self._sum = 0.0
+
+    def add(self, seconds: float) -> None:
+        """Count one request."""
+        self._counts[bisect_left(self._LIMITS, seconds)] += 1
+        self._sum += seconds
+
+    def text(self, name: str) -> str:
+        """Return the lines of the histogram under a name."""
+        limits = [*map(str, self._LIMITS), "+Inf"]
+        totals = list(accumulate(self._counts))
+        lines = [f'{name}_bucket{{le="{at}"}} {n}' for at, n in zip(limits, totals, strict=True)]
+        lines += [f"{name}_sum {self._sum:.6f}", f"{name}_count {totals[-1]}"]
+        return "".join(f"{line}\n" for line in lines)
+
+
 def _weight(arrival: Arrival) -> int:
     """How many reports one line of a request counts as in the queue: a share takes more memory."""
     return 1 + len(arrival.shares[0]) // 1_000 if arrival.shares else 1
@@ -189,17 +215,35 @@ class Service:
         self._admin_failures = Limiter(_ADMIN_FAILURES, 60)
         self.writer = Writer(store, self.epoch)
         self.counts: Counter[str] = Counter()
+        self.seconds = Histogram()
         self._documents: tuple[float, dict[tuple[str, int], Any]] = (-1e9, {})
         self._people: tuple[float, int] = (-1e9, 0)
         self._checked = -1e9
         self._verified: dict[str, dict[str, Any]] = {}
 
+    def _moment(self, name: str) -> int:
+        """Return when the campaign opens or closes, in seconds."""
+        return calendar.timegm(time.strptime(self.campaign.document[name], "%Y-%m-%dT%H:%M:%SZ"))
+
     def epoch(self) -> int:
         """Return the number of the present epoch."""
-        opens = calendar.timegm(
-            time.strptime(self.campaign.document["opens"], "%Y-%m-%dT%H:%M:%SZ")
-        )
-        return max(0, int(time.time()) - opens) // int(self.campaign.document["epoch_seconds"])
+        elapsed = max(0, int(time.time()) - self._moment("opens"))
+        return elapsed // int(self.campaign.document["epoch_seconds"])
+
+    async def delete_ids_when_due(self, days: float) -> None:
+        """Close every round and delete all ids, so many days after the campaign has closed.
+
+        Shares of an aggregator go too: whoever wants them opened does so before.
+        """
+        while time.time() < self._moment("closes") + days * 86_400:
+            await asyncio.sleep(_EXPIRY_SECONDS)
+        while True:
+            try:
+                rounds = len(self.campaign.shares)
+                await asyncio.to_thread(self.store.forget_people, rounds)
+                return
+            except Unavailable:
+                await asyncio.sleep(_EXPIRY_SECONDS)
 
     async def documents(self) -> dict[tuple[str, int], Any]:
         """Return the published documents, at most a second old."""

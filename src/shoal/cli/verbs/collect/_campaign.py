@@ -148,6 +148,15 @@ def serve(
             help="Address or network of a proxy whose X-Forwarded-For is believed; repeatable.",
         ),
     ] = None,
+    keep_ids_days: Annotated[
+        float | None,
+        typer.Option(
+            min=0,
+            envvar="SHOAL_KEEP_IDS_DAYS",
+            help="Delete all ids so many days after the close; default: never by itself.",
+            show_default=False,
+        ),
+    ] = None,
     aggregator: Annotated[
         int | None,
         typer.Option(
@@ -194,7 +203,12 @@ def serve(
     admin = hashlib.sha256(admin_token.encode()).digest() if admin_token else None
     place = None if aggregator is None else aggregator - 1
     app = create_app(
-        loaded, store, reports_per_address=reports_per_address, admin=admin, aggregator=place
+        loaded,
+        store,
+        reports_per_address=reports_per_address,
+        admin=admin,
+        aggregator=place,
+        keep_ids_days=keep_ids_days,
     )
     files = {"certificate": certificate, "key": certificate_key}
     tls = {name: str(file) if file else None for name, file in files.items()}
