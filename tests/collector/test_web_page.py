@@ -21,7 +21,7 @@ pytest.importorskip("fastapi", reason=f"fastapi is {MISSING}")
 from shoal.collector import _web_page
 from shoal.collector._campaign import Campaign
 from shoal.collector._databases import open_store
-from shoal.collector._server import create_app
+from shoal.collector._server import create_app, create_site
 from shoal.collector._web_page import render
 from shoal.collector._wire import who_of
 
@@ -315,6 +315,29 @@ def test_the_page_escapes_what_the_operator_wrote(site):
     assert "a &lt;b&gt;walk&lt;/b&gt;" in page
     assert "<b>walk" not in page
     assert "No groups were published yet" in page
+
+
+@pytest.mark.heavy
+def test_campaigns_of_one_server_share_a_browsers_notebook_and_its_ceiling(tmp_path):
+    stores, apps, campaign = [], {}, None
+    for number in range(5):
+        document = campaign_document(name=f"walk {number}")
+        envelope = envelope_of("campaign", document)
+        name = client.identity("campaign", client.canonical(document))
+        stores.append(open_store(str(tmp_path / f"{number}.sqlite"), name, envelope))
+        campaign = Campaign(envelope, document, name)
+        apps[f"walk-{number}"] = create_app(campaign, stores[-1])
+    with serving(create_site(apps)) as address:
+        assert client.http(f"{address}/v1/health")[0] == 200
+        assert client.http(f"{address}/walk-1/v1/campaign")[0] == 200
+        texts = []
+        for number in range(5):  # of 2 each, where 8 is the ceiling
+            link = f"{address}/walk-{number}/#key={campaign.key.hex()}"
+            with tab_of(tmp_path, link) as tab:
+                texts.append(take_part(tab))
+        assert all("arrived" in text for text in texts[:4])
+        assert "more than you allow in all" in texts[4]
+        assert [store.count() for store in stores] == [1, 1, 1, 1, 0]
 
 
 @pytest.mark.heavy

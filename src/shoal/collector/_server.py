@@ -8,8 +8,8 @@ Nothing here logs a key, a report or an address; metrics are counts by status. S
 
 import asyncio
 import time
-from collections.abc import AsyncIterator, Sequence
-from contextlib import asynccontextmanager, suppress
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from typing import TYPE_CHECKING, Any
 
 from shoal.collector import _web_page as web_page
@@ -116,7 +116,46 @@ def create_app(
     return app
 
 
-class RequestGate:
+def create_site(apps: Mapping[str, "FastAPI"]) -> "FastAPI":
+    """Return one application for several campaigns, each under a path of its name.
+
+    A browser keeps one notebook for all of them, so what a person spends adds up.
+    """
+    from fastapi import FastAPI
+
+    @asynccontextmanager
+    async def lifespan(site: FastAPI) -> AsyncIterator[None]:
+        async with AsyncExitStack() as stack:
+            for app in apps.values():
+                await stack.enter_async_context(app.router.lifespan_context(app))
+            yield
+
+    site = FastAPI(
+        title="shoal collector", version="1", lifespan=lifespan, docs_url=None, redoc_url=None
+    )
+
+    @site.exception_handler(WireError)
+    async def refuse(request: Any, error: WireError) -> "JSONResponse":
+        return _refusal(error)
+
+    @site.get("/v1/live")
+    async def live() -> dict[str, bool]:
+        """Whether the program answers; restart it if not."""
+        return {"live": True}
+
+    @site.get("/v1/health", responses={503: {}})
+    async def health() -> dict[str, Any]:
+        """Whether reports to every campaign can be written now."""
+        for app in apps.values():
+            await app.state.service.check_ready()
+        return {"campaigns": sorted(apps)}
+
+    for name, app in apps.items():
+        site.mount(f"/{name}", app)
+    return site
+
+
+class Gate:
     """Counts every answer and sets its headers."""
 
     def __init__(self, app: Any, service: Service) -> None:

@@ -30,6 +30,16 @@ def test_an_aggregator_is_named_only_where_there_are_two(campaign, run):
     assert "two aggregators" in run("serve", "campaign.json", "--aggregator", 1)["message"]
 
 
+@pytest.mark.heavy
+def test_campaigns_of_one_server_need_paths_and_databases_of_their_own(campaign, run):
+    pytest.importorskip("fastapi", reason="pip install 'shoal[collector]'")
+    Path("other.json").write_text(Path("campaign.json").read_text())
+    Path("v1.json").write_text(Path("campaign.json").read_text())
+    assert "of its own" in run("serve", "campaign.json", "other.json")["message"]
+    for pair in (("campaign.json", "v1.json"), ("campaign.json", "campaign.json")):
+        assert "different names" in run("serve", *pair, "--db", "{name}.sqlite")["message"]
+
+
 @pytest.mark.parametrize(("rounds", "words"), [("auto", "Rounds 3, each closed"), ("1", "Note")])
 def test_what_four_columns_mean_is_said_before_anybody_reports(campaign, yaml, rounds, words):
     more = "".join(f"  - {{name: c{i}, low: 0, high: 1}}\n" for i in range(2))

@@ -1,6 +1,7 @@
 """``shoal collect key | sign | serve | status | close``: a campaign from its key to its end."""
 
 import hashlib
+import re
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Annotated, Any
@@ -119,7 +120,10 @@ def _round_lines(document: dict[str, Any], place: Path) -> list[Line]:
 
 @collect_app.command()
 def serve(
-    campaign: CampaignFile,
+    campaigns: Annotated[
+        list[Path],
+        typer.Argument(metavar="CAMPAIGN...", help="Campaigns that `shoal collect sign` wrote."),
+    ],
     db: Database = DEFAULT_DB,
     host: Annotated[str, typer.Option(envvar="SHOAL_HOST", help="Address.")] = "127.0.0.1",
     port: Annotated[int, typer.Option(envvar="SHOAL_PORT", help="Port.")] = 8080,
@@ -170,51 +174,79 @@ def serve(
     json: Json = False,
     quiet: Quiet = False,
 ) -> None:
-    """Take reports for a campaign until stopped; each is acknowledged once it is on disk.
+    """Take reports for campaigns until stopped; each is acknowledged once it is on disk.
 
-    Reports are kept as sums. Nothing that is logged names anybody.
+    Reports are kept as sums. Nothing that is logged names anybody. Several campaigns are served
+    under paths named like their files, each with a database in whose name {name} stands for it.
 
     **Examples**
 
         shoal collect serve campaign.json
         shoal collect serve campaign.json --db postgresql://localhost/walk --host 0.0.0.0 \\
             --certificate site.pem --certificate-key site.key
+        shoal collect serve walk.json sleep.json --db "sqlite:///{name}.sqlite"
     """
     if not all(map(find_spec, ("fastapi", "uvicorn"))):
         raise NotInstalled(
             "The server needs the packages fastapi and uvicorn.", "pip install 'shoal[collector]'"
         )
     from shoal.collector import create_app, serve
+    from shoal.collector._campaign import Campaign
+    from shoal.collector._server import create_app, create_site, serve
 
-    loaded, store = open_campaign(campaign, db, waits=True)
-    if (aggregator is None) == bool(loaded.aggregators):
-        raise InvalidSetting(
-            "--aggregator is for campaigns with two aggregators, and needed there.",
-            "Give --aggregator 1 or 2 if the campaign names two aggregators, else leave it out.",
-            setting="--aggregator",
-        )
-    scheme = "https" if certificate else "http"
+    names = [path.stem for path in campaigns]
+    _check_names(names, db)
+    for path in campaigns:
+        if (aggregator is None) == bool(Campaign.load(path).aggregators):
+            raise InvalidSetting(
+                "--aggregator is for campaigns with two aggregators, and needed there.",
+                "Give --aggregator 1 or 2 if the campaign names two aggregators, else leave it "
+                "out.",
+                setting="--aggregator",
+            )
+    settings: dict[str, Any] = {
+        "reports_per_address": reports_per_address,
+        "admin": hashlib.sha256(admin_token.encode()).digest() if admin_token else None,
+        "aggregator": None if aggregator is None else aggregator - 1,
+        "keep_ids_days": keep_ids_days,
+    }
+    loaded = {}
+    for name, path in zip(names, campaigns, strict=True):
+        loaded[name] = open_campaign(path, db.replace("{name}", name), waits=True)
+    apps = {name: create_app(*parts, **settings) for name, parts in loaded.items()}
+    address = f"{'https' if certificate else 'http'}://{host}:{port}"
+    paths = {name: f"{address}/{name}/" if len(names) > 1 else address for name in names}
     Output(json, quiet).result(
-        {"address": f"{scheme}://{host}:{port}", "campaign": loaded.id.hex()},
-        Line("Serving", f"{scheme}://{host}:{port}", is_literal=True),
-        Line("Key", loaded.key.hex(), is_literal=True),
+        {"address": address,
+         "campaigns": {paths[name]: one.id.hex() for name, (one, _) in loaded.items()}},
+        *(Line("Serving", path, is_literal=True) for path in paths.values()),
+        *(Line("Key", key, is_literal=True) for key in {c.key.hex() for c, _ in loaded.values()}),
         *([] if certificate else [Line("Warning", _NO_TLS)]),
-    )
-    admin = hashlib.sha256(admin_token.encode()).digest() if admin_token else None
-    place = None if aggregator is None else aggregator - 1
-    app = create_app(
-        loaded,
-        store,
-        reports_per_address=reports_per_address,
-        admin=admin,
-        aggregator=place,
-        keep_ids_days=keep_ids_days,
-    )
+    )  # fmt: skip
+    app = create_site(apps) if len(apps) > 1 else apps[names[0]]
     files = {"certificate": certificate, "key": certificate_key}
     tls = {name: str(file) if file else None for name, file in files.items()}
     serve(app, host, port, trusted_proxies=trusted_proxy or (), **tls)
 
 
+def _check_names(names: list[str], db: str) -> None:
+    """Refuse campaigns that would share a path or a database."""
+    if len(names) == 1:
+        return
+    if len(set(names)) < len(names) or not all(_PATH.fullmatch(name) for name in names):
+        raise InvalidSetting(
+            "Campaigns on one server need files of different names: small letters, digits and -.",
+            "Rename them: walk.json is served under /walk/.",
+        )
+    if "{name}" not in db:
+        raise InvalidSetting(
+            "Each campaign needs a database of its own.",
+            'E.g. --db "sqlite:///{name}.sqlite" or --db "postgresql://localhost/{name}".',
+            setting="--db",
+        )
+
+
+_PATH = re.compile(r"(?!v[0-9])[a-z0-9][a-z0-9-]*", re.ASCII)
 _NO_TLS = (
     "Plain HTTP: whoever is on the network sees who reports and can change answers. Clients refuse "
     "it but on this machine. Give --certificate, or put a TLS proxy in front."
