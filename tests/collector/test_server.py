@@ -24,7 +24,6 @@ pytest.importorskip("uvicorn", reason=f"uvicorn is {MISSING}")
 
 from shoal.collector import _server as module
 from shoal.collector import _service as service
-from shoal.collector import server as module
 from shoal.collector._campaign import Campaign
 from shoal.collector._databases import open_store
 from shoal.collector._server import create_app

@@ -10,7 +10,6 @@ import numpy as np
 import pytest
 
 from shoal.collector import _storage as storage
-from shoal.collector import storage
 from shoal.collector._databases import open_store
 from shoal.collector._storage import Arrival, Unavailable
 from shoal.collector.client import LABEL_ROUND

@@ -18,10 +18,8 @@ from shoal.documents import parse_json
 from shoal.domain import Box
 from shoal.errors import AlreadyExists, InvalidSetting, NotInstalled
 from shoal.mechanisms import LocalGrid, RandomizedResponse
-from shoal.mechanisms.local._users_needed import users_needed
+from shoal.mechanisms.local import people_needed
 from shoal.mechanisms.local.categories import LocalHash, ResidualSign
-from shoal.mechanisms.local.categories._local_hash import LocalHash
-from shoal.mechanisms.local.categories._residual_sign import ResidualSign
 
 Document = dict[str, Any]
 TEXTS = ("name", "purpose", "operator", "contact")
@@ -72,13 +70,13 @@ def check_people_are_counted(document: Document) -> None:
         )
 
 
-def people_needed(document: Document) -> int | None:
+def people_for_groups(document: Document) -> int | None:
     """Return how many people groups within a tenth of the best take, for reports on columns."""
     if "columns" not in document or document["setting"] == "two_aggregators":
         return None
     if len(document["rounds"]) > 1:  # the estimate is for one report of a grid
         return None
-    return users_needed(
+    return people_needed(
         1.1,
         n_clusters=document["n_clusters"],
         d=len(document["columns"]),

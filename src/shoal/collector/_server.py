@@ -155,7 +155,7 @@ def create_site(apps: Mapping[str, "FastAPI"]) -> "FastAPI":
     return site
 
 
-class Gate:
+class RequestGate:
     """Counts every answer and sets its headers."""
 
     def __init__(self, app: Any, service: Service) -> None:

@@ -7,7 +7,7 @@ from functools import cache, lru_cache, partial
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
-from shoal.collector._campaign import Campaign, people_needed
+from shoal.collector._campaign import Campaign, people_for_groups
 from shoal.figures import dots
 from shoal.figures.palette import css_variables
 from shoal.figures.svg import figure_style
@@ -97,7 +97,7 @@ def render(campaign: Campaign, model: dict[str, Any] | None, people: int) -> str
         key=campaign.key.hex(),
         model=model,
         people=people,
-        needed=people_needed(document),
+        needed=people_for_groups(document),
         labels=document.get("labels"),
         sends=not is_shared,
         promise=guarantee,

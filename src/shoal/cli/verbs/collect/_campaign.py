@@ -67,15 +67,14 @@ def sign(
     from json import dumps
 
     from shoal.collector import Campaign, draft_campaign, read_key, sign_document
-    from shoal.collector._campaign import Campaign, people_needed, read_key, sign_document
-    from shoal.collector._campaign_draft import draft_campaign
+    from shoal.collector._campaign import people_for_groups
     from shoal.collector.learning import sums_promise
     from shoal.files import atomic_file
 
     with FLAGS.shown():
         document = draft_campaign(path)
         envelope = sign_document("campaign", document, read_key(key))
-        people, sums = people_needed(document), sums_promise(document)
+        people, sums = people_for_groups(document), sums_promise(document)
     place = output or path.with_suffix(".json")
     with atomic_file(place, True) as part:
         part.write_text(dumps(envelope, indent=1) + "\n")
@@ -190,9 +189,8 @@ def serve(
         raise NotInstalled(
             "The server needs the packages fastapi and uvicorn.", "pip install 'shoal[collector]'"
         )
-    from shoal.collector import create_app, serve
-    from shoal.collector._campaign import Campaign
-    from shoal.collector._server import create_app, create_site, serve
+    from shoal.collector import Campaign, create_app, serve
+    from shoal.collector._server import create_site
 
     names = [path.stem for path in campaigns]
     _check_names(names, db)

@@ -134,7 +134,6 @@ def cluster(
         shoal collect cluster campaign.json -o model
     """
     from shoal.collector import learning, read_key, sign_document
-    from shoal.collector._campaign import read_key, sign_document
     from shoal.data import atomic_folder
     from shoal.randomness import Randomness
 

@@ -49,8 +49,8 @@ DEFAULT_KEY = Path("operator.key")
 
 def open_campaign(path: Path, db: str, waits: bool = False) -> tuple["Campaign", "Store"]:
     """Return a signed campaign and its database, which a server waits for."""
-    from shoal.collector._campaign import Campaign
-    from shoal.collector._databases import open_store, wait_for_store
+    from shoal.collector import Campaign, open_store
+    from shoal.collector._databases import wait_for_store
 
     campaign, opened = Campaign.load(path), wait_for_store if waits else open_store
     store = opened(db, campaign.id, campaign.envelope, has_tokens=campaign.has_tokens)

@@ -18,7 +18,7 @@ from shoal.errors import InvalidSetting, quantity
 from shoal.pages.page import Line
 
 if TYPE_CHECKING:
-    from shoal.collector.storage import Store
+    from shoal.collector import Store
 
 
 @collect_app.command()
