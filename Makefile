@@ -42,10 +42,11 @@ test: $(FULL) ## all tests but the long ones
 	@sh tools/browser.sh
 	$(PYTEST) -m "not slow"
 
-# What passed is listed in a file for each part: RESUME=1 goes on with the rest of a run that was stopped.
+# What passed is listed in a file for each part: RESUME=1 goes on with the rest of a run that was stopped,
+# of which nothing may be left (pytest's exit code 5).
 slow: $(FULL) ## the long tests, within an hour; PART=1/4 for a part, RESUME=1 to go on
 	$(if $(RESUME),,rm -f $(PASSED))
-	$(PYTEST) -vv -m slow --part $(PART) --passed $(PASSED) $(if $(RESUME),|| test $$? = 5  # nothing was left)
+	$(PYTEST) -vv -m slow --part $(PART) --passed $(PASSED) $(if $(RESUME),|| test $$? = 5)
 
 # The bounds of pyproject.toml hold at both ends: each end has an environment of its own.
 lowest: ## quick tests with the lowest versions that pyproject.toml allows

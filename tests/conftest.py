@@ -1,6 +1,7 @@
 """Fixtures for all tests: draws that depend on no other test; a Spark cluster for each process."""
 
 import hashlib
+import importlib.util
 import os
 import random
 import re
@@ -35,13 +36,19 @@ BRIEF = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"  # Java machines that do not 
 _started: dict[str, object] = {}
 
 
+# What attacks, simulates, or learns from reports: tests and examples.
+LONG_SUBJECTS = ("audit", "cluster.local", "planning")
 LONG_FOLDERS = (
-    *(f"tests.{name}" for name in ("adversarial", "audit", "contracts", "papers", "statistical")),
-    # Examples that attack, simulate, or learn from reports.
-    *(f"src.shoal.{name}" for name in ("audit", "cluster.local", "planning")),
+    *(f"tests.{name}" for name in ("adversarial", "contracts", "papers", "statistical")),
+    *(f"{place}.{name}" for place in ("tests", "src.shoal") for name in LONG_SUBJECTS),
 )
 # Engines, and what takes seconds to set up.
 LONG_FIXTURES = {"browser", "cluster_url", "learnt", "spark", "standalone", "through_connect"}
+
+
+# Optional parts, by a package of each, and the errors that say that one is missing.
+OPTIONAL = {"pyspark": "spark", "plotly": "plotly", "fastapi": "collector"}
+MISSING = ("MissingPart", "NotInstalled")
 
 
 class _Entropy:
@@ -103,9 +110,40 @@ class _Entropy:
 def pytest_configure(config):
     """Have tests and the examples of docstrings draw the same noise on every run."""
     config.pluginmanager.register(_Entropy(config.getoption("--noise")))
+    config.pluginmanager.register(_Optional())
+    if config.getoption("--quick"):
+        config.pluginmanager.register(_Quick())
+        # Optional parts may be missing there, and with them what their modules import.
+        config.option.doctest_ignore_import_errors = True
     # Of several processes that run tests, only the one that hands them out hears of all.
     if config.getoption("--passed") and not hasattr(config, "workerinput"):
         config.pluginmanager.register(_Passed(config.getoption("--passed")))
+
+
+class _Quick:
+    """Does not even import what --quick leaves out whole, tests and examples alike."""
+
+    def pytest_ignore_collect(self, collection_path, config):
+        module = _module(collection_path.relative_to(config.rootpath))
+        return True if _is_long_module(module) else None
+
+
+class _Optional:
+    """Skips what turns out to need an optional part of shoal that is not installed."""
+
+    @pytest.hookimpl(wrapper=True)
+    def pytest_runtest_call(self):
+        try:
+            return (yield)
+        except Exception as error:
+            # A part's own import, or the error that says which part is missing.
+            missing = [name for name in OPTIONAL if name in str(error).split("\n")[0]]
+            is_missing = isinstance(error, ImportError) or type(error).__name__ in MISSING
+            if is_missing and missing and importlib.util.find_spec(missing[0]) is None:
+                pytest.skip(
+                    f"{missing[0]} is not installed; pip install 'shoal[{OPTIONAL[missing[0]]}]'"
+                )
+            raise
 
 
 class _Passed:
@@ -142,12 +180,6 @@ def pytest_addoption(parser):
     )
 
 
-def pytest_ignore_collect(collection_path, config):
-    """Do not even import the folders that --quick leaves out whole; else let others decide."""
-    is_long = _module(collection_path.relative_to(config.rootpath)).startswith(LONG_FOLDERS)
-    return True if is_long and config.getoption("--quick") else None
-
-
 # Last, so that marks were looked at before tests are dealt out into parts.
 @pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(config, items):
@@ -180,11 +212,14 @@ def _module(path):
     return ".".join(path.with_suffix("").parts)
 
 
+def _is_long_module(module):
+    return "spark" in module or module.startswith(LONG_FOLDERS)
+
+
 def _is_long(item, marks):
     module = _module(Path(item.nodeid.partition("::")[0]))
     return (
-        "spark" in module
-        or module.startswith(LONG_FOLDERS)
+        _is_long_module(module)
         or bool(LONG_FIXTURES & {*getattr(item, "fixturenames", ())})
         or any(item.get_closest_marker(mark) is not None for mark in marks)
     )

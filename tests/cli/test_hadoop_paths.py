@@ -8,6 +8,8 @@ import pyarrow as pa
 import pytest
 from typer.testing import CliRunner
 
+pytest.importorskip("pyspark", reason="pyspark is not installed; pip install 'shoal[spark]'")
+
 import shoal
 from shoal import spark_ml
 from shoal.cli._main import app

@@ -6,7 +6,6 @@ import pytest
 
 from shoal.cli.inputs._evaluation_rows import column_names, draw_evaluation_rows
 from shoal.domain import Box
-from shoal.engine.spark._session import read_table
 from shoal.errors import (
     DimensionMismatch,
     NotFinite,
@@ -97,6 +96,8 @@ def test_only_a_sample_leaves_the_cluster_drawn_alike_from_all_of_it(spark):
 
 @pytest.mark.heavy
 def test_a_cluster_refuses_what_is_refused_here(spark, tmp_path):
+    from shoal.engine.spark._session import read_table
+
     def raised(kind, text, labels=None):
         path = table(tmp_path, text)
         frame = read_table(spark, path)
