@@ -33,8 +33,7 @@ HOLDS = {
     "cluster": "groups",
     "planning": "errors to expect",
     "audit": "the adversary",
-    "report": "guarantees in words; HTML and JSON",
-    "pages": "what each kind of result says, as data",
+    "pages": "what each kind of result says; HTML and JSON",
     "experiments": "one file a paper",
     "jobs": "releases, drafts, progress: what faces call",
     "spark_ml": "stages of pyspark.ml pipelines",
@@ -49,7 +48,7 @@ SIDES = {
     ("data", "engine"): "rows",
     ("estimator", "cluster"): "methods",
     ("audit", "audit"): "attacked",
-    ("report", "pages"): "shown",
+    ("pages", "pages"): "shown",
     ("spark_ml", "cli"): "doors",
 }
 

@@ -35,7 +35,7 @@ if TYPE_CHECKING:  # what _HOMES says, for type checkers and editors; a test hol
     from shoal.mechanisms import LocalGrid as LocalGrid
     from shoal.mechanisms import NDLaplace as NDLaplace
     from shoal.mechanisms import Reports as Reports
-    from shoal.pages.report import report as report
+    from shoal.pages import report as report
     from shoal.perturb import Perturb as Perturb
     from shoal.planning import describe as describe
     from shoal.planning import plan as plan
@@ -53,7 +53,7 @@ if TYPE_CHECKING:  # what _HOMES says, for type checkers and editors; a test hol
     from shoal.synopsis import PrivTree as PrivTree
     from shoal.synopsis import UniformGrid as UniformGrid
 
-_MODULES = ("audit", "errors", "evaluate", "mechanisms", "report")
+_MODULES = ("audit", "errors", "evaluate", "mechanisms")
 _HOMES = {
     "anonymize": ("Policy", "TopDownSpecialization"),
     "cluster": (
@@ -70,6 +70,7 @@ _HOMES = {
     "domain": ("Box", "Categories", "Schema"),
     "engine": ("rows_of",),
     "mechanisms": ("LocalGrid", "NDLaplace", "Reports"),
+    "pages": ("report",),
     "perturb": ("Perturb",),
     "planning": ("describe", "plan"),
     "privacy": ("ApproxDP", "KAnonymity", "Ledger", "LocalDP", "MetricDP", "PureDP", "Unprotected"),

@@ -7,8 +7,8 @@ import pytest
 
 from shoal.cli._output import Output, check_page, show_verdicts, write_page
 from shoal.errors import AlreadyExists, CannotWrite, InvalidSetting
+from shoal.pages import Verdicts
 from shoal.pages.page import Line, VerdictPage
-from shoal.report import Verdicts
 
 
 @pytest.fixture(autouse=True)
@@ -73,7 +73,7 @@ def test_a_missing_folder_is_named():
 
 
 def test_a_page_that_fails_leaves_nothing(folder, monkeypatch):
-    monkeypatch.setattr("shoal.report.verdict_page", lambda verdicts: 1 / 0)
+    monkeypatch.setattr("shoal.pages._verdicts.verdict_page", lambda verdicts: 1 / 0)
     with pytest.raises(ZeroDivisionError):
         written("x.html")
     assert os.listdir(folder) == []

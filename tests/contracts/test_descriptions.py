@@ -6,8 +6,8 @@ import pytest
 import shoal
 from shoal.cluster import PrivateKPrototypes
 from shoal.mechanisms import LocalGrid
+from shoal.pages._report import build_page, page_findings
 from shoal.pages.local import LocalGroups, page
-from shoal.pages.report import build_page, page_findings
 from shoal.privacy import Page
 from shoal.randomness import Randomness
 

@@ -51,6 +51,7 @@ from shoal.pages import (
     demo,
     evaluation,
     exploration,
+    findings,
     local,
     plan,
     rounds,
@@ -60,7 +61,6 @@ from shoal.pages import (
 from shoal.planning import Band, Curve, Ends, Plan, Range
 from shoal.privacy import PureDP
 from shoal.randomness import Randomness
-from shoal.report import findings
 from shoal.synopsis import AdaptiveGrid, PrivTree, UniformGrid
 
 BOX = Box(age=(0, 100), visits=(0, 20))

@@ -28,6 +28,7 @@ from shoal.cluster.local.transcript import AllRounds
 from shoal.collector._campaign_draft import draft_campaign
 from shoal.errors import InvalidSetting, ShoalError
 from shoal.mechanisms.local.categories._residual_sign import ResidualSign
+from shoal.pages import findings, write
 from shoal.planning import what_if
 from shoal.privacy import LocalDP
 from shoal.randomness import Randomness
@@ -146,7 +147,7 @@ def test_a_fit_with_seeded_bounds_is_a_simulation_though_its_noise_is_real(
         assert again.guarantee_.simulation
         assert again.domain.simulation
     if hasattr(model, "to_result"):
-        made = shoal.report.write(shoal.report.findings(model.to_result()), in_folder)
+        made = write(findings(model.to_result()), in_folder)
         assert {path.stem for path in made} == {"report-simulation"}
 
 

@@ -59,7 +59,7 @@ def test_at_most_one_figure_in_ten_of_the_authors_own_has_no_counterpart(tool):
 
 
 def test_every_verdict_is_one_of_three(tool):
-    from shoal.report.reproduction import CANNOT_TEST, DOES_NOT_HOLD, HOLDS
+    from shoal.pages import CANNOT_TEST, DOES_NOT_HOLD, HOLDS
 
     for name in tool.TITLES:
         verdicts = {c["verdict"] for c in tool.lines_of(tool.RESULTS / name / "claims.csv")}

@@ -7,7 +7,7 @@ from shoal.errors import InvalidSetting
 from shoal.experiments._cells import Cell
 from shoal.experiments.document import Document, reproduce
 from shoal.figures import dots
-from shoal.report import Claim, Exhibit, Reproduction
+from shoal.pages import Claim, Exhibit, Reproduction
 
 CALLS = []
 

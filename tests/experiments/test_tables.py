@@ -1,5 +1,5 @@
 from shoal.experiments._tables import lead_of, table_of
-from shoal.report import Claim
+from shoal.pages import Claim
 
 
 def test_a_table_has_what_a_page_needs():

@@ -7,9 +7,9 @@ from shoal.anonymize.risk._reidentification import Risk
 from shoal.audit import AttributeInference, Linkage, Links, MembershipInference, ceiling_of
 from shoal.audit.membership._result import Setting, combine_games
 from shoal.audit.membership._roc import GameScores
+from shoal.pages import verdict_page
 from shoal.pages.attack import FOR_YOU, linkage_page, membership_page, too_few_records
 from shoal.privacy import PureDP
-from shoal.report import verdict_page
 
 
 def membership(promise=None, games=6) -> MembershipInference:

@@ -4,10 +4,10 @@ import pytest
 from shoal.cli.inputs import _demo_results as demo_results
 from shoal.cli.inputs._demo_results import make_demo
 from shoal.data.made_up import MADE_UP
+from shoal.pages import findings, render
 from shoal.pages.demo import page
 from shoal.privacy import PureDP
 from shoal.randomness import Randomness
-from shoal.report import findings, render
 
 
 @pytest.fixture(scope="module")

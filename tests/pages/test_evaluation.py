@@ -5,9 +5,9 @@ import numpy as np
 import pytest
 
 from shoal.evaluate import score
+from shoal.pages import verdict_page
 from shoal.pages.evaluation import SCORE_NAMES, Evaluation, page
 from shoal.privacy import PureDP
-from shoal.report import verdict_page
 
 TRUE = np.repeat([0, 1], 50)
 ROWS = TRUE[:, None] + np.linspace(0, 0.3, 100)[:, None]

@@ -1,6 +1,6 @@
 from shoal.anonymize._explore import ExploredSetting
+from shoal.pages import verdict_page
 from shoal.pages.exploration import page, policy_lines
-from shoal.report import verdict_page
 
 MADE = ExploredSetting(5, 0.02, "global", 0.31, 12, 40, 6, 1 / 6, 1 / 20)
 LESS = ExploredSetting(5, 0.0, "local", 0.08, 0, 90, 5, 1 / 5, 1 / 9)

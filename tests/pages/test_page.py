@@ -2,6 +2,7 @@ import pytest
 
 from shoal.domain import Box
 from shoal.errors import NotPublishable
+from shoal.pages import findings
 from shoal.pages.page import (
     Fact,
     Line,
@@ -13,7 +14,6 @@ from shoal.pages.page import (
     promise_lines,
 )
 from shoal.privacy import Protected, Public, PureDP, Released, Result
-from shoal.report import findings
 
 TABLE = Table("Groups", ["Group", "x"], [["Group 1", "0.5"]], marked=True)
 

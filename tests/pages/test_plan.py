@@ -1,10 +1,10 @@
 import pytest
 
 from shoal.domain import Box
+from shoal.pages import verdict_page
 from shoal.pages.page import Table
 from shoal.pages.plan import HOW_GOOD, NOT_OPENED, REPORTS, page
 from shoal.planning import Band, Curve, Ends, Flattery, Plan, Range
-from shoal.report import verdict_page
 
 
 def plan_of(**changes):

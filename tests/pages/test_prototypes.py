@@ -3,8 +3,8 @@ import pytest
 
 from shoal.cluster import PrivateKPrototypes
 from shoal.domain import Schema
+from shoal.pages import findings, render
 from shoal.pages._prototypes import page
-from shoal.report import findings, render
 
 SCHEMA = Schema.of(
     {

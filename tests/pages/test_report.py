@@ -8,11 +8,11 @@ from shoal.cluster import LocalClusterer, PrivateKMeans, PrivateKPrototypes, Wav
 from shoal.domain import Box, Schema
 from shoal.errors import AlreadyExists, CannotWrite, InvalidSetting, NotPublishable, UnreadableModel
 from shoal.mechanisms import LocalGrid, NDLaplace
-from shoal.pages.report import build_page, report
+from shoal.pages import Verdicts, findings
+from shoal.pages._report import build_page, report
 from shoal.planning import plan
 from shoal.privacy import Ledger, Protected, Public, PureDP, Released, Result, Unprotected
 from shoal.randomness import Randomness
-from shoal.report import Verdicts, findings
 from shoal.synopsis import UniformGrid
 
 BOX = Box(age=(0, 100), visits=(0, 20))
@@ -196,12 +196,8 @@ def test_a_protected_value_among_the_released_is_refused(tmp_path):
         report(result, tmp_path / "page.html")
 
 
-@pytest.mark.heavy
-def test_the_package_of_reports_is_called_like_a_function(tmp_path, model):
-    import shoal.report
-
-    assert shoal.report(model, tmp_path / "page.html").exists()
-    assert shoal.report.findings is findings
+def test_the_function_is_the_one_that_pages_export():
+    assert shoal.report is shoal.pages.report is report
 
 
 def test_a_page_without_a_path_is_shown_and_not_written(tmp_path, model, monkeypatch):

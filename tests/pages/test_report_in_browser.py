@@ -20,11 +20,11 @@ from shoal.cluster import LocalClusterer, PrivateKMeans, PrivateKPrototypes, Wav
 from shoal.domain import Box, Schema
 from shoal.figures import class_sizes, detail_bars
 from shoal.mechanisms import LocalGrid
+from shoal.pages import Detail, Verdicts, render, verdict_page
+from shoal.pages._report import build_page, page_findings
 from shoal.pages.page import Table
-from shoal.pages.report import build_page, page_findings
 from shoal.privacy import KAnonymity, Public, Released, Result
 from shoal.randomness import Randomness
-from shoal.report import Detail, Verdicts, render, verdict_page
 from shoal.synopsis import UniformGrid
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")

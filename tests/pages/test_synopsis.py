@@ -2,9 +2,9 @@ import numpy as np
 import pytest
 
 from shoal.domain import Box, Schema
+from shoal.pages import findings, render
 from shoal.pages._synopsis import page
 from shoal.privacy import Unprotected
-from shoal.report import findings, render
 from shoal.synopsis import AdaptiveGrid, PrivTree, UniformGrid
 
 BOX = Box(age=(0, 100), visits=(0, 20))

@@ -10,9 +10,9 @@ from shoal.cluster.totals import NO_ROWS_DETECTED
 from shoal.data import write_table
 from shoal.domain import Box
 from shoal.jobs._clustering import METHODS, ClusterOptions, WaveOptions
+from shoal.pages import findings, render
 from shoal.pages._wave import CHOSEN, PAGE_GROUPS, code, page
 from shoal.privacy import Ledger
-from shoal.report import findings, render
 
 BOX = Box(age=(0, 110), visits=(0, 20))
 

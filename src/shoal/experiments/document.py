@@ -14,7 +14,7 @@ from shoal.experiments._runner import Progress, run_cells
 from shoal.files import atomic_file
 
 if TYPE_CHECKING:
-    from shoal.report import Reproduction
+    from shoal.pages import Reproduction
 
 
 PAGE = "report.html"
@@ -152,7 +152,7 @@ def _check_parts(only: Sequence[str], known: Sequence[str]) -> None:
 
 def _write(folder: Path, results: Results, reproduction: "Reproduction") -> None:
     """Write tables, figures and the page; the page last, so that it is there only if all is."""
-    from shoal.report import reproduction_page
+    from shoal.pages import reproduction_page
 
     for name in ("tables", "figures"):
         (folder / name).mkdir(exist_ok=True)

@@ -443,8 +443,8 @@ def _write_page(
     earlier: Mapping[str, Any] | None = None,
 ) -> list[str]:
     """Write the page beside the model's files; the names of all of them, the page first."""
+    from shoal.pages import findings, write
     from shoal.privacy import Ledger
-    from shoal.report import findings, write
 
     known = None if request.ledger is None else Ledger(request.ledger)
     result = page.to_result(publish_anyway=request.publish_anyway)

@@ -1,19 +1,33 @@
-"""Build what each kind of result says, as data, for HTML page, terminal and JSON alike.
+"""Build what each kind of result says, as data, and write it as HTML page, for a terminal, as JSON.
 
-``page`` holds the data classes: ``Page``, ``VerdictPage``, ``Line``, ``Table``, ``Fact``. The other
-files build one from a result: ``kmeans``, ``wave`` and ``local`` for clusterings (``cluster`` is
-what they share; ``groups``, ``numeric_profiles`` and ``group_count`` are the cards, titles and
-curve of their groups), ``synopsis`` for counts of cells, ``reports`` for what is written beside
-reports, ``table`` and ``table_explanation`` for k-anonymous tables, ``audit``, ``attack`` and
-``evaluation`` for verdicts,
-``plan`` for what to expect of a budget and ``what_if`` for its part of a model's page, ``demo``.
+A result becomes a page in three steps: a builder of this package says all there is to say of it
+(``page`` holds the data classes), ``findings`` picks what its audience may see, ``render`` draws
+that. ``groups`` builds the page of every clustering, ``table`` that of a k-anonymous table,
+``plan`` that of an expected error, ``audit``, ``attack`` and ``evaluation`` those of verdicts.
 ``report`` writes the page of any of them.
 
-Words: a *page* is all that is said of a release; *lines* are what a terminal shows, *values* what
-``--json`` prints; a *fact* is one of the few large numbers of a page; *limits* say what the numbers
-do not; a *group* is a cluster as readers see it, numbered from 1; a *verdict* is the outcome of an
-audit, attack or evaluation; the *holder* or *curator* has the rows, the *publisher* releases the
-result.
+Glossary
+--------
+page
+    All that is said of a release.
+line, value
+    What a terminal shows of it, and what ``--json`` prints.
+fact
+    One of the few large numbers of a page.
+limits
+    What the numbers of a page do not say; of a promise, what follows from epsilon alone.
+group
+    A cluster as readers see it, numbered from 1.
+result
+    What a method returns, its values marked as public, released or protected.
+findings
+    All that a page may say, as one plain dictionary; also written as ``report.json``.
+audience
+    A page is for the public, or for the curator, who holds the rows.
+verdict
+    What an audit, an attack or an evaluation concluded about a claim.
+exhibit
+    A figure or table of a document that is run again, by its number there.
 """
 
 from typing import TYPE_CHECKING
@@ -21,10 +35,57 @@ from typing import TYPE_CHECKING
 from shoal._lazy import names_when_used
 
 if TYPE_CHECKING:
+    from shoal.pages._findings import findings
+    from shoal.pages._render import render, texts, write
+    from shoal.pages._report import report
+    from shoal.pages._reproduction import (
+        CANNOT_TEST,
+        DOES_NOT_HOLD,
+        HOLDS,
+        Claim,
+        Exhibit,
+        Reproduction,
+        reproduction_page,
+    )
+    from shoal.pages._verdicts import Detail, Verdicts, verdict_page
     from shoal.pages.reports import sidecar
 
-_MODULE_OF = {"sidecar": "reports"}
+_MODULE_OF = {
+    "CANNOT_TEST": "_reproduction",
+    "DOES_NOT_HOLD": "_reproduction",
+    "HOLDS": "_reproduction",
+    "Claim": "_reproduction",
+    "Detail": "_verdicts",
+    "Exhibit": "_reproduction",
+    "Reproduction": "_reproduction",
+    "Verdicts": "_verdicts",
+    "findings": "_findings",
+    "render": "_render",
+    "report": "_report",
+    "reproduction_page": "_reproduction",
+    "sidecar": "reports",
+    "texts": "_render",
+    "verdict_page": "_verdicts",
+    "write": "_render",
+}
 
-__all__ = ["sidecar"]
+__all__ = [
+    "CANNOT_TEST",
+    "DOES_NOT_HOLD",
+    "HOLDS",
+    "Claim",
+    "Detail",
+    "Exhibit",
+    "Reproduction",
+    "Verdicts",
+    "findings",
+    "render",
+    "report",
+    "reproduction_page",
+    "sidecar",
+    "texts",
+    "verdict_page",
+    "write",
+]
 
 __getattr__, __dir__ = names_when_used(__name__, _MODULE_OF, __all__)

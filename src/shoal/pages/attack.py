@@ -8,7 +8,7 @@ from shoal.pages.page import Line, Table, VerdictPage, labelled_lines
 
 if TYPE_CHECKING:
     from shoal.audit import AttributeInference, Linkage, MembershipInference
-    from shoal.report import Verdicts
+    from shoal.pages._verdicts import Verdicts
 
 
 FOR_YOU = "Computed from the rows, for you who hold them. Do not pass these numbers on."
@@ -24,7 +24,7 @@ def membership_page(attack: "MembershipInference", method: str, rows: int) -> Ve
 
 def _membership_verdicts(attack: "MembershipInference", method: str) -> "Verdicts":
     """Return the rates, the curve and the ceiling."""
-    from shoal.report import Detail, Verdicts
+    from shoal.pages._verdicts import Detail, Verdicts
 
     means = {
         "Advantage": attack.advantage,
@@ -97,7 +97,7 @@ def linkage_page(
 
 def _linkage_verdicts(attack: "Linkage", guessed: list[str], table: Path) -> "Verdicts":
     """Return the links into both tables, and what is guessed."""
-    from shoal.report import Detail, Verdicts
+    from shoal.pages._verdicts import Detail, Verdicts
 
     columns = ["Table", "People", "With a matching record", "With exactly one", "Correctly linked"]
     rows = [

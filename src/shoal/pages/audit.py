@@ -10,7 +10,7 @@ from shoal.pages.page import Line, Summary, Table, VerdictPage, labelled_lines
 
 if TYPE_CHECKING:
     from shoal.audit import Case, Finding
-    from shoal.report import Detail, Verdicts
+    from shoal.pages._verdicts import Detail, Verdicts
 
 
 COLUMNS = ("Audited", "Verdict", "Claimed", "Found", "Could show", "Draws")
@@ -149,7 +149,7 @@ def case_list(known: Mapping[str, Mapping[str, "Case"]]) -> Summary:
 
 def _verdicts(audit: Audit, table: Table) -> "Verdicts":
     """Return the content of the HTML page."""
-    from shoal.report import Verdicts
+    from shoal.pages._verdicts import Verdicts
 
     return Verdicts(
         title=f"Audit of {audit.name}",
@@ -199,7 +199,7 @@ def _table(audit: Audit) -> Table:
 
 
 def _details(audit: Audit) -> list["Detail"]:
-    from shoal.report import Detail
+    from shoal.pages._verdicts import Detail
 
     shown = list(audit.findings) if len(audit.findings) <= _SHOWN else audit.faults[:_SHOWN]
     return [

@@ -12,7 +12,7 @@ from shoal.pages.page import Line, Table, VerdictPage
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from shoal.report import Verdicts
+    from shoal.pages._verdicts import Verdicts
 
 
 SCORE_NAMES = {
@@ -130,7 +130,7 @@ def page(scored: Evaluation) -> VerdictPage:
 
 def _verdicts(scored: Evaluation, table: Table, findings: list[str]) -> "Verdicts":
     from shoal.evaluate import score_picture
-    from shoal.report import Detail, Verdicts
+    from shoal.pages._verdicts import Detail, Verdicts
 
     title, figures = "Scores, and what is reached without data", (score_picture(scored.table),)
     return Verdicts(

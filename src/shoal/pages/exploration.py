@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 from shoal.figures import detail_bars
 from shoal.pages._table_risk import chance_text
+from shoal.pages._verdicts import Detail, Verdicts
 from shoal.pages.page import Line, Table, VerdictPage
-from shoal.report import Detail, Verdicts
 
 if TYPE_CHECKING:
     from shoal.anonymize import ExploredSetting

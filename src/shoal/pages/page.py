@@ -13,8 +13,8 @@ if TYPE_CHECKING:
     from shoal.domain import Box, Schema
     from shoal.figures import Figure
     from shoal.pages._groups import Groups
+    from shoal.pages._verdicts import Verdicts
     from shoal.privacy import Guarantee, Result
-    from shoal.report import Verdicts
 
 
 WITHHELD = "Noise alone would look like these groups, so they are not shown here."

@@ -9,8 +9,8 @@ from shoal.figures.text import format_number
 from shoal.pages.page import Line, Table, VerdictPage, bounds_text
 
 if TYPE_CHECKING:
+    from shoal.pages._verdicts import Verdicts
     from shoal.planning import Band, Curve, Flattery, Plan
-    from shoal.report import Verdicts
 
 
 _NAMES = {"central": "Central", "local": "Local"}
@@ -200,7 +200,7 @@ def _curve_values(curve: "Curve") -> dict[str, Any]:
 def _verdicts(
     plan: "Plan", tables: list[Table], answers: list[str], limits: list[str]
 ) -> "Verdicts":
-    from shoal.report import Detail, Verdicts
+    from shoal.pages._verdicts import Detail, Verdicts
 
     bands = {
         f"{_NAMES[trust]}: {_ESTIMATORS[trust]}": [

@@ -17,6 +17,8 @@ from shoal.anonymize.risk import (
 )
 from shoal.errors import quantity
 from shoal.figures import class_sizes, detail_bars
+from shoal.pages._findings import findings
+from shoal.pages._render import texts
 from shoal.pages._table_figures import hierarchy_figures, risk_histogram
 from shoal.pages._table_risk import (
     chance_text,
@@ -29,7 +31,7 @@ from shoal.pages._table_risk import (
 from shoal.pages.page import Fact, Line, Page, Summary, Table, labelled_lines
 from shoal.pages.table_utility import association_table, change_figures
 from shoal.privacy import Protected, Released, Result
-from shoal.report import findings, promise, texts
+from shoal.privacy.wording import promise
 
 if TYPE_CHECKING:
     from shoal.anonymize import AchievedPrivacy, Policy, RunResult

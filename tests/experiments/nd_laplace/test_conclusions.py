@@ -36,7 +36,7 @@ def test_every_link_of_a_claim_leads_to_a_figure_of_the_page():
     anchors = {exhibit.anchor for exhibit in done.exhibits}
     from shoal.experiments.nd_laplace._chapter_six import PLACES
     from shoal.experiments.nd_laplace._conclusions import FIGURES
-    from shoal.report.reproduction import anchor_of
+    from shoal.pages._reproduction import anchor_of
 
     assert {anchor_of(number) for number in (*FIGURES.values(), *PLACES.values())} <= anchors
 

@@ -40,7 +40,7 @@ def test_noise_on_points_promises_less_the_wider_the_box_is():
 
 def test_every_link_of_a_claim_leads_to_a_figure_of_the_page():
     from shoal.experiments.wavecluster._exhibits import AUDITS, CURVES, KNOWN_GROUPS, SWEEP
-    from shoal.report.reproduction import anchor_of
+    from shoal.pages._reproduction import anchor_of
 
     anchors = {exhibit.anchor for exhibit in conclude(Results([]), True).exhibits}
     assert {anchor_of(name) for name in (AUDITS, CURVES, KNOWN_GROUPS, SWEEP)} <= anchors

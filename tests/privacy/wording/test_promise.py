@@ -43,7 +43,7 @@ def test_nothing_on_the_never_list_is_said(guarantee):
 
 @pytest.mark.parametrize("name", ["page.html", "page.css"])
 def test_nothing_on_the_never_list_is_in_the_template(name):
-    page = files("shoal.report").joinpath("templates", name).read_text(encoding="utf-8").lower()
+    page = files("shoal.pages").joinpath("templates", name).read_text(encoding="utf-8").lower()
     page = page.replace("<strong>", "").replace("</strong>", "").replace("| safe", "SAFE FILTER")
     assert not [words for words in NEVER if re.search(rf"\b{words}\b", page)]
     assert "SAFE FILTER" not in page

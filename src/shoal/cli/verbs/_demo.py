@@ -151,7 +151,7 @@ def _write_table(
 
 
 def _write(page: "Page", ledger: "Ledger", folder: Path) -> list[str]:
-    from shoal.report import findings, write
+    from shoal.pages import findings, write
 
     return [path.name for path in write(findings(page.to_result(), ledger=ledger), folder)]
 

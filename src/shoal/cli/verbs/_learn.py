@@ -293,6 +293,9 @@ def write_groups(model: Any, page: "Page", folder: Path, publish_anyway: bool) -
         Whether the page shows groups that are not distinguishable from noise.
     """
     from shoal.cluster import write_model
+    from shoal.cluster.model_folder import write_model
+    from shoal.pages import write
+    from shoal.pages._report import page_findings
     from shoal.pages.report import page_findings
     from shoal.report import write
 

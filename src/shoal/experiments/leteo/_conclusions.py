@@ -9,6 +9,7 @@ from shoal.experiments._results import Results
 from shoal.experiments._tables import NOT_RUN, lead_of, table_of, verdict_on
 from shoal.experiments.leteo._parts import ALPHAS, COARSE_ROWS, METHODS, PART_ROWS, QUASI
 from shoal.figures import budget_curve, count_curve, figure_of
+from shoal.pages import CANNOT_TEST, DOES_NOT_HOLD, HOLDS, Claim, Exhibit, Reproduction
 from shoal.report import CANNOT_TEST, DOES_NOT_HOLD, HOLDS, Claim, Exhibit, Reproduction
 
 TABLES, GAINS, TIMES, ALPHA, CELLS, COMPARED, SPARK = (

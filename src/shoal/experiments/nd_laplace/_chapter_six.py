@@ -11,7 +11,7 @@ from shoal.experiments._results import Mean, Results
 from shoal.experiments._tables import NOT_RUN, table_of
 from shoal.experiments.nd_laplace._mechanisms import AS_WRITTEN, OURS
 from shoal.figures import Figure, grouped_bars, roc_panels, score_curve
-from shoal.report import Exhibit
+from shoal.pages import Exhibit
 
 BAND = "Bands and whiskers are 2 standard errors; the noise was drawn anew each time."
 # Which table each figure is about, in the order of chapter 6.

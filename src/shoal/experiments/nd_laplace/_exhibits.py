@@ -12,8 +12,8 @@ from shoal.experiments.nd_laplace._later_exhibits import later_exhibits
 from shoal.experiments.nd_laplace._mechanisms import GUARANTEES
 from shoal.figures import Figure, count_curve, noise_map, stage_map
 from shoal.mechanisms import PlanarLaplace, SphericalLaplace
+from shoal.pages import Exhibit
 from shoal.randomness import Randomness
-from shoal.report import Exhibit
 
 LENGTHS, STAGES, SETTINGS = "Figure 3.8", "Figure 3.14", "Tables 5.1, 5.2, 5.3"
 

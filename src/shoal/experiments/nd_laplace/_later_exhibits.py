@@ -14,7 +14,7 @@ from shoal.experiments.nd_laplace._chapter_six import (
 )
 from shoal.experiments.nd_laplace._plan import DRAFT
 from shoal.figures import Figure, budget_curve, score_curve
-from shoal.report import Exhibit
+from shoal.pages import Exhibit
 
 DIMENSIONS, SHAPES, NODES = "Section 6.4", "Hypothesis 3", "Section 3.3.3, cells of the grid"
 FAMILIES = {

@@ -17,7 +17,7 @@ from shoal.experiments.wavecluster._parts import (
     TRUTH_METHODS,
 )
 from shoal.figures import budget_curve, figure_of, score_curve, stage_map
-from shoal.report import Exhibit
+from shoal.pages import Exhibit
 
 CURVES, SWEEP, AUDITS = "Dissimilarity over epsilon", "Alpha", "Privacy of the threshold"
 KNOWN_GROUPS, POINT_PICTURE = "Agreement with known groups", "Picture 3, baseline result"

@@ -19,8 +19,8 @@ from shoal.figures import (
     score_curve,
     stage_map,
 )
+from shoal.pages import Claim, Exhibit, Reproduction, findings, render, reproduction_page
 from shoal.privacy import KAnonymity, Public, PureDP, Released, Result
-from shoal.report import Claim, Exhibit, Reproduction, findings, render, reproduction_page
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
 if CHROMIUM is None and os.environ.get("CI") == "true":

@@ -5,8 +5,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from shoal.figures import Figure
-from shoal.report.findings import made_with
-from shoal.report.render import page_of
+from shoal.pages._findings import made_with
+from shoal.pages._render import page_of
 
 
 @dataclass(frozen=True)

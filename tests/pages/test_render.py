@@ -9,6 +9,7 @@ import pytest
 
 from shoal.errors import AlreadyExists, CannotWrite
 from shoal.figures import cell_map
+from shoal.pages import findings, render, write
 from shoal.privacy import (
     KAnonymity,
     LocalDP,
@@ -19,7 +20,6 @@ from shoal.privacy import (
     Result,
     Unprotected,
 )
-from shoal.report import findings, render, write
 
 HOSTILE = [
     "</script><script>alert(1)</script>",

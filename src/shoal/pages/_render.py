@@ -28,7 +28,7 @@ def render(findings: Mapping[str, Any]) -> str:
     Examples
     --------
     >>> from shoal.privacy import PureDP, Public, Result
-    >>> from shoal.report import findings
+    >>> from shoal.pages import findings
     >>> page = render(findings(Result("example", PureDP(1), {"title": Public("<b>Hello</b>")})))
     >>> "at most 24 in 100" in page, "&lt;b&gt;Hello" in page, "<script" in page
     (True, True, False)
@@ -96,7 +96,7 @@ def _environment() -> Any:
     from markupsafe import Markup
 
     environment = Environment(
-        loader=PackageLoader("shoal.report"),
+        loader=PackageLoader("shoal.pages"),
         autoescape=True,
         undefined=StrictUndefined,
         finalize=lambda value: replace_controls(value) if type(value) is str else value,
@@ -145,7 +145,7 @@ def _style() -> Any:
     """Return the style sheet: colours by role, light and dark; the figures' rules; the page's."""
     from markupsafe import Markup
 
-    page = files("shoal.report").joinpath("templates", "page.css").read_text(encoding="utf-8")
+    page = files("shoal.pages").joinpath("templates", "page.css").read_text(encoding="utf-8")
     dark = f":root:not([data-theme=light]){{color-scheme:dark;{css_variables(dark=True)}}}"
     return Markup(
         f":root{{color-scheme:light;{css_variables()}}}\n"

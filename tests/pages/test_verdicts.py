@@ -3,7 +3,7 @@ from html.parser import HTMLParser
 import pytest
 
 from shoal.figures import verdict_figure
-from shoal.report import Detail, Verdicts, verdict_page
+from shoal.pages import Detail, Verdicts, verdict_page
 
 HOSTILE = [
     "</script><script>alert(1)</script>",

@@ -2,8 +2,8 @@ import pytest
 
 from shoal.errors import InvalidSetting
 from shoal.figures import dots
-from shoal.report import Claim, Exhibit, Reproduction, reproduction_page
-from shoal.report.reproduction import anchor_of
+from shoal.pages import Claim, Exhibit, Reproduction, reproduction_page
+from shoal.pages._reproduction import anchor_of
 
 CLAIMS = [
     Claim("Section 6.2", "Laplace beats Piecewise.", "does not hold", "0.75", "0.74 ± 0.02",

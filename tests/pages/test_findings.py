@@ -6,6 +6,7 @@ import pytest
 from shoal.errors import InvalidSetting, NotPublishable
 from shoal.figures import cell_map
 from shoal.mechanisms import Geometric
+from shoal.pages import findings, render
 from shoal.privacy import (
     ApproxDP,
     Ledger,
@@ -18,7 +19,6 @@ from shoal.privacy import (
     Unprotected,
 )
 from shoal.randomness import Randomness
-from shoal.report import findings, render
 
 MAP = cell_map([[4, 1]], names=["a", "b"], low=[0, 0], high=[1, 1], title="t")
 

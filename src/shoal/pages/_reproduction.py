@@ -8,8 +8,8 @@ from typing import Any
 
 from shoal.errors import InvalidSetting
 from shoal.figures import Figure
-from shoal.report.findings import made_with
-from shoal.report.render import page_of
+from shoal.pages._findings import made_with
+from shoal.pages._render import page_of
 
 HOLDS, DOES_NOT_HOLD, CANNOT_TEST = "holds", "does not hold", "cannot be tested here"
 _VERDICTS = (HOLDS, DOES_NOT_HOLD, CANNOT_TEST)

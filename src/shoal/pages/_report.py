@@ -15,11 +15,12 @@ from shoal.cluster.registry import REGISTRY
 from shoal.documents import parse_json
 from shoal.errors import InvalidSetting, UnreadableModel, setting
 from shoal.files import file_set, named_failure, private_file
+from shoal.files._scratch import private_file
+from shoal.pages._findings import findings
+from shoal.pages._render import texts
+from shoal.pages._verdicts import Verdicts, verdict_page
 from shoal.pages.page import Page, VerdictPage, is_withheld
 from shoal.privacy import Ledger, Result, existing_ledger
-from shoal.report.findings import findings
-from shoal.report.render import texts
-from shoal.report.verdicts import Verdicts, verdict_page
 
 # The module that builds the page of each class; a class of the user's own has the page of its base.
 BUILDERS = {each.name: f"shoal.pages.{each.page}" for each in REGISTRY if each.page is not None} | {
@@ -57,6 +58,8 @@ def report(
         the page.
     title
         The heading of the page; None names groups and columns.
+    publisher
+        Who publishes it; None leaves that out.
     names
         The publisher's name of each group, in the order of their numbers; None makes titles of
         what stands out in each.
@@ -70,6 +73,8 @@ def report(
     publish_anyway
         Whether a public page shows groups that are not distinguishable from noise; without, it says
         that there are none to show.
+    overwrite
+        Whether an older page may be replaced.
 
     Returns
     -------
