@@ -13,7 +13,7 @@ from sklearn.cluster import KMeans
 import shoal
 from shoal.cluster.figures import MAP_PARTS
 from shoal.figures import Figure, true_cell_map
-from shoal.pages._kmeans import KMeansGroups, maps
+from shoal.pages.groups import KMeansGroups
 
 PICTURES = Path(__file__).parents[1] / "docs" / "pictures"
 BOX = shoal.Box(sessions_per_week=(0, 30), minutes_per_session=(0, 120))
@@ -27,7 +27,7 @@ def main() -> None:
         _keep(name, figure)
     for epsilon in BUDGETS:
         model = shoal.PrivateKMeans(4, epsilon=epsilon, domain=BOX, random_state=1)
-        (figure,) = maps(KMeansGroups(model.fit(STUDENTS)))
+        (figure,) = KMeansGroups(model.fit(STUDENTS)).maps()
         title = f"Private k-means at epsilon {epsilon}"
         _keep(f"cluster-{epsilon}", replace(figure, title=title))
 

@@ -12,7 +12,7 @@ import numpy as np
 import shoal
 from shoal.evaluate import score, score_picture
 from shoal.figures import Figure, cell_map, true_cell_map
-from shoal.pages.local import LocalGroups, maps
+from shoal.pages.groups import LocalGroups
 
 PICTURES = Path(__file__).parents[1] / "docs" / "pictures"
 TOWN = shoal.Box(east_km=(0, 20), north_km=(0, 12))
@@ -38,7 +38,7 @@ def main() -> None:
         ("laplace", noise, "places with noise, epsilon 1 per km"),
     ):
         reports = mechanism.release(TOWN.clip(rows), shoal.Randomness(1).noise)
-        found, nothing = maps(_groups(reports, 4))
+        found, nothing = _groups(reports, 4).maps()
         _keep(f"unseen-{name}-found", replace(found, title=f"Learnt from {words}"))
         _keep(f"unseen-{name}-control", replace(nothing, title=f"The same without data, {words}"))
     _keep("unseen-reports", _counted(reports.values, "Reports at epsilon 1 per km", cell_map))
@@ -52,8 +52,8 @@ def true_pictures() -> dict[str, Figure]:
 
 def _groups(reports: shoal.Reports, k: int) -> LocalGroups:
     model = shoal.LocalClusterer(k, mechanism=reports.mechanism, random_state=1).fit(reports)
-    control, guarantee = model.control(random_state=1), reports.mechanism.guarantee
-    return LocalGroups(model, control, TOWN, guarantee, len(reports), "a person")
+    control = model.control(random_state=1)
+    return LocalGroups(model, control, len(reports), protects="a person")
 
 
 def _scores(rows: np.ndarray) -> Figure:

@@ -7,7 +7,7 @@ import shoal
 from shoal.cluster import PrivateKPrototypes
 from shoal.mechanisms import LocalGrid
 from shoal.pages._report import build_page, page_findings
-from shoal.pages.local import LocalGroups, page
+from shoal.pages.groups import LocalGroups, page
 from shoal.privacy import Page
 from shoal.randomness import Randomness
 
@@ -90,7 +90,7 @@ def test_nor_is_that_of_reports_beyond_its_control(request):
     shoal.describe(model)
     control = model.control(600, random_state=0)
     request.getfixturevalue("no_fits")
-    assert page(LocalGroups(model, control, BOX, model.guarantee_, 600)).curve is not None
+    assert page(LocalGroups(model, control, 600)).curve is not None
 
 
 @pytest.mark.parametrize("kind", MODELS)

@@ -25,8 +25,7 @@ from shoal.privacy._journal import unpack_arrays
 STARTER = """
 import json, os, signal, sys
 import duckdb, numpy, pyarrow.csv, pyarrow.ipc, pyarrow.parquet, rich.text, sklearn.cluster, yaml
-import shoal.cli._main, shoal.pages._kmeans, shoal.cluster, shoal.perturb.draft, shoal.pages._report
-import shoal.pages._wave
+import shoal.cli._main, shoal.pages.groups, shoal.cluster, shoal.perturb.draft, shoal.pages._report
 from shoal.cli.start import main
 from shoal.privacy._store import FileStore
 

@@ -194,7 +194,14 @@ def test_every_class_that_is_named_exists():
     homes = {errors, *(importlib.import_module(f"shoal.{home}") for home in shoal._HOMES)}
     homes |= {
         importlib.import_module(f"shoal.{name}")
-        for name in ("cluster.intervals", "engine.table", "figures", "estimator", "pages.page")
+        for name in (
+            "cluster.intervals",
+            "engine.table",
+            "figures",
+            "estimator",
+            "pages.groups",
+            "pages.page",
+        )
     }
     names = set(re.findall(r"`([A-Z]\w+[a-z]\w+)`", PAGE))
     assert len(names) > 10

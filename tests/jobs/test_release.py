@@ -11,7 +11,7 @@ from shoal.cluster import load_model
 from shoal.errors import InvalidBudget, InvalidSetting, NotNumeric, PromisesAddUp, UnknownBounds
 from shoal.jobs._progress import Progress, ProgressFile
 from shoal.jobs._release import GroupsRequest, name_released, release_groups
-from shoal.pages._cluster_parts import CodeFiles
+from shoal.pages.groups import CodeFiles
 from shoal.privacy import Ledger, PureDP
 
 DOMAIN = "version: 1\ncolumns: {age: {low: 0, high: 99}, sex: {values: [F, M]}}\n"

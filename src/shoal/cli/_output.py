@@ -280,9 +280,7 @@ def write_page(
         The file; its ending says whether page or values are wanted.
     """
     from shoal.files import atomic_file, private_file
-    from shoal.files._scratch import private_file
     from shoal.pages import verdict_page
-    from shoal.report import verdict_page
 
     as_json = output.suffix == ".json"
     text = json_text(values) if as_json else ""

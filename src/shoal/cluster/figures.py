@@ -110,7 +110,7 @@ def column_pairs(box: Box, centers: Floats) -> list[tuple[int, int]]:
     """Return pairs of columns worth a map, those with the most distant centres first."""
     if box.distance_unit == "km":
         return [(1, 0)]  # longitude across
-    spread = (centers / (box.high - box.low)).std(axis=0)
+    spread = (centers / (box.high - box.low)).std(axis=0) if len(centers) else np.zeros(box.d)
     each = combinations(range(box.d), 2)
     return sorted(each, key=lambda pair: -spread[pair[0]] * spread[pair[1]])[:MAPS]
 

@@ -45,7 +45,7 @@ class EstimatorEntry:
     package
         The package that exports it.
     page
-        The module of ``shoal.pages`` that builds its page; None if its base class has one.
+        The kind of its page of groups; None if its base class has one, or it finds no groups.
     command
         Its name on the command line; None if it has none there.
     is_mixed
@@ -244,7 +244,7 @@ REGISTRY = (
     EstimatorEntry(
         "PrivateKMeans",
         "shoal.cluster",
-        "_kmeans",
+        "kmeans",
         "kmeans",
         settings={"n_clusters": 2},
         replays=_kmeans_replays,
@@ -254,7 +254,7 @@ REGISTRY = (
     EstimatorEntry(
         "WaveCluster",
         "shoal.cluster",
-        "_wave",
+        "wave",
         "wave",
         settings={"min_cells": 1},
         replays=_wave_replays,
@@ -277,7 +277,7 @@ REGISTRY = (
     EstimatorEntry(
         "PrivateKPrototypes",
         "shoal.cluster",
-        "_prototypes",
+        "prototypes",
         "prototypes",
         is_mixed=True,
         settings={"n_clusters": 2},
@@ -285,6 +285,6 @@ REGISTRY = (
         gates=_prototypes_gates,
     ),
     # Learnt from reports, on which the budget was spent: nothing of theirs is audited here.
-    EstimatorEntry("LocalClusterer", "shoal.cluster", "local"),
+    EstimatorEntry("LocalClusterer", "shoal.cluster", "reports"),
     EstimatorEntry("RoundsModel", "shoal.cluster", "rounds"),
 )

@@ -11,7 +11,6 @@ from shoal.experiments._results import Results
 from shoal.experiments._tables import NOT_RUN, lead_of, table_of
 from shoal.experiments.document import Document
 from shoal.pages import CANNOT_TEST, DOES_NOT_HOLD, HOLDS, Claim, Exhibit, Reproduction
-from shoal.report import CANNOT_TEST, DOES_NOT_HOLD, HOLDS, Claim, Exhibit, Reproduction
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,6 @@ from scipy.stats import norm
 
 from shoal.experiments._results import Mean
 from shoal.pages import CANNOT_TEST, DOES_NOT_HOLD, HOLDS, Claim
-from shoal.report import CANNOT_TEST, DOES_NOT_HOLD, HOLDS, Claim
 
 NOT_RUN = "The part was not run, or its table is not here."
 

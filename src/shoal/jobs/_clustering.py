@@ -196,7 +196,6 @@ class ClusterMethod(NamedTuple):
 
     description: str
     build: Callable[[ClusterOptions], Any]
-    page: str
 
 
 def method_named(word: str) -> ClusterMethod:
@@ -359,7 +358,7 @@ def build_wave(options: ClusterOptions) -> Any:
 
 
 def _of_kmeans(description: str, method: str) -> ClusterMethod:
-    return ClusterMethod(description, partial(build_kmeans, method), "shoal.pages._kmeans")
+    return ClusterMethod(description, partial(build_kmeans, method))
 
 
 METHODS: dict[str, ClusterMethod] = {
@@ -374,9 +373,6 @@ METHODS: dict[str, ClusterMethod] = {
     "prototypes": ClusterMethod(
         "groups in a table with categories, which kmeans turns to by itself",
         build_prototypes,
-        "shoal.pages._prototypes",
     ),
-    "wave": ClusterMethod(
-        "groups of any shape: cells that stand out and touch", build_wave, "shoal.pages._wave"
-    ),
+    "wave": ClusterMethod("groups of any shape: cells that stand out and touch", build_wave),
 }

@@ -70,7 +70,6 @@ def write_curator_page(part: Path, result: "Result", lines: list[str], ledger: P
         What became of rows that were not taken as they came.
     """
     from shoal.files import private_file
-    from shoal.files._scratch import private_file
     from shoal.pages import findings, render
     from shoal.privacy import Ledger, Protected
 

@@ -3,7 +3,6 @@
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
-from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -19,7 +18,7 @@ from shoal.jobs._table_inputs import box_of, budget_of, labelled_domain, mixed_s
 if TYPE_CHECKING:
     from shoal.domain import Schema
     from shoal.engine import Rows
-    from shoal.pages._cluster_parts import CodeFiles
+    from shoal.pages.groups import CodeFiles
     from shoal.pages.page import Page
 
 # What a page says of the promise, the ledger and the table, and naming groups does not change.
@@ -263,7 +262,7 @@ def release_groups(request: GroupsRequest, progress: Progress | None = None) -> 
         for_holder = changed_row_texts(rows)
         progress.step("Writing the page")
         written = _write_described(model, folder)
-        page = _page_of(model, method.page, request)
+        page = _page_of(model, request)
         made = _write_page(page, folder, request, written)
         if curator_part is not None:
             shown = page.to_result(publish_anyway=True)
@@ -315,7 +314,7 @@ def name_released(request: GroupsRequest) -> ReleasedGroups:
         folder = outputs.folder(output)
         written = _write_described(model, folder)
         request = replace(request, title=title, publisher=publisher)
-        page = _page_of(model, METHODS["prototypes"].page, request)
+        page = _page_of(model, request)
         made = _write_page(page, folder, request, written, earlier)
         outputs.publish()
     files = tuple(output / name for name in made)
@@ -335,12 +334,13 @@ def _is_published(page: "Page", request: GroupsRequest) -> bool:
     return page.is_distinct or request.publish_anyway
 
 
-def _page_of(model: Any, module: str, request: GroupsRequest) -> "Page":
+def _page_of(model: Any, request: GroupsRequest) -> "Page":
+    from shoal.pages import groups
+
     about: dict[str, Any] = {"title": request.title, "publisher": request.publisher}
     if request.code_files is not None:
         about["files"] = request.code_files
-    page: Page = import_module(module).page(model, **about)
-    return page
+    return groups.page(model, **about)
 
 
 def _titles(request: GroupsRequest) -> list[str] | None:

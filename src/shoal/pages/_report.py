@@ -7,26 +7,21 @@ import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
-from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from shoal.cluster.registry import REGISTRY
 from shoal.documents import parse_json
 from shoal.errors import InvalidSetting, UnreadableModel, setting
 from shoal.files import file_set, named_failure, private_file
-from shoal.files._scratch import private_file
+from shoal.pages import _synopsis, groups, plan
 from shoal.pages._findings import findings
 from shoal.pages._render import texts
 from shoal.pages._verdicts import Verdicts, verdict_page
 from shoal.pages.page import Page, VerdictPage, is_withheld
 from shoal.privacy import Ledger, Result, existing_ledger
 
-# The module that builds the page of each class; a class of the user's own has the page of its base.
-BUILDERS = {each.name: f"shoal.pages.{each.page}" for each in REGISTRY if each.page is not None} | {
-    "Plan": "shoal.pages.plan",
-    "Synopsis": "shoal.pages._synopsis",
-}
+# The builder of each class besides clusterers; a class of the user's own has that of its base.
+BUILDERS: dict[str, Callable[..., Any]] = {"Plan": plan.page, "Synopsis": _synopsis.page}
 LEARNT = "clusters of reports"  # the kind of result that spends nothing of its own
 
 
@@ -252,9 +247,10 @@ def _read_findings(path: Path) -> Mapping[str, Any]:
 
 def _builder_of(subject: Any) -> Callable[..., Any] | None:
     """Return the function that builds a page of this class, or of one that it is made of."""
+    if groups.has_groups(subject):
+        return groups.page
     ours = (each for each in type(subject).__mro__ if each.__module__.startswith("shoal."))
-    module = next((BUILDERS[each.__name__] for each in ours if each.__name__ in BUILDERS), None)
-    return None if module is None else import_module(module).page
+    return next((BUILDERS[each.__name__] for each in ours if each.__name__ in BUILDERS), None)
 
 
 def _own_ledger(subject: Any) -> Ledger | None:

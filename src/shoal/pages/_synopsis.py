@@ -4,7 +4,7 @@ import math
 from typing import Any
 
 from shoal.errors import quantity
-from shoal.pages._cluster_parts import (
+from shoal.pages._release_texts import (
     ROW_IS_PERSON,
     exact_promise_lines,
     has_no_person_column,

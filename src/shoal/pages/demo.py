@@ -79,9 +79,9 @@ class Demo:
 
 def page(demo: Demo) -> Page:
     """Build the page of the demo: that of its groups, with what only a demo may show."""
-    from shoal.pages import _prototypes as prototypes
+    from shoal.pages.groups import page as groups_page
 
-    groups = prototypes.page(demo.model, title=TITLE, publisher="shoal demo, on made-up students")
+    groups = groups_page(demo.model, title=TITLE, publisher="shoal demo, on made-up students")
     settings = {"purpose": "Purpose: a first look", "source": "synthetic"}
     holder = {"holder": "nobody: the students are made up"}
     return replace(

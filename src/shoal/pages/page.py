@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 if TYPE_CHECKING:
     from shoal.domain import Box, Schema
     from shoal.figures import Figure
-    from shoal.pages._groups import Groups
     from shoal.pages._verdicts import Verdicts
+    from shoal.pages.groups._cards import Groups
     from shoal.privacy import Guarantee, Result
 
 

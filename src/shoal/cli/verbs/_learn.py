@@ -35,7 +35,7 @@ from shoal.pages.page import NOT_PUBLISHED, Line
 
 if TYPE_CHECKING:
     from shoal.jobs.reports import LoadedReports
-    from shoal.pages.local import LocalGroups
+    from shoal.pages.groups import LocalGroups
     from shoal.pages.page import Page
     from shoal.randomness import Randomness
 
@@ -103,7 +103,7 @@ def learn(
     """
     from shoal.cluster.model_folder import check_replaceable
     from shoal.data import atomic_folder
-    from shoal.pages.local import page
+    from shoal.pages.groups import page
 
     engines, say = Engines(engine, master), Output(json, quiet)
     if not engines.is_distributed and is_in_rounds(reports):
@@ -168,7 +168,7 @@ def _learn_rounds(
     from shoal.cluster import RoundsModel
     from shoal.cluster.model_folder import check_replaceable
     from shoal.data import atomic_folder
-    from shoal.pages.rounds import page
+    from shoal.pages.groups import page
 
     check_replaceable(output)
     progress.step("Reading reports")
@@ -229,7 +229,7 @@ def learn_groups(
         The same as a frame on Spark, or None.
     """
     from shoal.cluster import LocalClusterer
-    from shoal.pages.local import LocalGroups
+    from shoal.pages.groups import LocalGroups
     from shoal.randomness import Randomness
 
     rng = Randomness(seed)
@@ -249,9 +249,8 @@ def learn_groups(
     control = model.control(control_size(model, loaded), random_state=rng.seed())
     progress.step("Comparing groups with noise")
     evidence = model.evidence(loaded.reports, random_state=rng.seed())
-    return LocalGroups(
-        model, control, loaded.box, loaded.guarantee, loaded.total, loaded.protects, evidence
-    )
+    protects = loaded.protects
+    return LocalGroups(model, control, loaded.total, protects=protects, evidence=evidence)
 
 
 def _load(table: str, frame: Any, rng: "Randomness", progress: Progress) -> "LoadedReports":
@@ -293,11 +292,8 @@ def write_groups(model: Any, page: "Page", folder: Path, publish_anyway: bool) -
         Whether the page shows groups that are not distinguishable from noise.
     """
     from shoal.cluster import write_model
-    from shoal.cluster.model_folder import write_model
     from shoal.pages import write
     from shoal.pages._report import page_findings
-    from shoal.pages.report import page_findings
-    from shoal.report import write
 
     files = write_model(model, folder)
     result = page.to_result(publish_anyway=publish_anyway)

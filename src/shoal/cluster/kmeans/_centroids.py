@@ -14,10 +14,11 @@ from sklearn.utils.validation import check_is_fitted
 from shoal.arrays import Floats, Integers
 from shoal.cluster._computed_once import ComputedOnce
 from shoal.cluster._groups_display import GroupsMixin
-from shoal.cluster.choose._cost_curve import CostCurve
+from shoal.cluster.choose import CostCurve
 from shoal.cluster.figures import cells_of_synopsis, center_map
-from shoal.cluster.intervals._result import Intervals
+from shoal.cluster.intervals import Intervals
 from shoal.cluster.kmeans._kernels import Cube, Distances, Labels, LeastSquares, Nearest
+from shoal.cluster.kmeans._plan import WEAK_STRENGTH, hardness, strength
 from shoal.cluster.model_folder import save_model
 from shoal.domain import Box
 from shoal.engine import Mapper, rows_of
@@ -120,11 +121,7 @@ class CentroidClusterer(
             The names of the two; None takes those in which centres are the most distant.
         """
         check_is_fitted(self)
-
-        def counts(at: list[int]) -> Integers:
-            return cells_of_synopsis(self.synopsis_, self.box, at, self.n_rows_)
-
-        return center_map(self.box, self.cluster_centers_, counts, columns, "rows")
+        return center_map(self.box, self.cluster_centers_, self._counts_over, columns, "rows")
 
     def to_result(self) -> Result:
         """What a report shows: settings, which are public, and what was released."""
@@ -204,6 +201,17 @@ class CentroidClusterer(
         """What labels a block of rows."""
         check_is_fitted(self)
         return Labels(Cube(self.box), Nearest(self._scaled_centers()))
+
+    @property
+    def _is_weak(self) -> bool:
+        """Whether noise has more influence than the rows."""
+        budget, d, k = self._promise().per_row(), self.box.d, len(self.cluster_centers_)
+        strong = strength(self.n_rows_, float(budget.epsilon), d, k, hardness(d, budget))
+        return strong < WEAK_STRENGTH
+
+    def _counts_over(self, at: list[int]) -> Integers:
+        """Return the released cells on a grid of two columns, given by their places."""
+        return cells_of_synopsis(self.synopsis_, self.box, at, self.n_rows_)
 
     def _group_values(self) -> dict[str, list[float]]:
         return dict(zip(self.box.names, self.cluster_centers_.T.tolist(), strict=True))

@@ -193,6 +193,10 @@ def hardness(d: int, budget: PureDP | ApproxDP | None = None) -> float:
     return min(pure, math.sqrt(d) * Gaussian(budget, 1).deviation(d) * float(budget.epsilon))
 
 
+# Below this strength no method does well: docs/decisions/private-kmeans.md.
+WEAK_STRENGTH = 4
+
+
 def strength(n_rows: int, epsilon: float, d: int, k: int, hard: float | None = None) -> float:
     """How far a cluster of average size stands out of the noise; below 4 nothing does well.
 

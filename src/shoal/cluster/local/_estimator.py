@@ -17,8 +17,8 @@ from shoal.arrays import Floats, Integers, nearest_centers
 from shoal.cluster._computed_once import ComputedOnce
 from shoal.cluster._groups_display import GroupsMixin
 from shoal.cluster._simulate import refit, unfitted
-from shoal.cluster.figures import center_map
-from shoal.cluster.intervals._result import Intervals
+from shoal.cluster.figures import MAP_PARTS, center_map
+from shoal.cluster.intervals import Intervals
 from shoal.cluster.local import _saving as saving
 from shoal.cluster.local._distributed_frames import (
     CenterDistances,
@@ -37,6 +37,7 @@ from shoal.cluster.local._inputs import (
     refuse_frame,
     refuse_too_few,
 )
+from shoal.cluster.local._rounds import ROUNDS_FROM
 from shoal.cluster.local.methods._dispatch import choose_method, method_by_name
 from shoal.cluster.local.methods._moments import debiased_covariance, noise_variance
 from shoal.cluster.local.methods._result import (
@@ -51,7 +52,7 @@ from shoal.engine.table import FrameTable
 from shoal.errors import InvalidSetting
 from shoal.estimator import NotebookDisplay
 from shoal.figures import Figure, raster_of_points
-from shoal.mechanisms import Prior, RandomizedResponse, Reports
+from shoal.mechanisms import LocalGrid, Prior, RandomizedResponse, Reports
 from shoal.mechanisms.local import Scaling, people_needed
 from shoal.mechanisms.local.laplace import laplace_of
 from shoal.privacy import (
@@ -66,9 +67,6 @@ from shoal.privacy import (
     whole_number,
 )
 from shoal.randomness import Randomness, Seed
-
-# Few enough that the nodes of a coarse lattice leave no stripes.
-_MAP_PARTS = 12
 
 
 class LocalClusterer(GroupsMixin, ComputedOnce, NotebookDisplay, BaseEstimator):  # type: ignore[misc]
@@ -452,16 +450,7 @@ class LocalClusterer(GroupsMixin, ComputedOnce, NotebookDisplay, BaseEstimator):
             The names of the two; None takes those in which centres are the most distant.
         """
         check_is_fitted(self)
-
-        def counts(at: list[int]) -> Integers:
-            assert self.domain is not None
-            within = np.stack([self.domain.low[at], self.domain.high[at]])
-            people = self.density_.weights * self.n_reports_
-            return raster_of_points(
-                self.density_.atoms[:, at], people, within=within, parts=_MAP_PARTS
-            )
-
-        return center_map(self.domain, self.cluster_centers_, counts, columns, "reports")
+        return center_map(self.domain, self.cluster_centers_, self._counts_over, columns, "reports")
 
     def to_result(self) -> Result:
         """Return the settings, which are public, and what was learnt from reports, for a report."""
@@ -520,6 +509,39 @@ class LocalClusterer(GroupsMixin, ComputedOnce, NotebookDisplay, BaseEstimator):
     def _distances(self, X: Any) -> Floats:
         own = records(X, self.domain, self.n_features_in_)
         return np.column_stack(distances(own, self.cluster_centers_, self.units_))
+
+    @property
+    def _is_grid(self) -> bool:
+        """Whether the reports are cells of a public grid."""
+        return isinstance(self.mechanism, LocalGrid)
+
+    @property
+    def _is_coarse(self) -> bool:
+        """Whether the cells of a grid are so coarse that rounds of reports come nearer."""
+        return self._is_grid and self.n_features_in_ >= ROUNDS_FROM
+
+    def _counts_over(self, at: list[int], total: int | None = None) -> Integers:
+        """Return the density on a grid of two columns, given by their places.
+
+        Parameters
+        ----------
+        total
+            What the counts add up to; None takes the number of reports.
+        """
+        assert self.domain is not None
+        within = np.stack([self.domain.low[at], self.domain.high[at]])
+        people = self.density_.weights * (self.n_reports_ if total is None else total)
+        points, parts = self.density_.atoms[:, at], self._map_parts(at)
+        return raster_of_points(points, people, within=within, parts=parts)
+
+    def _map_parts(self, at: list[int]) -> int:
+        """Return how many parts of a map fit cells or lattice nodes, so that no stripes show."""
+        if self._is_grid:
+            sides = [int(self.mechanism.grid.shape[i]) for i in at]
+        else:
+            sides = [len(np.unique(self.density_.atoms[:, i].round(9))) for i in at]
+        side = max(min(sides), 2)
+        return -(-side // -(-side // MAP_PARTS))
 
     def _group_values(self) -> dict[str, list[float]]:
         return dict(zip(self.feature_names_in_, self.cluster_centers_.T.tolist(), strict=True))

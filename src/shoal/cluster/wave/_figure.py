@@ -10,6 +10,9 @@ from shoal.errors import DimensionMismatch, TooLarge, setting
 from shoal.figures import Figure, cluster_map
 from shoal.privacy import Unprotected
 
+MAP_SIDE = 1024  # parts of a map's side at most
+_COUNTS_SIDE = 96  # of the map of counts
+
 
 def draw_clusters(model: Any, points: Floats | None) -> Figure:
     """Draw the cells of a fitted model of two columns, and its tree, largest clusters first.
@@ -40,19 +43,67 @@ def draw_clusters(model: Any, points: Floats | None) -> Figure:
             "Fit e.g. with " + setting("cells", 256) + ".",
             reason="cells",
         )
-    places = [model._lookup.transform.places(axis) for axis in range(2)]
     return cluster_map(
-        model.cell_labels_[np.ix_(*places)],  # cell by cell, whatever the transform made of them
+        project_labels(model, [0, 1]),
         names=box.names,
         low=box.low,
         high=box.high,
         sizes=model.cluster_sizes_,
         centers=densest_cells(model),
-        branches=[] if model.tree_ is None else branches(model.tree_, model.cell_labels_),
+        branches=model._tree_branches(),
         rows=points,
         noisy=not isinstance(model.guarantee_, Unprotected),
         title="Clusters" if points is None else "Clusters and rows",
     )
+
+
+def places_of(model: Any, cells: Integers) -> tuple[Integers, ...]:
+    """Return the places along each axis of cells that were made, given by their numbers."""
+    keys = cells if model.cell_keys_ is None else model.cell_keys_[cells]
+    return np.unravel_index(keys, model._lookup.shape)
+
+
+def project_counts(model: Any, at: list[int]) -> Integers:
+    """Add up the released counts over all columns but two."""
+    counts = np.rint(model.noisy_counts_.ravel()).astype(np.int64)
+    places = places_of(model, np.arange(counts.size))
+    sides = [model._lookup.shape[i] for i in at]
+    parts = [min(side, _COUNTS_SIDE) for side in sides]
+    drawn = [(places[i] * part) // side for i, side, part in zip(at, sides, parts, strict=True)]
+    added = np.bincount(
+        np.ravel_multi_index(drawn, parts), weights=counts, minlength=parts[0] * parts[1]
+    )
+    return np.rint(added).astype(np.int64).reshape(parts)
+
+
+def project_labels(model: Any, at: list[int]) -> Integers:
+    """Return, on a grid of two columns, the group with most rows over each place; -1 for none."""
+    inside = np.flatnonzero(model.cell_labels_ >= 0)
+    places = places_of(model, inside)
+    sides = [model._lookup.shape[i] for i in at]
+    shape = [min(side, MAP_SIDE) for side in sides]
+    # A side of more cells than a screen has dots is drawn in fewer, even parts.
+    drawn = [
+        places[i] if side == parts else (places[i] / side * parts).astype(np.int64)
+        for i, side, parts in zip(at, sides, shape, strict=True)
+    ]
+    projected = _largest(model, inside, np.ravel_multi_index(drawn, shape), shape[0] * shape[1])
+    if shape != sides:
+        return projected.reshape(shape)
+    edges = [model._lookup.transform.places(i) for i in at]
+    return projected.reshape(shape)[np.ix_(*edges)]  # cell by cell, whatever the transform made
+
+
+def _largest(model: Any, inside: Integers, flat: Integers, size: int) -> Integers:
+    """Return, for each place, the group with most rows over it."""
+    pair = flat * max(model.n_clusters_, 1) + model.cell_labels_.ravel()[inside]
+    pairs, which = np.unique(pair, return_inverse=True)
+    people = np.bincount(which, weights=model.noisy_counts_.ravel()[inside])
+    place, label = np.divmod(pairs, max(model.n_clusters_, 1))
+    projected = np.full(size, -1, dtype=np.int64)
+    order = np.argsort(people, kind="stable")
+    projected[place[order]] = label[order]  # the last written has most people
+    return projected
 
 
 def branches(tree: PeakTree, labels: Integers) -> list[tuple[int, float, float, int]]:

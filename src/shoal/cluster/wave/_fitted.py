@@ -17,7 +17,7 @@ from sklearn.utils.validation import check_is_fitted
 from shoal.arrays import Floats, Integers
 from shoal.cluster._computed_once import ComputedOnce
 from shoal.cluster._groups_display import GroupsMixin
-from shoal.cluster.intervals._result import Intervals
+from shoal.cluster.intervals import Intervals
 from shoal.cluster.model_folder import save_model
 from shoal.cluster.totals import (
     GroupCounts,
@@ -289,6 +289,38 @@ class FittedWave(GroupsMixin, ComputedOnce, PrivateEstimator):
         ends = enumerate(self.grid_.box.names)
         return {name: [f"{low:,.4g} to {high:,.4g}" for low, high in self.boxes_[:, :, axis]]
                 for axis, name in ends}  # fmt: skip
+
+    @property
+    def _variance_of_cells(self) -> float | None:
+        """The variance of the noise of one cell; None if cells share noise, or it is not known."""
+        return self._noisy.variance if self._noisy.variance and self._transform.is_blocks else None
+
+    def _counts_over(self, at: list[int]) -> Integers:
+        """Return the released counts on a grid of two columns, given by their places."""
+        return figure.project_counts(self, at)
+
+    def _labels_over(self, at: list[int]) -> Integers:
+        """Return the largest group over each place of a grid of two columns; -1 for none."""
+        return figure.project_labels(self, at)
+
+    def _densest_cells(self) -> Floats:
+        """Return the middle of the cell with the highest noisy count in each cluster."""
+        return figure.densest_cells(self)
+
+    def _tree_branches(self) -> list[tuple[int, float, float, int]]:
+        """Return the branches of the tree of peaks; none if there is no tree."""
+        return [] if self.tree_ is None else figure.branches(self.tree_, self.cell_labels_)
+
+    def _group_means(self) -> Floats:
+        """Return the average of each cluster's cells, by their noisy counts."""
+        inside = np.flatnonzero(self.cell_labels_ >= 0)
+        labels, k = self.cell_labels_.ravel()[inside], self.n_clusters_
+        weights = np.maximum(self.noisy_counts_.ravel()[inside], 0) + 1e-9
+        places, shape = figure.places_of(self, inside), self._lookup.shape
+        shares = [(at + 0.5) / side for at, side in zip(places, shape, strict=True)]
+        total, box = np.bincount(labels, weights, k), self.grid_.box
+        sums = np.column_stack([np.bincount(labels, weights * each, k) for each in shares])
+        return np.asarray(box.low + sums / total[:, None] * (box.high - box.low))
 
     def _labels(self) -> CellLabels:
         """Return the kernel that labels a block of rows."""

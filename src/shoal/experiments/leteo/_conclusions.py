@@ -10,7 +10,6 @@ from shoal.experiments._tables import NOT_RUN, lead_of, table_of, verdict_on
 from shoal.experiments.leteo._parts import ALPHAS, COARSE_ROWS, METHODS, PART_ROWS, QUASI
 from shoal.figures import budget_curve, count_curve, figure_of
 from shoal.pages import CANNOT_TEST, DOES_NOT_HOLD, HOLDS, Claim, Exhibit, Reproduction
-from shoal.report import CANNOT_TEST, DOES_NOT_HOLD, HOLDS, Claim, Exhibit, Reproduction
 
 TABLES, GAINS, TIMES, ALPHA, CELLS, COMPARED, SPARK = (
     "Section 3.3", "Equations 3.1 to 3.5", "Run time", "Section 4.2, alpha",

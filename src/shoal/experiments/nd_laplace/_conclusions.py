@@ -15,7 +15,6 @@ from shoal.experiments.nd_laplace._hypotheses import hypotheses
 from shoal.experiments.nd_laplace._later_exhibits import DIMENSIONS, FAMILIES, NODES
 from shoal.experiments.nd_laplace._plan import DRAFT
 from shoal.pages import CANNOT_TEST, DOES_NOT_HOLD, HOLDS, Claim, Reproduction
-from shoal.report import CANNOT_TEST, DOES_NOT_HOLD, HOLDS, Claim, Reproduction
 
 # AMI in the thesis, by table and mechanism, at each budget.
 PRINTED = {

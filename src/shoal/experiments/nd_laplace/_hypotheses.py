@@ -7,7 +7,6 @@ from shoal.experiments._tables import NOT_RUN, clear_errors, verdict_on
 from shoal.experiments.nd_laplace._chapter_six import mean_of_games
 from shoal.experiments.nd_laplace._later_exhibits import DIMENSIONS, SHAPES
 from shoal.pages import CANNOT_TEST, DOES_NOT_HOLD, HOLDS, Claim
-from shoal.report import CANNOT_TEST, DOES_NOT_HOLD, HOLDS, Claim
 
 
 def hypotheses(results: Results) -> Iterator[Claim]:

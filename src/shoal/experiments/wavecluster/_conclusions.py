@@ -31,7 +31,6 @@ from shoal.experiments.wavecluster._parts import (
 )
 from shoal.mechanisms import PlanarLaplace
 from shoal.pages import CANNOT_TEST, DOES_NOT_HOLD, HOLDS, Claim, Reproduction
-from shoal.report import CANNOT_TEST, DOES_NOT_HOLD, HOLDS, Claim, Reproduction
 
 ROUND = ("s1", "birch1")  # sets whose groups are round, which any clusterer finds
 

@@ -215,7 +215,7 @@ def _learn(
     from shoal.collector.learning import export_reports
     from shoal.data import atomic_folder
     from shoal.jobs import Engines
-    from shoal.pages.local import page
+    from shoal.pages.groups import page
 
     k, seed = campaign.document["n_clusters"], options["seed"]
     engines = Engines(options["engine"], options["master"])

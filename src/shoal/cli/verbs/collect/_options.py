@@ -65,6 +65,6 @@ def with_caution(control: str, is_clear: bool) -> str:
     control
         What the learner finds without data, or how much noise there is.
     """
-    from shoal.pages.local import MAY_BE_NOISE
+    from shoal.pages.groups import MAY_BE_NOISE
 
     return control if is_clear else f"{MAY_BE_NOISE} {control}"

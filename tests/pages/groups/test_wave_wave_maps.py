@@ -2,8 +2,14 @@ import numpy as np
 import pytest
 
 from shoal.cluster import WaveCluster
+from shoal.cluster.wave._figure import MAP_SIDE
 from shoal.domain import Box
-from shoal.pages._wave import MAP_SIDE, MAPS, WaveGroups, maps
+from shoal.pages.groups import WaveGroups
+from shoal.pages.groups._wave import MAPS
+
+
+def group_maps(model):
+    return [each for each in WaveGroups(model).maps() if each.kind == "cluster_map"]
 
 
 def fitted(box, cells=16, n=6_000, **settings):
@@ -15,7 +21,7 @@ def fitted(box, cells=16, n=6_000, **settings):
 
 def test_two_columns_are_one_map_of_the_cells_themselves_and_its_tree():
     model = fitted(Box.unit(2))
-    (figure,) = maps(WaveGroups(model))
+    (figure,) = group_maps(model)
     np.testing.assert_array_equal(figure.data["labels"], model.cell_labels_)
     assert figure.data["branches"]
     assert "largest" not in figure.title
@@ -24,7 +30,7 @@ def test_two_columns_are_one_map_of_the_cells_themselves_and_its_tree():
 @pytest.mark.heavy
 def test_more_columns_are_shown_in_pairs_and_the_tree_once():
     model = fitted(Box.unit(3))
-    figures = maps(WaveGroups(model))
+    figures = group_maps(model)
     assert len(figures) == MAPS
     assert [bool(figure.data["branches"]) for figure in figures] == [True, False, False]
     for figure in figures:
@@ -34,7 +40,7 @@ def test_more_columns_are_shown_in_pairs_and_the_tree_once():
 
 def test_a_place_shows_the_group_with_most_people_over_it():
     model = fitted(Box.unit(3))
-    (figure, *_) = maps(WaveGroups(model))
+    (figure, *_) = group_maps(model)
     at = [model.grid_.box.names.index(name.lower()) for name in figure.data["names"]]
     (over,) = {0, 1, 2} - set(at)
     people = [np.where(model.cell_labels_ == i, model.noisy_counts_, 0).sum(axis=over)
@@ -50,27 +56,27 @@ def test_a_place_shows_the_group_with_most_people_over_it():
 
 def test_sparse_grids_have_maps_too():
     model = fitted(Box.unit(5), cells=8, n=20_000)
-    figures = maps(WaveGroups(model))
+    figures = group_maps(model)
     assert len(figures) == MAPS
     assert all(np.max(figure.data["labels"]) >= 0 for figure in figures)
 
 
 def test_longer_filters_are_drawn_cell_by_cell():
-    (figure,) = maps(WaveGroups(fitted(Box.unit(2), wavelet="bior2.2", level=1)))
+    (figure,) = group_maps(fitted(Box.unit(2), wavelet="bior2.2", level=1))
     assert np.shape(figure.data["labels"]) == (16, 16)
 
 
 def test_longitude_runs_across():
     box = Box.geo(latitude=(40.4, 41.0), longitude=(-74.3, -73.6))
-    (figure,) = maps(WaveGroups(fitted(box)))
+    (figure,) = group_maps(fitted(box))
     assert figure.data["names"] == ["Longitude", "Latitude"]
 
 
 @pytest.mark.filterwarnings("ignore::shoal.errors.NoGroupsDetected")
 def test_one_column_and_no_group_make_no_trouble():
-    assert maps(WaveGroups(fitted(Box.unit(1)))) == []
+    assert group_maps(fitted(Box.unit(1))) == []
     empty = WaveCluster(domain=Box.unit(2), epsilon=1, cells=8, random_state=3)
-    (figure,) = maps(WaveGroups(empty.fit(np.zeros((0, 2)))))
+    (figure,) = group_maps(empty.fit(np.zeros((0, 2))))
     assert figure.svg().startswith("<svg")
 
 
@@ -78,7 +84,7 @@ def test_grids_of_more_cells_than_memory_are_drawn_in_fewer_parts():
     box = Box.unit(2)
     rows = np.repeat([[0.25, 0.75], [0.75, 0.25]], 500, axis=0)
     model = WaveCluster(domain=box, epsilon=1, cells=2**20, min_cells=1, random_state=1).fit(rows)
-    (drawn,) = maps(WaveGroups(model))
+    (drawn,) = group_maps(model)
     labels = np.array(drawn.data["labels"])
     assert max(labels.shape) <= MAP_SIDE
     assert (np.argwhere(labels >= 0) / labels.shape).tolist() == [[0.25, 0.75], [0.75, 0.25]]

@@ -4,7 +4,7 @@ import pytest
 from shoal.cluster import PrivateKPrototypes
 from shoal.domain import Schema
 from shoal.pages import findings, render
-from shoal.pages._prototypes import page
+from shoal.pages.groups import page
 
 SCHEMA = Schema.of(
     {

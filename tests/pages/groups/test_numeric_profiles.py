@@ -1,7 +1,7 @@
 import numpy as np
 
-from shoal.pages._groups import ColumnText
-from shoal.pages._numeric_profiles import NumericProfiles
+from shoal.pages.groups._cards import ColumnText
+from shoal.pages.groups._numeric_profiles import NumericProfiles
 
 COLUMNS = [ColumnText("Visits"), ColumnText("Year"), ColumnText("Stay", "days")]
 WITHIN = np.array([[0.0, 1990.0, 0.0], [20.0, 2030.0, 100.0]])

@@ -11,7 +11,8 @@ from shoal.data import write_table
 from shoal.domain import Box
 from shoal.jobs._clustering import METHODS, ClusterOptions
 from shoal.pages import findings, render
-from shoal.pages._kmeans import WEAK, code, page
+from shoal.pages.groups import KMeansGroups, page
+from shoal.pages.groups._kmeans import WEAK
 from shoal.privacy import Ledger
 
 BOX = Box(age=(0, 110), visits=(0, 20))
@@ -129,7 +130,7 @@ def test_the_code_on_the_page_does_the_same(settings, tmp_path, monkeypatch):
     X = dict(zip(box.names, box.unscale(rows()).T, strict=True))
     write_table(pa.table(X), "table.csv")
     model = fitted(box, X="table.csv", **settings)
-    exec(code(model, 2), {})
+    exec(KMeansGroups(model).code(), {})
     again = shoal.load_model("model")
     np.testing.assert_array_equal(again.cluster_centers_, model.cluster_centers_)
     assert again.guarantee_ == model.guarantee_

@@ -7,7 +7,8 @@ from shoal.cluster import LocalClusterer
 from shoal.cluster.local._evidence import Evidence
 from shoal.domain import Box
 from shoal.mechanisms import LocalGrid, NDLaplace
-from shoal.pages.local import NO_GROUPS, NOT_TRIED, PLAIN, LocalGroups, maps, page
+from shoal.pages.groups import LocalGroups, page
+from shoal.pages.groups._reports import NO_GROUPS, NOT_TRIED, PLAIN
 from shoal.privacy import LocalDP
 from shoal.randomness import Randomness
 
@@ -25,9 +26,7 @@ def groups(mechanism, box, n=800, method="auto", total=None):
     made = reports.mechanism
     model = LocalClusterer(2, mechanism=made, method=method, random_state=1).fit(reports)
     control = model.control(random_state=1)
-    return LocalGroups(
-        model, control, box, made.guarantee, total or n, "a person, identified by 'who'"
-    )
+    return LocalGroups(model, control, total or n, protects="a person, identified by 'who'")
 
 
 @pytest.fixture(scope="module")
@@ -71,7 +70,7 @@ def test_what_is_counted_are_people_only_where_each_reported_once(placed):
 
 
 def test_maps_are_of_the_two_pairs_that_differ_most_found_and_without_data(placed):
-    drawn = maps(placed)
+    drawn = placed.maps()
     assert [figure.data["names"] for figure in drawn[:2]] == [["X", "Y"], ["X", "Y"]]
     assert len(drawn) == 4
     assert sum(map(sum, drawn[0].data["noisy_counts"])) == pytest.approx(800, rel=0.1)
@@ -97,7 +96,7 @@ def test_a_choice_among_numbers_is_told(placed):
 def test_a_grid_s_promise_is_the_reports_own():
     box = BOX.select(["x", "y"])
     result = shown(groups(LocalGrid(box, epsilon=4, cells=6), box, 400)).to_result()
-    assert result.guarantee == LocalDP(4)
+    assert result.guarantee == LocalDP(4).simulated(True)
     assert "nothing was spent" in result.settings["releases"].value
 
 
@@ -132,5 +131,5 @@ def test_a_grid_of_many_columns_is_said_to_be_coarse(d, said):
     rows = np.tile([0.2] * d, (400, 1))
     reports = grid.release(rows, Randomness(1).noise)
     model = LocalClusterer(2, mechanism=grid, random_state=1).fit(reports)
-    made = shown(LocalGroups(model, model, box, grid.guarantee, 400, "a row", None))
+    made = shown(LocalGroups(model, model, 400))
     assert any("asks again about the centres" in line for line in made.limits) == said

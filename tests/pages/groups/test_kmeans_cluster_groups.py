@@ -6,7 +6,7 @@ import pytest
 from shoal.cluster import PrivateKMeans
 from shoal.cluster.intervals._result import Intervals
 from shoal.domain import Box, Schema
-from shoal.pages._kmeans import KMeansGroups, _with_interval
+from shoal.pages.groups._kmeans import KMeansGroups, _with_interval
 from shoal.privacy import PureDP
 
 BOX = Box(age=(0, 110), visits=(0, 20))
@@ -20,7 +20,7 @@ def groups(n_rows=1_000, unstable=False, **people):
     model.cluster_centers_ = np.array([[30.0, 4.0], [70.0, 14.0]])
     model.expected_error_ = np.array([0.1, 0.2])
     model.cluster_sizes_ = np.array([600.4, n_rows - 600.4])
-    model.n_rows_, model.n_rows_within_ = n_rows, 35
+    model.n_rows_, model.n_rows_within_, model.n_clusters_ = n_rows, 35, 2
     model.is_certain_ = np.array([True, n_rows > 700])
     model.guarantee_ = PureDP(1, rows=people.get("max_rows_per_person") or 1)
     centers, sizes = model.cluster_centers_, model.cluster_sizes_
@@ -61,8 +61,8 @@ def test_a_group_that_may_be_nobody_is_marked():
 
 
 def test_few_people_a_group_are_called_weak():
-    assert not groups(1_000).is_weak
-    assert groups(20).is_weak
+    assert not groups(1_000).model._is_weak
+    assert groups(20).model._is_weak
 
 
 def test_people_are_counted_only_where_each_is_known_and_has_one_row():

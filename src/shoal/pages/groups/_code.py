@@ -1,102 +1,17 @@
-"""What pages of clusterings share: settings, units, sentences, and code that does the same."""
+"""Python code on pages of groups: that which releases or learns the same again."""
 
 import json
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
 from pathlib import Path
 from pprint import pformat
 from textwrap import indent
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from shoal.errors import quantity
 from shoal.estimator import person_and_limit
-from shoal.pages.page import Line, bounds_origin, bounds_text, promise_lines
 from shoal.privacy import ApproxDP, Unprotected, exact_text
 
 if TYPE_CHECKING:
     from shoal.domain import Box
-    from shoal.privacy import Guarantee, Result
-
-
-ROW_IS_PERSON = (
-    "One row is taken as one person. For someone with several rows the limit is weaker: it counts "
-    "once for each row."
-)
-
-
-def release_settings(
-    box: "Box | None", guarantee: "Guarantee", publisher: str | None, **own: str
-) -> dict[str, str]:
-    """Return the settings that private clusterings share, and a method's own, for a page.
-
-    Parameters
-    ----------
-    box
-        Public bounds; None where a method says itself what is public.
-    publisher
-        Who publishes it; None leaves it out.
-    """
-    source = "from a seed" if guarantee.simulation else "cryptographic source"
-    has_delta = isinstance(guarantee, ApproxDP) and guarantee.delta
-    means = (
-        "; noisy means together are one Gaussian release, and share ε and δ" if has_delta else ""
-    )
-    shared = {
-        "holder": "the holder of the table, and nobody else",
-        "noise": f"on whole numbers, {source}{means}",
-    }
-    if box is not None:
-        shared["bounds"] = f"{bounds_origin(box)}: {bounds_text(box)}"
-    return own | shared | ({"publisher": publisher} if publisher else {})
-
-
-def exact_promise_lines(guarantee: "Guarantee", **context: Any) -> list[Line]:
-    """Return the promise in a sentence, and by its name.
-
-    Parameters
-    ----------
-    **context
-        As of ``privacy.wording.promise``.
-    """
-    from shoal.privacy.wording import promise
-
-    lines = promise_lines(guarantee, **context)
-    named = promise(guarantee, **context)
-    return [*lines, Line("Exactly", f"{named.name}, for {named.protects}.")]
-
-
-def promise_values(guarantee: "Guarantee") -> dict[str, Any]:
-    """Return what ``--json`` prints of every release: the promise."""
-    return {"guarantee": guarantee.to_dict(), "simulation": guarantee.simulation}
-
-
-def without_values(result: "Result", *names: str) -> "Result":
-    """Return a result without some released values, which are files of their own."""
-    released = {name: leaf for name, leaf in result.released.items() if name not in names}
-    return replace(result, released=released)
-
-
-def count_text(groups: int) -> str:
-    """Return the number of groups in words."""
-    return quantity(groups, "group") if groups else "No groups"
-
-
-def has_no_person_column(model: Any) -> bool:
-    """Return whether no column says whose a row is."""
-    return person_and_limit(model.domain)[0] is None
-
-
-def unit_of(model: Any) -> str:
-    """Return what is counted: people where each is known and has one row, else rows."""
-    person, limit = person_and_limit(model.domain)
-    return "people" if person is not None and limit == 1 else "rows"
-
-
-def no_group_text(model: Any) -> str:
-    """Return the sentence for a release in which no group is more than noise."""
-    from shoal.cluster.totals import NO_GROUP_CERTAIN, NO_ROWS_DETECTED
-
-    return NO_GROUP_CERTAIN if model.rows_detected_ else NO_ROWS_DETECTED
 
 
 class CodeFiles(NamedTuple):
@@ -139,12 +54,7 @@ def estimator_code(model: Any, first: str, files: CodeFiles = USUAL_FILES, **own
     **own
         The method's own settings; those that are None are left out.
     """
-    options = own | {
-        "n_public": model.n_public,
-        "nonfinite": "drop" if model.nonfinite == "drop" else None,
-        "random_state": model.random_state,
-    }
-    given = {name: value for name, value in options.items() if value is not None}
+    given = _given_settings(model, own)
     more = "".join(f"\n    {name}={value!r}," for name, value in given.items())
     whose = _schema_code(model)
     return (
@@ -152,6 +62,32 @@ def estimator_code(model: Any, first: str, files: CodeFiles = USUAL_FILES, **own
         f"model = shoal.{type(model).__name__}(\n"
         f"    {first}{_promise_code(model)}, domain={'schema' if whose else 'box'},{more}\n)\n"
     ) + files.fit_line("model")
+
+
+def mixed_code(model: Any, files: CodeFiles = USUAL_FILES) -> str:
+    """Return Python code that fits the same estimator to a table with categories of one's own.
+
+    Parameters
+    ----------
+    model
+        A fitted ``PrivateKPrototypes``.
+    """
+    more = "".join(f", {name}={value!r}" for name, value in _given_settings(model, {}).items())
+    return (
+        f"import shoal\n\nschema = {files.load_text()}\n"
+        f"model = shoal.cluster.PrivateKPrototypes(\n    {model.n_clusters_}, "
+        f"{_promise_code(model)}, domain=schema{more}\n)\n"
+    ) + files.fit_line("groups")
+
+
+def _given_settings(model: Any, own: dict[str, Any]) -> dict[str, Any]:
+    """Return settings that are not as by default."""
+    options = own | {
+        "n_public": model.n_public,
+        "nonfinite": "drop" if model.nonfinite == "drop" else None,
+        "random_state": model.random_state,
+    }
+    return {name: value for name, value in options.items() if value is not None}
 
 
 def _imports(values: Iterable[Any]) -> str:

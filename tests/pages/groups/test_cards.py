@@ -2,7 +2,7 @@ import pytest
 
 from shoal.domain import Box, Schema
 from shoal.errors import InvalidSetting
-from shoal.pages._groups import (
+from shoal.pages.groups._cards import (
     Card,
     ColumnText,
     Groups,

@@ -3,7 +3,7 @@ import pytest
 
 from shoal.cluster import WaveCluster
 from shoal.domain import Box, Schema
-from shoal.pages._wave import WaveGroups
+from shoal.pages.groups import WaveGroups
 
 BOX = Box(age=(0, 110), visits=(0, 20))
 

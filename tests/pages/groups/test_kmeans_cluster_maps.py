@@ -3,7 +3,7 @@ import pytest
 
 from shoal.cluster import PrivateKMeans
 from shoal.domain import Box
-from shoal.pages._kmeans import KMeansGroups, maps
+from shoal.pages.groups import KMeansGroups
 
 
 def fitted(d, n=3_000, k=3, box=None, **settings):
@@ -18,7 +18,7 @@ def fitted(d, n=3_000, k=3, box=None, **settings):
 @pytest.mark.heavy
 def test_two_columns_make_one_map_of_the_released_cells():
     groups = fitted(2)
-    (figure,) = maps(groups)
+    (figure,) = groups.maps()
     people = np.array(figure.data["noisy_counts"]).sum()
     assert people == pytest.approx(groups.model.synopsis_.cells_.weight.sum(), rel=0.05)
     np.testing.assert_allclose(figure.data["centers"], groups.centers)
@@ -30,7 +30,7 @@ def test_two_columns_make_one_map_of_the_released_cells():
 @pytest.mark.heavy
 def test_more_columns_make_up_to_four_maps_those_that_differ_most_first():
     groups = fitted(4)
-    figures = maps(groups)
+    figures = groups.maps()
     assert len(figures) == 4
     spread = groups.centers.std(axis=0)
     best = sorted(np.argsort(-spread)[:2])
@@ -41,25 +41,25 @@ def test_more_columns_make_up_to_four_maps_those_that_differ_most_first():
 def test_cells_seen_through_a_view_are_drawn_where_they_stand_for():
     groups = fitted(8, n=6_000)
     assert groups.model.synopsis_.view_ is not None
-    for figure in maps(groups):
+    for figure in groups.maps():
         assert np.array(figure.data["noisy_counts"]).sum() > 3_000
 
 
 @pytest.mark.heavy
 def test_without_cells_only_the_centres_are_drawn():
-    (figure,) = maps(fitted(2, method="lloyd"))
+    (figure,) = fitted(2, method="lloyd").maps()
     assert not np.any(figure.data["noisy_counts"])
     assert len(figure.data["centers"]) == 3
 
 
 @pytest.mark.heavy
 def test_one_column_makes_no_map():
-    assert maps(fitted(1)) == []
+    assert fitted(1).maps() == []
 
 
 @pytest.mark.heavy
 def test_maps_of_places_have_the_longitude_across():
     city = Box.geo(lat=(40.4, 41.0), lon=(-74.3, -73.6))
-    (figure,) = maps(fitted(2, box=city))
+    (figure,) = fitted(2, box=city).maps()
     assert figure.data["names"] == ["Lon", "Lat"]
     assert figure.data["low"] == [-74.3, 40.4]

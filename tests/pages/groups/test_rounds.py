@@ -5,7 +5,7 @@ import shoal
 from shoal.cluster import LocalRounds, RoundsModel
 from shoal.cluster.local.transcript import AllRounds
 from shoal.domain import Box
-from shoal.pages.rounds import page
+from shoal.pages.groups import page
 from shoal.randomness import Randomness
 
 

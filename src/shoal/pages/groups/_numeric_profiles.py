@@ -1,20 +1,18 @@
 """What is typical of groups of numbers: averages beside everyone's, and titles made of them."""
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from shoal.arrays import Floats
-from shoal.pages._groups import (
+from shoal.pages.groups._cards import (
     CARD_ROWS,
     CardRow,
     ColumnText,
-    amount_text,
     distinct_titles,
-    interval_text,
-    times_text,
+    number_row,
 )
 
 TITLE_PARTS = 3
@@ -113,37 +111,12 @@ class NumericProfiles:
         return f"{side} {self.columns[i].within}"
 
     def _row(self, group: int, i: int) -> CardRow:
-        width = float(self._width[i])
-        here, everyone = float(self.means[group, i]), float(self.everyone[i])
         low, high = float(self.low[group, i]), float(self.high[group, i])
-        known = not math.isnan(low)
-        place = _scale(float(self.within[0, i]), width)
-        ends = interval_text(low, high, width) if known else ""
-        return CardRow(
-            label=self.columns[i].label,
-            detail=self._detail(group, i),
-            here=amount_text(here, width),
-            unit=self.columns[i].unit,
-            interval=ends,
-            everyone=amount_text(everyone, width),
-            at=place(here),
-            low=place(low) if known else None,
-            high=place(high) if known else None,
-            other=place(everyone),
-            is_share=False,
-            is_clear=known and self._is_clear(group, i),
+        return number_row(
+            self.columns[i],
+            float(self.means[group, i]),
+            float(self.everyone[i]),
+            None if math.isnan(low) else (low, high),
+            (float(self.within[0, i]), float(self.within[1, i])),
+            is_clear=self._is_clear(group, i) and not math.isnan(low),
         )
-
-    def _detail(self, group: int, i: int) -> str:
-        here, everyone = float(self.means[group, i]), float(self.everyone[i])
-        if not self._is_clear(group, i) or np.isnan(self.low[group, i]):
-            return "no clear difference"
-        if self.within[0, i] == 0:
-            return times_text(here, everyone, "much")
-        apart = amount_text(abs(here - everyone), float(self._width[i]))  # no zero to compare with
-        return f"{apart} {'higher' if here > everyone else 'lower'}"
-
-
-def _scale(low: float, width: float) -> Callable[[float], float]:
-    """Return the function that gives the place of a value on its scale, from 0 to 1."""
-    return lambda value: (value - low) / width

@@ -3,7 +3,7 @@ import pytest
 
 from shoal.cluster import PrivateKMeans, WaveCluster
 from shoal.domain import Box
-from shoal.pages._group_count import count_reason as reason_of
+from shoal.pages.groups._count_reason import count_reason as reason_of
 from shoal.planning import describe
 from shoal.planning.description import MOST_TRIED
 

@@ -12,6 +12,7 @@ CARD_ROWS = 5
 UNSTABLE_ROWS = 4
 RULE_NOTE = "Titles are put together by rule from what stands out most; nobody chose them."
 TITLES_NOTE = f"{RULE_NOTE} Everyone is the average of all groups, by their sizes."
+NO_DIFFERENCE = "no clear difference"
 UNSTABLE_CARD = (
     "Noise decides much of what you see: in simulated releases this group is elsewhere, or not "
     "there. Plan nothing on it."
@@ -225,6 +226,53 @@ def _digits(value: float, decimals: int) -> str:
 def _decimals(width: float) -> int:
     """Return how many decimals tell a thousandth or so of a range apart."""
     return min(max(2 - math.floor(math.log10(width)), 0), 12) if width > 0 else 0
+
+
+def number_row(
+    column: ColumnText,
+    here: float,
+    everyone: float,
+    ends: tuple[float, float] | None,
+    span: tuple[float, float],
+    *,
+    is_clear: bool,
+    no_interval: str = "",
+) -> CardRow:
+    """Return the line of a column of numbers.
+
+    Parameters
+    ----------
+    ends
+        Where the value lies; None if that is not known.
+    span
+        The lowest and the highest value of the column.
+    no_interval
+        What stands in the place of an interval that is not known.
+    """
+    width = (span[1] - span[0]) or 1.0
+    low, high = (None, None) if ends is None else ((end - span[0]) / width for end in ends)
+    return CardRow(
+        label=column.label,
+        detail=_difference_text(here, everyone, span) if is_clear else NO_DIFFERENCE,
+        here=amount_text(here, width),
+        unit=column.unit,
+        interval=no_interval if ends is None else interval_text(*ends, width),
+        everyone=amount_text(everyone, width),
+        at=(here - span[0]) / width,
+        low=low,
+        high=high,
+        other=(everyone - span[0]) / width,
+        is_share=False,
+        is_clear=is_clear,
+    )
+
+
+def _difference_text(here: float, everyone: float, span: tuple[float, float]) -> str:
+    if span[0] == 0:
+        return times_text(here, everyone, "much")
+    # There is no zero to compare with.
+    apart = amount_text(abs(here - everyone), span[1] - span[0])
+    return f"{apart} {'higher' if here > everyone else 'lower'}"
 
 
 def distinct_titles(titles: Sequence[str]) -> list[str]:

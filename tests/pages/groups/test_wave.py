@@ -11,7 +11,8 @@ from shoal.data import write_table
 from shoal.domain import Box
 from shoal.jobs._clustering import METHODS, ClusterOptions, WaveOptions
 from shoal.pages import findings, render
-from shoal.pages._wave import CHOSEN, PAGE_GROUPS, code, page
+from shoal.pages.groups import WaveGroups, page
+from shoal.pages.groups._wave import CHOSEN, PAGE_GROUPS
 from shoal.privacy import Ledger
 
 BOX = Box(age=(0, 110), visits=(0, 20))
@@ -113,7 +114,7 @@ def test_the_code_on_the_page_does_the_same(settings, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     write_table(pa.table(dict(zip(BOX.names, BOX.unscale(rows()).T, strict=True))), "table.csv")
     model = fitted(X="table.csv", **settings)
-    exec(code(model), {})
+    exec(WaveGroups(model).code(), {})
     again = shoal.load_model("model")
     np.testing.assert_array_equal(again.cell_labels_, model.cell_labels_)
     np.testing.assert_array_equal(again.noisy_counts_, model.noisy_counts_)

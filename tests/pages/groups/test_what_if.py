@@ -1,7 +1,7 @@
 import pytest
 
 from shoal.domain import Box
-from shoal.pages._what_if import what_if_table, what_if_values
+from shoal.pages.groups._what_if import budgets_table, what_if_values
 from shoal.planning import Band, Curve, Ends, Flattery, Plan, Range
 
 BOX = Box(age=(0, 110))
@@ -20,8 +20,10 @@ def plan():
 
 
 def test_the_table_marks_the_release_and_states_the_flattery(plan):
-    table = what_if_table(plan)
-    assert [row[0] for row in table.rows] == ["0.25", "1 (this release)", "4"]
+    table = budgets_table(plan)
+    heads = [row[0] for row in table.rows]
+    assert [head.removesuffix(" in 100") for head in heads[::2]] == ["10 → 13", "10 → 86"]
+    assert heads[1] == "10 → 24 in 100 (this release)"
     assert [row[1] for row in table.rows] == ["0.2 to 3", "0.1 to 2", "0.05 to 1"]
     assert "in 20 settings" in table.note
     assert "0.9 in the median, from 0.2 to 1.5. Below 1 it flatters." in table.note
