@@ -58,12 +58,16 @@ def test_number_columns_sizes_and_certainty_are_attributes(fitted, name):
         assert model.is_certain_.tolist() == [True, True]
 
 
-def test_groups_of_reports_are_certain_once_the_evidence_was_looked_at(fitted):
+def test_groups_of_reports_are_certain_once_the_evidence_was_looked_at(fitted, tmp_path):
     model = fitted["LocalClusterer"]
     assert model.is_certain_ is None
     told = model.evidence(REPORTS, random_state=0).is_certain
     assert model.is_certain_.tolist() == [told, told]
+    loaded = shoal.load_model(model.save(tmp_path / "model"))
+    assert loaded.is_certain_.tolist() == [told, told]
+    assert loaded.evidence_.margins == model.evidence_.margins
     assert model.fit(REPORTS).is_certain_ is None
+    assert shoal.load_model(model.save(tmp_path / "untested")).evidence_ is None
 
 
 @pytest.mark.parametrize("name", SAVED)

@@ -76,7 +76,8 @@ def test_a_public_page_shows_no_groups_of_noise_unless_its_publisher_says_so(wor
 def test_the_page_drawn_again_from_a_folder_follows_the_same_rule():
     cluster_noise(*METHODS["kmeans"], "--curator", "mine.html")
     assert "Plan nothing on it" in Path("mine.html").read_text()  # the holder sees them
-    run("report", "model", "--overwrite")
+    shown = run("report", "model", "--overwrite", code=1)
+    assert ANYWAY in shown.output
     assert not has_groups()
     run("report", "model", "--overwrite", ANYWAY)
     assert has_groups()
@@ -98,6 +99,9 @@ def test_groups_learnt_from_a_few_reports_follow_the_same_rule(mechanism):
     more = k if mechanism == "local-grid" else ()
     held = json.loads(run("learn", "r.parquet", *more, "--json", "--seed", 1, code=1).stdout)
     assert held["published"] is False
+    assert not has_groups()
+    again = run("report", "model", "--overwrite", "--json", code=1)
+    assert json.loads(again.stdout)["published"] is False
     assert not has_groups()
     run("learn", "r.parquet", *more, "--overwrite", "--seed", 1, ANYWAY)
     assert has_groups()

@@ -247,8 +247,7 @@ def shows_groups(campaign: Campaign, store: Store, seed: int | None = None) -> b
 
     reports = _enough(reports_of(campaign, store))
     model = LocalClusterer(campaign.document["n_clusters"], mechanism=reports.mechanism)
-    evidence = model.evidence(reports, random_state=seed)
-    return evidence is not None and evidence.is_certain
+    return model.evidence(reports, random_state=seed).is_certain
 
 
 def center_errors(

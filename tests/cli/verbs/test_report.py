@@ -35,7 +35,7 @@ def test_the_page_of_a_simulation_is_written_into_its_folder_under_its_name(plac
 @pytest.mark.heavy
 def test_scripts_get_the_path_of_the_page(place):
     shown = run("model", "-o", "page.html", "--title", "Two groups", "--json")
-    assert json.loads(shown.stdout) == {"report": "page.html"}
+    assert json.loads(shown.stdout) == {"report": "page.html", "published": True}
     assert "Two groups" in (place / "page.html").read_text()
 
 

@@ -54,9 +54,10 @@ def test_the_same_centres_agree_and_leave_the_same(placed):
 
 @pytest.mark.heavy
 @pytest.mark.parametrize("certain", [True, False, None])
-def test_the_verdict_is_said_first_on_the_page_and_in_the_document(placed, certain):
+def test_the_verdict_is_said_first_on_the_page_and_in_the_document(placed, certain, monkeypatch):
     evidence = None if certain is None else Evidence(certain, {"spread evenly": 1.0}, 2.0, 1.5)
-    made = shown(replace(placed, evidence=evidence))
+    monkeypatch.setattr(placed.model, "evidence_", evidence)
+    made = shown(placed)
     first = {False: NO_GROUPS, None: NOT_TRIED}.get(certain)
     assert (made.limits[0] == first) if first else NO_GROUPS not in made.limits
     title = made.settings["title"]

@@ -248,9 +248,8 @@ def learn_groups(
     progress.step("Finding groups without data")
     control = model.control(control_size(model, loaded), random_state=rng.seed())
     progress.step("Comparing groups with noise")
-    evidence = model.evidence(loaded.reports, random_state=rng.seed())
-    protects = loaded.protects
-    return LocalGroups(model, control, loaded.total, protects=protects, evidence=evidence)
+    model.evidence(loaded.reports, random_state=rng.seed())
+    return LocalGroups(model, control, loaded.total, protects=loaded.protects)
 
 
 def _load(table: str, frame: Any, rng: "Randomness", progress: Progress) -> "LoadedReports":

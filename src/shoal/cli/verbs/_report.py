@@ -9,7 +9,7 @@ from shoal.cli._flags import Flags
 from shoal.cli._options import Json, PublishAnyway, Publisher, Quiet, Title
 from shoal.cli._output import Output
 from shoal.errors import UnreadableModel
-from shoal.pages.page import Line
+from shoal.pages.page import NOT_PUBLISHED, Line, is_withheld
 
 _FLAGS = Flags({"path": "--output", "names": "--name"})
 
@@ -64,7 +64,7 @@ def report(
 
     No row is read and nothing is spent. The page is one HTML file that loads nothing; its numbers
     are written beside it as JSON. Groups that cannot be distinguished from noise are not shown,
-    unless with --publish-anyway.
+    unless with --publish-anyway, and the exit code is 1.
 
     **Examples**
 
@@ -73,7 +73,7 @@ def report(
         shoal report model --overwrite --ledger students.ledger
         shoal report model -o page.html --name Early --name Late
     """
-    from shoal.pages._report import load_subject
+    from shoal.pages._report import build_page, load_subject
     from shoal.pages._report import report as write_report
     from shoal.privacy.account import existing_ledger
 
@@ -85,18 +85,30 @@ def report(
                 f"{folder} is no folder.", "Name the folder that `shoal cluster -o` wrote."
             )
         subject, files = load_subject(folder)
+        place = output or folder / _page_name(subject)
+        if not isinstance(subject, dict):
+            subject = build_page(
+                subject,
+                title=title,
+                publisher=publisher,
+                names=name or None,
+                publish_anyway=publish_anyway,
+            )
         page = write_report(
             subject,
-            output or folder / _page_name(subject),
-            title=title,
-            publisher=publisher,
-            names=name or None,
+            place,
             ledger=None if ledger is None else existing_ledger(ledger),
             overwrite=overwrite,
             files=files,
-            publish_anyway=publish_anyway,
         )
-    say.result({"report": str(page)}, Line("Page", str(page), is_literal=True))
+    is_published = isinstance(subject, dict) or not is_withheld(subject)
+    say.result(
+        {"report": str(page), "published": is_published},
+        *([] if is_published else [Line("Withheld", NOT_PUBLISHED)]),
+        Line("Page", str(page), is_literal=True),
+    )
+    if not is_published:
+        raise typer.Exit(1)
 
 
 def _page_name(subject: Any) -> str:

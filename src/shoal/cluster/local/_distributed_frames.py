@@ -117,6 +117,19 @@ class GatheredReports(Reports):
     def __len__(self) -> int:
         return self.rows.size()
 
+    def sample(self, random_state: Seed = None) -> NDArray[Any]:
+        """Return reports on this machine; cells, which the frame counts, are drawn only here.
+
+        Parameters
+        ----------
+        random_state
+            The seed of the sample.
+        """
+        if len(self.values):
+            return self.values
+        drawn = self.rows.take(SAMPLE, Randomness(random_state).compute)
+        return np.asarray(drawn[:, 0], dtype=np.int64)
+
 
 def sum_over_reports(reports: Reports, count: Callable[[Floats], NDArray[Any]]) -> Floats:
     """What ``counted`` makes of reports, added up over all of them; of those in a frame in one job.

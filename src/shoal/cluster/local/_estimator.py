@@ -117,6 +117,8 @@ class LocalClusterer(GroupsMixin, ComputedOnce, NotebookDisplay, BaseEstimator):
         About how many reports belong to each cluster, by its share of the density.
     is_certain_
         Whether the reports show each cluster, all alike, once ``evidence`` tested it; else None.
+    evidence_
+        What that test found; None before. It is saved with the model, and pages follow it.
     density_
         The estimated density of the records: ``density_.atoms``, ``density_.weights``.
     method_
@@ -143,6 +145,7 @@ class LocalClusterer(GroupsMixin, ComputedOnce, NotebookDisplay, BaseEstimator):
 
     needs = staticmethod(people_needed)
     is_certain_: NDArray[np.bool_] | None = None
+    evidence_: Evidence | None = None
 
     @property
     def intervals_(self) -> Intervals:
@@ -204,7 +207,7 @@ class LocalClusterer(GroupsMixin, ComputedOnce, NotebookDisplay, BaseEstimator):
         rng = Randomness(self.random_state)
         progress = increasing_progress(self.progress)
         result = learn(own, k, rng, self.units_, lambda share: progress(0.9 * share))  # [P1]
-        self.cluster_centers_, self.is_certain_ = result.centers, None
+        self.cluster_centers_, self.is_certain_, self.evidence_ = result.centers, None, None
         self.density_ = Prior(result.points, result.weights)
         self.report_labels_ = self._report_labels(own, result)
         self.method_, self.n_reports_ = name, len(own)
@@ -333,9 +336,7 @@ class LocalClusterer(GroupsMixin, ComputedOnce, NotebookDisplay, BaseEstimator):
         control: Self = refit(copy, reports).model
         return control
 
-    def evidence(
-        self, reports: Reports | FrameReports, *, random_state: Seed = None
-    ) -> Evidence | None:
+    def evidence(self, reports: Reports | FrameReports, *, random_state: Seed = None) -> Evidence:
         """Test whether these reports show groups, or noise alone would look like them.
 
         Centres learnt from one half of the reports are tried on the other half, beside what the
@@ -350,19 +351,21 @@ class LocalClusterer(GroupsMixin, ComputedOnce, NotebookDisplay, BaseEstimator):
 
         Returns
         -------
-        Evidence or None
-            ``evidence.is_certain`` is the verdict; None for reports of a ``LocalGrid`` that Spark
-            counted: none of them is on this machine.
+        Evidence
+            ``evidence.is_certain`` is the verdict. Of reports in a Spark frame a sample is tested.
         """
         if isinstance(reports, FrameReports):
             reports = reports.gather(self.random_state)
         own = check_reports(reports, self.mechanism, self.method == "plain")
-        if isinstance(own, GatheredReports) and not len(own.values):
-            return None
-        evidence = evidence_of(self, Reports(own.values, own.mechanism, own.remap), random_state)
+        values = own.sample(random_state) if isinstance(own, GatheredReports) else own.values
+        evidence = evidence_of(self, Reports(values, own.mechanism, own.remap), random_state)
         if hasattr(self, "cluster_centers_"):
-            self.is_certain_ = np.full(self.n_clusters_, evidence.is_certain)
+            self._set_evidence(evidence)
         return evidence
+
+    def _set_evidence(self, evidence: Evidence | None) -> None:
+        self.evidence_ = evidence
+        self.is_certain_ = None if evidence is None else np.full(self.n_clusters_, evidence.is_certain)
 
     def label_mechanism(self, epsilon: Number) -> RandomizedResponse:
         """Return the k-ary randomised response by which clients may send their labels.

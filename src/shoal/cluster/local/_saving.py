@@ -1,12 +1,14 @@
 """Convert a fitted ``LocalClusterer``, and its mechanism, to plain values and back."""
 
 from collections.abc import Mapping
+from dataclasses import asdict
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
 from shoal import mechanisms
+from shoal.cluster.local.evidence import Evidence
 from shoal.domain import Box
 from shoal.errors import UnreadableModel
 from shoal.mechanisms import Prior
@@ -28,6 +30,8 @@ def document(model: Any) -> dict[str, Any]:
     flat = {"n_clusters": int(model.n_clusters), "method": model.method}
     flat["scale"] = scale if scale is None or isinstance(scale, str) else list(map(float, scale))
     released = {name: getattr(model, name) for name in ("method_", "n_reports_", "n_used_")}
+    if model.evidence_ is not None:
+        released["evidence_"] = asdict(model.evidence_)
     return {
         "settings": flat | {"mechanism": settings_of(model.mechanism)},
         "released": released | {"units_": model.units_.tolist()},
@@ -80,6 +84,9 @@ def restore(model: Any, document: Mapping[str, Any], tables: Mapping[str, Any]) 
     model.method_ = released["method_"]
     model.n_reports_, model.n_used_ = int(released["n_reports_"]), int(released["n_used_"])
     model.n_features_in_ = len(names)
+    # Folders of older versions, and of models that were not tested, say nothing of it.
+    tested = released.get("evidence_")
+    model._set_evidence(None if tested is None else Evidence(**tested))
 
 
 def mechanism_of(settings: Mapping[str, Any]) -> Any:

@@ -138,8 +138,6 @@ class LocalGroups(LearntGroups):
         The same learner, fitted to reports without information.
     total
         The number of reports.
-    evidence
-        Whether the reports show groups, as ``model.evidence`` returned it; None if not tested.
     n_clusters
         The numbers of groups that were chosen among.
     choose
@@ -148,7 +146,6 @@ class LocalGroups(LearntGroups):
 
     control: Any
     total: int
-    evidence: Any = field(default=None, kw_only=True)
     n_clusters: Sequence[int] = field(default=(), kw_only=True)
     choose: str = field(default="elbow", kw_only=True)
     is_distributed: bool = field(default=False, kw_only=True)
@@ -217,6 +214,11 @@ class LocalGroups(LearntGroups):
     def control_reports(self) -> int:
         """The number of reports of the control."""
         return int(self.control.n_reports_)
+
+    @property
+    def evidence(self) -> Any:
+        """What a test of the groups found; None if they were not tested."""
+        return self.model.evidence_
 
     @property
     def may_be_noise(self) -> bool | None:

@@ -163,9 +163,7 @@ def cluster(
     options = {"overwrite": overwrite, "engine": engine, "master": master, "seed": seed, **names}
     groups, files = _learn(loaded, store, output, say, options | {"anyway": publish_anyway})
     control = f"Centres found without data fit {groups.ratio:.2f} times as badly."
-    is_clear = not groups.may_be_noise
-    if groups.may_be_noise is None:  # Spark counted the reports, and kept none to test with
-        is_clear = learning.shows_groups(loaded, store, seed)
+    is_clear = groups.is_distinct
     errors = learning.center_errors(loaded, store, groups.centers, Randomness(seed))
     model = learning.model_document(
         loaded,
