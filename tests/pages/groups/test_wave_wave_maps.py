@@ -61,6 +61,13 @@ def test_sparse_grids_have_maps_too():
     assert all(np.max(figure.data["labels"]) >= 0 for figure in figures)
 
 
+def test_marks_lie_in_their_groups_on_sparse_grids_too():
+    model = fitted(Box.unit(5), cells=8, n=20_000)
+    assert model.cell_keys_ is not None
+    marks, (low, high) = model._densest_cells(), np.moveaxis(model.boxes_, 1, 0)
+    assert ((low <= marks) & (marks <= high)).all()
+
+
 def test_longer_filters_are_drawn_cell_by_cell():
     (figure,) = group_maps(fitted(Box.unit(2), wavelet="bior2.2", level=1))
     assert np.shape(figure.data["labels"]) == (16, 16)

@@ -159,5 +159,7 @@ def densest_cells(model: Any) -> Floats:
     inside = np.flatnonzero(labels >= 0)
     order = inside[np.lexsort((-values[inside], labels[inside]))]
     _, first = np.unique(labels[order], return_index=True)
-    low, high = model._lookup.bounds(order[first])
+    densest = order[first]
+    keys = densest if model.cell_keys_ is None else model.cell_keys_[densest]
+    low, high = model._lookup.bounds(keys)
     return np.asarray((low + high) / 2)
