@@ -45,6 +45,7 @@ def test_groups_that_may_be_noise_are_marked():
     shown = page(weak)
     assert not weak.is_certain_.all()
     assert any("may be noise" in row[-1] for row in shown.tables[0].rows)
+    assert shown.settings["title"].startswith("No clear groups") == (not shown.is_distinct)
     assert any("larger epsilon" in text for text in shown.limits)
 
 

@@ -68,10 +68,6 @@ class PrototypeGroups(ReleasedGroups):
         return round(float(self.profiles.sizes.sum()))
 
     @property
-    def heading(self) -> str:
-        return count_text(self.k)
-
-    @property
     def counted(self) -> str:
         return f"About {quantity(self.total, self.one, self.unit)} in {count_text(self.k)}."
 

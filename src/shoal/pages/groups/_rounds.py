@@ -9,7 +9,6 @@ from shoal.domain import Box
 from shoal.errors import quantity
 from shoal.pages.groups._cards import ColumnText, column_texts, replace_titles
 from shoal.pages.groups._reports import CLIENTS, LearntGroups
-from shoal.pages.groups._view import count_text
 from shoal.pages.page import Fact, Line, Table, bounds_text, name_list
 from shoal.pages.reports import coarse_note
 
@@ -48,10 +47,6 @@ class RoundGroups(LearntGroups):
         return column_texts(self.model.domain, self.model.prototypes_.column_names)
 
     @property
-    def by(self) -> str:
-        return name_list(self.model.prototypes_.column_names)
-
-    @property
     def sizes(self) -> list[int]:
         return [round(float(size)) for size in self.model.cluster_sizes_]
 
@@ -59,10 +54,6 @@ class RoundGroups(LearntGroups):
     def is_distinct(self) -> bool:
         """Whether a group has more people than noise alone would show."""
         return bool(self.model.is_certain_.any())
-
-    @property
-    def heading(self) -> str:
-        return count_text(self.k)
 
     @property
     def counted(self) -> str:

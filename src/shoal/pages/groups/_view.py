@@ -110,7 +110,9 @@ class GroupsView(ABC):
         """
         return Page(
             result=self.result(),
-            settings=self.settings(title or f"{self.heading} by {self.by}", publisher),
+            settings=self.settings(
+                title or f"{self.heading} by {title_columns(self.columns)}", publisher
+            ),
             summary=self.summary,
             facts=self.facts(),
             figures=self.maps(),
@@ -154,11 +156,6 @@ class GroupsView(ABC):
     def columns(self) -> list[ColumnText]:
         """What the columns are called on the page."""
         return column_texts(self.model.domain, list(self.box.names))
-
-    @property
-    def by(self) -> str:
-        """The columns, as the title names them."""
-        return title_columns(self.columns)
 
     @property
     @abstractmethod
