@@ -7,6 +7,7 @@ import shoal
 from shoal.cluster import LocalRounds, RoundsModel
 from shoal.cluster.local.transcript import AllRounds
 from shoal.errors import InvalidSetting
+from shoal.pages.groups import FittedGroups
 from shoal.randomness import Randomness
 
 NAME = "<b>age</b>"
@@ -56,6 +57,13 @@ def test_number_columns_sizes_and_certainty_are_attributes(fitted, name):
     assert 0.8 * 800 < model.cluster_sizes_.sum() < 1.2 * 800
     if name != "LocalClusterer":
         assert model.is_certain_.tolist() == [True, True]
+
+
+@pytest.mark.parametrize("name", SAVED)
+def test_a_page_asks_every_model_for_the_same(fitted, name, tmp_path):
+    loaded = shoal.load_model(fitted[name].save(tmp_path / "model"))
+    assert isinstance(fitted[name], FittedGroups)
+    assert isinstance(loaded, FittedGroups)
 
 
 def test_groups_of_reports_are_certain_once_the_evidence_was_looked_at(fitted, tmp_path):
