@@ -218,8 +218,7 @@ def load_subject(folder: str | os.PathLike[str]) -> tuple[Any, list[dict[str, st
     -------
     The model or synopsis; of a table, what its page says.
     """
-    from shoal.cluster import listed_files, load_model
-    from shoal.cluster.model_folder import MODEL
+    from shoal.cluster.model_folder import MODEL, listed_files, load_model
     from shoal.synopsis.folder import DOCUMENT, load_synopsis
 
     place = Path(folder)

@@ -365,7 +365,9 @@ class LocalClusterer(GroupsMixin, ComputedOnce, NotebookDisplay, BaseEstimator):
 
     def _set_evidence(self, evidence: Evidence | None) -> None:
         self.evidence_ = evidence
-        self.is_certain_ = None if evidence is None else np.full(self.n_clusters_, evidence.is_certain)
+        self.is_certain_ = (
+            None if evidence is None else np.full(self.n_clusters_, evidence.is_certain)
+        )
 
     def label_mechanism(self, epsilon: Number) -> RandomizedResponse:
         """Return the k-ary randomised response by which clients may send their labels.
