@@ -1,7 +1,9 @@
 """Which database a URL opens, and what is said when it cannot be."""
 
 import os
+import sqlite3
 import stat
+from contextlib import closing
 
 import pytest
 
@@ -87,3 +89,21 @@ def test_other_databases_and_places_that_cannot_be_written_are_refused(tmp_path)
         open_store("mysql://localhost/walk", CAMPAIGN, {})
     with pytest.raises(CannotWrite, match="cannot be opened"):
         open_store(f"sqlite:///{tmp_path / 'nowhere' / 'a.sqlite'}", CAMPAIGN, {})
+
+
+def test_a_restored_copy_counts_nobody_twice_and_goes_on(tmp_path):
+    store = open_store(str(tmp_path / "campaign.sqlite"), CAMPAIGN, {})
+    whos = [os.urandom(16) for _ in range(6)]
+    store.accept([Arrival(0, whos[:3], [1, 1, 2])], 0)
+    with (
+        closing(sqlite3.connect(tmp_path / "campaign.sqlite")) as running,
+        closing(sqlite3.connect(tmp_path / "copy.sqlite")) as copy,
+    ):
+        running.backup(copy)
+    store.accept([Arrival(0, whos[3:], [3, 3, 3])], 0)
+    store.close()
+    restored = open_store(str(tmp_path / "copy.sqlite"), CAMPAIGN, {})
+    assert restored.sums(0) == {1: 2, 2: 1}
+    (again,) = restored.accept([Arrival(0, whos[:4], [1, 1, 2, 3])], 0)
+    assert (again.accepted, again.repeated) == (1, 3)
+    restored.close()
