@@ -36,6 +36,7 @@ EXCUSED = {
         "shoal audit --python mine": "mine.py is the model printed above it"
     },
     "docs/guides/collect.md": {"": "starts a server and waits for people's devices"},
+    "docs/guides/run-a-collector.md": {"": "starts a server and waits for people's devices"},
     "docs/guides/data.md": {
         "shoal data fetch": "reads from the network",
         "SHOAL_DATA=data": "reads what the line before fetched",
