@@ -3,6 +3,8 @@ import math
 import numpy as np
 import pytest
 
+from shoal.cluster import WaveCluster
+from shoal.cluster.wave import Percentile
 from shoal.cluster.wave._noise import NoiseLaw, NoisyGrid
 from shoal.cluster.wave._thresholds import (
     density_level,
@@ -12,6 +14,8 @@ from shoal.cluster.wave._thresholds import (
     positive_quantile,
     posterior_cells,
 )
+from shoal.domain import Box
+from shoal.privacy import Unprotected
 
 
 def noisy(true: np.ndarray, step: float, seed: int = 0) -> NoisyGrid:
@@ -44,6 +48,31 @@ def test_with_another_noise_negatives_tell_how_many_positives_are_false():
 def test_no_positive_cell_has_no_percentile():
     assert percentile_level(NoisyGrid(np.zeros((4, 4))), 0.5) is None
     assert positive_quantile(np.array([5, -1]), 0.5, drop=99) == 5
+
+
+@pytest.mark.parametrize(("strict", "cells"), [(False, 3), (True, 1)])
+def test_cells_at_the_quantile_belong_to_clusters_unless_it_must_be_exceeded(strict, cells):
+    grid = NoisyGrid(np.array([[1, 0, 2], [0, 2, 3]]))  # the median of 1, 2, 2, 3 is 2
+    chosen = Percentile(0.5, strict=strict).label(grid, "full", 1)
+    assert int((chosen.labels >= 0).sum()) == cells
+
+
+@pytest.mark.parametrize("method", [None, "privthr"])
+def test_a_strict_quantile_is_exceeded_by_every_cell_of_a_cluster(method):
+    X = np.repeat(np.random.default_rng(1).uniform(0, 1, (60, 2)), 3, axis=0)
+    promise = {"epsilon": 5.0, "method": method, "random_state": 1}
+    if method is None:
+        promise = {"privacy": Unprotected("exact counts, to compare")}
+    fits = [
+        WaveCluster(
+            domain=Box.unit(2), cells=8, selector=Percentile(strict=strict), min_cells=1, **promise
+        ).fit(X)
+        for strict in (False, True)
+    ]
+    assert fits[1].threshold_ == math.nextafter(fits[0].threshold_, math.inf)
+    assert set(np.flatnonzero(fits[1].cell_labels_ >= 0)) <= set(
+        np.flatnonzero(fits[0].cell_labels_ >= 0)
+    )
 
 
 def test_density_is_in_means():

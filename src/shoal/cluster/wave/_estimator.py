@@ -265,6 +265,7 @@ class WaveCluster(FittedWave):
         # 5. Select the cells that stand out; 6. connect those that touch.
         if isinstance(method, ThresholdMethod):
             level = method.release_threshold(spending, counts, transform, noisy, settings.p)
+            level = settings.percentile.least(level)
             clustering = label_above(noisy, level, connectivity, min_cells)
         else:
             clustering = selector.label(noisy, connectivity, min_cells)

@@ -126,24 +126,40 @@ class Percentile(Selector):
         does, which needs whole counts under noise (``variant="block"``, Haar).
     context
         Whether "posterior" judges a cell with its neighbours.
+    strict
+        Whether "threshold" leaves out cells that lie at the quantile itself. Whole counts often tie
+        there; as published they are left out, and shapes then fall apart.
     """
 
-    def __init__(self, p: float = 0.5, *, rule: Rule = "threshold", context: bool = False) -> None:
+    def __init__(
+        self,
+        p: float = 0.5,
+        *,
+        rule: Rule = "threshold",
+        context: bool = False,
+        strict: bool = False,
+    ) -> None:
         self.p = p
         self.rule = rule
         self.context = context
+        self.strict = strict
+
+    def least(self, level: float | None) -> float | None:
+        """Return the least coefficient of a cell in a cluster, given the quantile."""
+        # Why ties belong to clusters unless asked otherwise: docs/decisions/wave-selector.md.
+        return math.nextafter(level, math.inf) if self.strict and level is not None else level
 
     def label(self, grid: NoisyGrid, connectivity: Connectivity, min_cells: int) -> LabelledCells:
         """Label groups of touching cells that reach the quantile."""
         if self.rule == "posterior" and grid.law is not None:
             chosen, level = posterior_cells(grid, grid.law, float(self.p), self.context)
             return LabelledCells(components(chosen, connectivity, min_cells), level)
-        level_reached = percentile_level(grid, float(self.p))
+        level_reached = self.least(percentile_level(grid, float(self.p)))
         return label_above(grid, level_reached, connectivity, min_cells)
 
     def listed_level(self, cells: SparseCounts, law: NoiseLaw | None, n_rows: int) -> float:
         """Return the quantile of the listed cells that have rows."""
-        return positive_quantile(cells.counts, float(self.p)) or math.inf
+        return self.least(positive_quantile(cells.counts, float(self.p))) or math.inf
 
 
 class Density(Selector):

@@ -115,10 +115,15 @@ class Settings:
         return self.cells == "auto" or self.is_sparse or self.method.needs_row_count
 
     @property
+    def percentile(self) -> Percentile:
+        """The selector of a method that releases a threshold."""
+        assert isinstance(self.selector, Percentile)  # checked together with the method
+        return self.selector
+
+    @property
     def p(self) -> Fraction:
         """The quantile of a percentile selector."""
-        assert isinstance(self.selector, Percentile)  # checked together with the method
-        return Fraction(self.selector.p)
+        return Fraction(self.percentile.p)
 
     def grid(self, box: Box, n_rows: int, epsilon: float) -> Grid:
         """Return the grid of the given cells, or one as fine as rows and budget allow."""
@@ -216,7 +221,10 @@ def _check_selector(selector: Selector) -> Selector:
         case Percentile():
             _check_choice("rule", selector.rule, ("threshold", "posterior"))
             p: Any = _share("p", selector.p)
-            return Percentile(p, rule=selector.rule, context=selector.context)
+            _check_choice("strict", selector.strict, (False, True))
+            return Percentile(
+                p, rule=selector.rule, context=selector.context, strict=selector.strict
+            )
         case Density():
             times = selector.times
             return Density(None if times is None else _positive("times", times, 1))
