@@ -84,3 +84,12 @@ def test_a_flag_that_became_a_verb_leads_there():
     assert done.returncode == 2
     assert "No such option: --local" in done.stderr
     assert "shoal learn REPORTS" in done.stderr
+
+
+@pytest.mark.parametrize(("stop", "code"), [(SystemExit(143), 143), (KeyboardInterrupt(), 130)])
+def test_a_failure_while_a_stopped_run_cleans_up_is_no_bug(stop, code, capsys):
+    """Spark may be gone by then, and what closes the session raises."""
+    failure = ConnectionRefusedError("the gateway of Spark has ended")
+    failure.__context__ = stop
+    assert report_error(failure, as_json=False) == code
+    assert capsys.readouterr().err == "Stopped: nothing half-written was left.\n"

@@ -108,6 +108,18 @@ def _ending(error: BaseException) -> Ending:
     return _wrong_use(error) if hasattr(error, "format_message") else _bug(error)
 
 
+def _stop_before(error: BaseException) -> BaseException | None:
+    """Return the signal during whose clean-up this was raised, as by a Spark that ends as well."""
+    before = error.__cause__ or error.__context__
+    while before is not None:
+        if isinstance(before, KeyboardInterrupt):
+            return before
+        if isinstance(before, SystemExit) and before.code == TERMINATED:
+            return before
+        before = before.__cause__ or before.__context__
+    return None
+
+
 def _is_out_of_files(error: BaseException | None) -> bool:
     """Whether it arose from the limit on open files, however it was reported since."""
     while error is not None:
@@ -145,7 +157,12 @@ def _wrong_use(error: BaseException) -> Ending:
 
 
 def _bug(error: BaseException) -> Ending:
-    """Return the ending of a bug: where it arose, not its message, which may quote a row."""
+    """Return the ending of a bug: where it arose, not its message, which may quote a row.
+
+    What fails while a stopped run cleans up is none.
+    """
+    if (stop := _stop_before(error)) is not None:
+        return _ending(stop)
     frames = traceback.extract_tb(error.__traceback__)
     ours = [frame for frame in frames if Path(frame.filename).is_relative_to(PACKAGE)]
     place = "shoal"
