@@ -23,13 +23,17 @@ def run(cell):
 
 def conclude(results, quick):
     mean = results.mean("first", "value")
-    claims = [Claim("Section 1", "Some.", "holds" if mean else "cannot be tested here")]
+    claims = [Claim("Section 1", "Some.", "holds" if mean else "cannot be told here")]
     exhibits = [Exhibit("Figure 1", "Dots", [dots(10, 24)])]
     return Reproduction(title="Test", lead="", claims=claims, exhibits=exhibits, setting=[],
                         again="", quick=quick)  # fmt: skip
 
 
-DOCUMENT = Document("test", 1, cells, run, conclude)
+def judge(results, quick):
+    return conclude(results, quick).claims
+
+
+DOCUMENT = Document("test", 1, cells, run, conclude, judge)
 
 
 @pytest.fixture(autouse=True)
@@ -72,7 +76,7 @@ def test_a_page_that_is_missing_is_written_without_running_a_cell(tmp_path):
 def test_parts_can_be_run_one_after_the_other(tmp_path):
     outcome = reproduce(DOCUMENT, tmp_path, only=["second"], jobs=1)
     assert (outcome.ran, outcome.finished) == (3, 3)
-    assert outcome.reproduction.claims[0].verdict == "cannot be tested here"
+    assert outcome.reproduction.claims[0].verdict == "cannot be told here"
     outcome = reproduce(DOCUMENT, tmp_path, jobs=1)
     assert outcome.reproduction.claims[0].verdict == "holds"
 
@@ -84,7 +88,9 @@ def test_a_part_that_is_not_there_is_refused_before_anything_runs(tmp_path):
 
 
 def test_cells_of_spark_run_when_asked_and_stay_on_the_page(tmp_path):
-    with_spark = Document("test", 1, cells, run, conclude, lambda quick: [Cell("spark", {"x": 9})])
+    with_spark = Document(
+        "test", 1, cells, run, conclude, judge, lambda quick: [Cell("spark", {"x": 9})]
+    )
     assert reproduce(with_spark, tmp_path, jobs=1).cells == 6
     assert not (tmp_path / "tables" / "spark.csv").exists()
     assert reproduce(with_spark, tmp_path, jobs=1, on_spark=True).ran == 1

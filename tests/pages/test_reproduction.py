@@ -9,7 +9,9 @@ CLAIMS = [
     Claim("Section 6.2", "Laplace beats Piecewise.", "does not hold", "0.75", "0.74 ± 0.02",
           "At equal promise.", "Figure 6.20"),
     Claim("Table 5.1", "k is 4.", "holds"),
-    Claim("Hypothesis 1", "Leakage grows.", "cannot be tested here", reason="No data."),
+    Claim("Hypothesis 1", "Leakage grows.", "cannot be told here", reason="No data."),
+    Claim("Section 2", "Tested so.", "holds in part", quote="It <works>.", source="the report",
+          margin="0.05 of AMI", detail="Speaks for it: seeds. Against it: heart."),
 ]  # fmt: skip
 EXHIBITS = [
     Exhibit("Figure 6.20", "Heart", [dots(10, 24)]),
@@ -53,7 +55,16 @@ def test_only_the_quick_form_says_that_it_is_one():
 
 def test_verdicts_are_counted():
     done = Reproduction(title="", lead="", claims=CLAIMS, exhibits=[], setting=[], again="")
-    assert done.counts() == {"holds": 1, "does not hold": 1, "cannot be tested here": 1}
+    assert done.counts() == {"holds": 1, "holds in part": 1, "does not hold": 1,
+                             "cannot be told here": 1}  # fmt: skip
+
+
+def test_a_claim_shows_the_document_s_own_words_what_was_tested_and_where_it_holds():
+    text = page()
+    assert "“It &lt;works&gt;.”" in text
+    assert "Tested: Tested so. What matters: 0.05 of AMI." in text
+    assert "the report, Section 2" in text
+    assert "Speaks for it: seeds. Against it: heart." in text
 
 
 def test_a_verdict_in_other_words_is_refused():

@@ -1,5 +1,6 @@
 """The thesis' tables 2.1 to 2.3: what each method claims, what it keeps, and our form of it."""
 
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -8,9 +9,11 @@ from shoal.audit.twins import twins
 from shoal.data import dataset_names
 from shoal.experiments._cells import Cell, Row
 from shoal.experiments._results import Results
-from shoal.experiments._tables import NOT_RUN, lead_of, table_of
+from shoal.experiments._tables import table_of
+from shoal.experiments._verdicts import Judge, Statement, audited, exact, lead_of
 from shoal.experiments.document import Document
-from shoal.pages import CANNOT_TEST, DOES_NOT_HOLD, HOLDS, Claim, Exhibit, Reproduction
+from shoal.pages import Claim, Exhibit, Reproduction
+from shoal.report import Claim, Exhibit, Reproduction
 
 
 @dataclass(frozen=True)
@@ -19,87 +22,119 @@ class Review:
 
     Parameters
     ----------
+    title
+        Its title in the table, which is what is quoted.
+    preserving
+        What the table's column "Preserving" says.
+    real
+        What the method keeps as it is described.
     twin
         A broken form with the fault that the description has; None without one.
     case
-        A correct form of ours to be audited instead, by its name in ``shoal.audit.mechanisms``.
+        A correct form of ours that is audited beside the proof, by its name in
+        ``shoal.audit.mechanisms``.
+    proof
+        The file with the proof of our form.
+    fault
+        Why it cannot keep what the table says, where that needs no measurement.
+    why
+        Why it cannot be told here.
     """
 
     table: str
     name: str
-    claimed: str
+    title: str
+    preserving: str
     real: str
     ours: str
     twin: str | None = None
     case: str | None = None
+    proof: str = ""
+    fault: str = ""
     why: str = ""
+
+    @property
+    def statement(self) -> Statement:
+        """The line as a statement of the thesis."""
+        return Statement(
+            source="thesis",
+            where=self.table,
+            quote=self.title,
+            tested=f"{self.name} preserves: {self.preserving}.",
+            number=self.preserving,
+            parts=("audits",) if self.twin else (),
+            proof=self.proof,
+            untestable=self.why,
+            exhibit=self.table,
+        )
 
 
 FIRST, SECOND = "Table 2.1", "Table 2.2"
 NO_CODE = "Neither code nor a full description is at hand; the idea is listed for completeness."
 METHODS = (
-    Review(FIRST, "Sun et al. 2022, PrivBV", "(epsilon, delta)-LDP",
-           "epsilon for each bit; two vectors differ in many", "LocalGrid, one report a record",
-           twin="epsilon a bit claimed for a vector"),
-    Review(FIRST, "Huang et al. 2021, distributed k-means on intervals", "condensed LDP",
+    Method(FIRST, "Sun et al. 2022, PrivBV", "PrivBV: Distance-aware encoding for distributed...",
+           "(epsilon, delta)-LDP", "epsilon for each bit; two vectors differ in many",
+           "LocalGrid, one report a record", twin="epsilon a bit claimed for a vector"),
+    Method(FIRST, "Huang et al. 2021", "Private distributed K-means clustering on inter...", "LDP",
            "each round is a release: rounds add up", "LocalClusterer, one report, all rounds free",
            twin="rounds not counted"),
-    Review(FIRST, "Stemmer 2021, locally private k-means", "LDP",
+    Method(FIRST, "Stemmer 2021", "Locally Private k-Means Clustering", "LDP",
            "(epsilon, delta), for tables far larger than here", "LocalClusterer",
            why="Its constants need millions of people; only its promise can be read."),
-    Review(FIRST, "Yuan et al. 2021, LDPK and ELDPK", "LDP",
+    Method(FIRST, "Yuan et al. 2021, LDPK and ELDPK",
+           "Privacy-preserving mechanism for mixed data clu...", "LDP",
            "a vector of clusters that keeps its bits costs epsilon for each round",
            "LocalPrototypes, one report over four rounds", twin="a bit that is never cleared"),
-    Review(FIRST, "Bozdemir et al. 2021, ppDBSCAN", "DP",
-           "secure computation: nobody sees inputs, and the exact result leaves",
+    Method(FIRST, "Bozdemir et al. 2021, ppDBSCAN", "Privacy-preserving Density-based Clustering",
+           "DP", "secure computation: nobody sees inputs, and the exact result leaves",
            "WaveCluster for groups of any shape",
-           why="It promises nothing about its result, so there is no epsilon to test."),
-    Review(FIRST, "Cai et al. 2020, DP-AP", "DP",
-           "exemplars are rows, published as they are", "PrivateKMeans, or AP on a synopsis",
-           twin="exemplars that are rows"),
-    Review(FIRST, "Xia et al. 2020, LDPKmeans", "LDP",
+           fault="an exact result of the rows is private for no epsilon"),
+    Method(FIRST, "Cai et al. 2020, DP-AP", "DP-AP: Differential Privacy-Preserving Affinity...",
+           "DP", "exemplars are rows, published as they are",
+           "PrivateKMeans, or affinity propagation on a synopsis", twin="exemplars that are rows"),
+    Method(FIRST, "Xia et al. 2020, LDPKmeans",
+           "Distributed K-Means clustering guaranteeing loc...", "LDP",
            "the slot of a string shows whether its owner changed cluster",
            "LocalClusterer, one report", twin="a string that hops between slots"),
-    Review(FIRST, "Xia et al. 2020, first form", "LDP",
-           "the true cluster is sent in every round", "clients label themselves and send nothing",
-           twin="true cluster label sent each round"),
-    Review(FIRST, "Sun et al. 2019, distance-aware bit vectors", "LDP",
+    Method(FIRST, "Sun et al. 2019, distance-aware bit vectors",
+           "Distributed Clustering in the Anonymized Space...", "LDP",
            "epsilon for each bit, claimed for the vector", "LocalGrid, one report a record",
            twin="epsilon a bit claimed for a vector"),
-    Review(FIRST, "Nissim, Stemmer 2018, LDP-GoodCenter", "(epsilon, delta)-LDP",
+    Method(FIRST, "Nissim, Stemmer 2018, LDP-GoodCenter",
+           "Clustering algorithms for the centralized and l...", "(epsilon, delta)-LDP",
            "as claimed, by its proof", "LocalClusterer", why=NO_CODE),
-    Review(FIRST, "Kaplan, Stemmer 2018, LSH procedure", "(epsilon, delta)-DP",
-           "as claimed, by its proof", "PrivateKMeans", why=NO_CODE),
-    Review(FIRST, "Su et al. 2015, EUGkM", "DP",
-           "epsilon-DP with noise on every cell, the empty ones too", "UniformGrid, PrivateKMeans",
-           case="geometric"),
-    Review(FIRST, "Su et al. 2015, DPLloyd", "DP",
-           "epsilon-DP: counts and sums of every cluster, the empty ones too",
-           "PrivateKMeans(method='lloyd')", case="geometric"),
-    Review(FIRST, "DPLloyd in a library that leaves empty clusters without noise", "DP",
-           "a centre beyond all starts shows that somebody is there",
-           "PrivateKMeans(method='lloyd')", twin="Lloyd that skips empty clusters"),
-    Review(FIRST, "Nissim et al. 2007, sample and aggregate", "(epsilon, delta)-LDP",
+    Method(FIRST, "Kaplan, Stemmer 2018, LSH procedure (the table cites Nissim and Stemmer)",
+           "Differentially private K-means with constant mu...", "-, nothing is stated",
+           "(epsilon, delta)-DP by its proof, which the table does not say", "PrivateKMeans",
+           why="The table states no guarantee for it."),
+    Method(FIRST, "Su et al. 2015, EUGkM and DPLloyd", "Differentially Private k-Means Clustering",
+           "DP", "epsilon-DP with noise on every cell and every cluster, the empty ones too",
+           "UniformGrid, PrivateKMeans(method='lloyd')",
+           proof="cluster/kmeans/published.proof.md"),
+    Method(FIRST, "Nissim et al. 2007, smooth sensitivity",
+           "Smooth sensitivity and sampling in private data...", "(epsilon, delta)-LDP",
            "central, not local: a holder of all rows adds the noise", "none",
-           why="The review's 'LDP' is a slip: the method has a trusted holder. " + NO_CODE),
-    Review(SECOND, "Wang et al. 2019, Piecewise", "LDP", "epsilon-LDP for the whole record",
-           "Piecewise", case="piecewise d=2"),
-    Review(SECOND, "Wang et al. 2019, Piecewise as the thesis uses it", "LDP",
-           "epsilon on every column: d epsilon", "Piecewise",
-           twin="Piecewise, epsilon on every column, d = 2"),
-    Review(SECOND, "Duchi et al. 2017, minimax", "LDP",
-           "epsilon + ln(1 + e^-epsilon) in its printed even form", "Duchi, ties in one half",
-           twin="Duchi with ties in both halves, d = 2"),
-    Review(SECOND, "Nguyen et al. 2016, Harmony", "epsilon-LDP", "epsilon-LDP", "Harmony",
-           case="harmony d=2"),
-    Review(SECOND, "Geng et al. 2015, staircase", "DP", "epsilon for a whole domain", "Staircase",
-           case="staircase"),
-    Review(SECOND, "Geng et al. 2015, staircase per unit of distance", "epsilon per unit",
-           "all of epsilon between two stairs", "NDLaplace",
-           twin="Staircase sold as MetricDP"),
-    Review(SECOND, "Soria-Comas, Domingo-Ferrer 2013", "epsilon-DP",
+           fault="a slip of the table: a trusted holder of all rows is not the local model"),
+    Method(SECOND, "Wang et al. 2019, Piecewise",
+           "Collecting and Analyzing Multidimensional Data ...", "LDP",
+           "epsilon-LDP for the whole record", "Piecewise", case="piecewise d=2",
+           proof="mechanisms/local/bounded/piecewise.proof.md"),
+    Method(SECOND, "Duchi et al. 2017, minimax, one column",
+           "Minimax optimal procedures for locally private ...", "LDP",
+           "epsilon-LDP in one column, as the table has it; its printed form for an even number of "
+           "columns loses more", "Duchi, ties in one half",
+           proof="mechanisms/local/bounded/duchi.proof.md"),
+    Method(SECOND, "Nguyen et al. 2016, Harmony",
+           "Collecting and analyzing data from smart device...", "epsilon-LDP", "epsilon-LDP",
+           "Harmony", case="harmony d=2", proof="mechanisms/local/bounded/harmony.proof.md"),
+    Method(SECOND, "Geng et al. 2015, staircase",
+           "The staircase mechanism in differential privacy", "DP", "epsilon for a whole domain",
+           "Staircase", case="staircase", proof="mechanisms/local/bounded/staircase.proof.md"),
+    Method(SECOND, "Geng, Viswanath 2013 (the text has Soria-Comas and Domingo-Ferrer)",
+           "Optimal data-independent noise for differential...", "epsilon-DP",
            "as claimed; optimal noise on the line", "Geometric, Staircase", why=NO_CODE),
 )  # fmt: skip
+STATEMENTS = tuple(method.statement for method in METHODS)
 # Data sets of table 2.3, and their names here; None: not at hand.
 SETS = {
     "Adult": "adult", "Seeds": "seeds", "Iris": "iris", "CarGPS": None,
@@ -112,13 +147,13 @@ _PARTS_ONLY = {"3D Road Network": "an excerpt", "Gowalla": "New York only"}
 def cells(quick: bool) -> list[Cell]:
     """Return an audit for each line that can be tested."""
     draws = 40_000 if quick else 200_000
-    audited = {
+    audited_forms = {
         (kind, name): Cell("audits", {"kind": kind, "name": name, "draws": draws})
         for method in METHODS
         for kind, name in (("twin", method.twin), ("case", method.case))
         if name is not None
     }
-    return list(audited.values())
+    return list(audited_forms.values())
 
 
 def run(cell: Cell) -> list[Row]:
@@ -130,18 +165,24 @@ def run(cell: Cell) -> list[Row]:
     return [{"bound": float(audit.value), "claim": claim, "verdict": audit.verdict}]
 
 
-def conclude(results: Results, quick: bool) -> Reproduction:
+def judge(results: Results, quick: bool) -> list[Claim]:
     """Return a verdict for each line of the tables."""
-    claims = [_claim(method, results) for method in METHODS]
+    return [_claim(method, results, Judge("literature", quick)) for method in METHODS]
+
+
+def conclude(results: Results, quick: bool) -> Reproduction:
+    """Return claims and tables of the review from what was audited."""
+    claims = judge(results, quick)
     return Reproduction(
         title="The literature of the thesis, method by method",
         lead=lead_of(claims),
         claims=claims,
-        exhibits=list(_exhibits(results)),
+        exhibits=list(_exhibits(claims)),
         setting=[
             "A twin has the fault that the review's description of a method has, and nothing else "
             "of it: a verdict is about the description, not about code that was not read.",
-            "A bound above the claim proves a fault at level 0.01; one below proves nothing.",
+            "A bound above the claim proves a fault at level 0.01; one below proves nothing. What "
+            "holds, holds by the proof beside our form; an audit of that form is shown with it.",
             f"{40_000 if quick else 200_000:,} draws a side, seed 0.",
         ],
         again=f"shoal reproduce literature{' --quick' if quick else ''}",
@@ -149,27 +190,27 @@ def conclude(results: Results, quick: bool) -> Reproduction:
     )
 
 
-def _claim(method: Review, results: Results) -> Claim:
-    text = f"{method.name}, as described: {method.claimed}."
-    kind, name = ("twin", method.twin) if method.twin else ("case", method.case)
-    rows = results.rows("audits", kind=kind, name=name) if name else []
-    if not rows:
-        return Claim(method.table, text, CANNOT_TEST, method.claimed,
-                     reason=method.why or NOT_RUN, exhibit=method.table)  # fmt: skip
-    row = rows[0]
-    verdict = DOES_NOT_HOLD if row["verdict"] != "consistent" else HOLDS
-    ours = f"at least {row['bound']:.2f} where {row['claim']:.3g} is claimed"
-    reason = f"As described: {method.real}. Audited: {name}. Our form: {method.ours}."
-    return Claim(method.table, text, verdict, method.claimed, ours, reason, method.table)
+def _claim(method: Method, results: Results, judge: Judge) -> Claim:
+    effects = [exact("our form", 0.0)] if method.proof else []
+    effects += [audited(method.fault, 0.0, math.inf)] if method.fault else []
+    ours = method.fault
+    for kind, name in (("twin", method.twin or ""), ("case", method.case or "")):
+        for row in results.rows("audits", kind=kind, name=name):
+            ours = f"at least {row['bound']:.2f} where {row['claim']:.3g} is claimed: {name}"
+            if kind == "twin":
+                effects.append(audited(name, row["claim"], row["bound"]))
+    reason = f"As described: {method.real}. Our form: {method.ours}."
+    return judge.claim(method.statement, effects, ours, reason)
 
 
-def _exhibits(results: Results) -> Iterator[Exhibit]:
-    columns = ["Method", "Claimed", "As described", "Our form", "Verdict"]
+def _exhibits(claims: list[Claim]) -> Iterator[Exhibit]:
+    columns = ["Method", "Preserving, in the table", "As described", "Our form", "Verdict"]
+    verdicts = dict(zip(METHODS, (claim.verdict for claim in claims), strict=True))
     for number in (FIRST, SECOND):
-        lines = [method for method in METHODS if method.table == number]
         rows = [
-            [each.name, each.claimed, each.real, each.ours, _claim(each, results).verdict]
-            for each in lines
+            [each.name, each.preserving, each.real, each.ours, verdict]
+            for each, verdict in verdicts.items()
+            if each.table == number
         ]
         yield Exhibit(
             number, "Methods and what they keep", tables=[table_of(number, columns, rows)]
@@ -185,4 +226,4 @@ def _exhibits(results: Results) -> Iterator[Exhibit]:
     yield Exhibit("Table 2.3", "Data sets of the literature", tables=[table])
 
 
-DOCUMENT = Document("literature", edition=1, cells=cells, run=run, conclude=conclude)
+DOCUMENT = Document("literature", edition=2, cells=cells, run=run, conclude=conclude, judge=judge)

@@ -1,8 +1,10 @@
 """Rows of finished cells, and means with standard errors over draws."""
 
+import csv
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from shoal.experiments._cells import Row
@@ -88,6 +90,15 @@ class Results:
         for row in rows:
             self._by_part.setdefault(row["part"], []).append(row)
 
+    @classmethod
+    def of_tables(cls, folder: Path) -> "Results":
+        """Read the means that a run wrote, so that its claims can be judged again."""
+        rows = []
+        for path in sorted(folder.glob("*-means.csv")):
+            with path.open(encoding="utf-8", newline="") as file:
+                rows += [_typed(line) for line in csv.DictReader(file)]
+        return cls(rows)
+
     @property
     def parts(self) -> list[str]:
         """The parts that have rows."""
@@ -103,7 +114,10 @@ class Results:
 
     def mean(self, part: str, value: str, **equal: Any) -> Mean | None:
         """Return the mean of a value over all rows with these settings; None without any."""
-        return mean_of(row.get(value) for row in self.rows(part, **equal))
+        rows = self.rows(part, **equal)
+        if len(rows) == 1 and f"{value}_se" in rows[0]:  # a line of a table of means
+            return Mean(rows[0][value], rows[0][f"{value}_se"], int(rows[0]["draws"]))
+        return mean_of(row.get(value) for row in rows)
 
     def gaps(
         self, part: str, value: str, setting: str, first: str, second: str
@@ -148,6 +162,28 @@ class Results:
         for row in self.rows(part):
             groups.setdefault(_key_of(row, self._settings), []).append(row)
         return [_averaged(dict(key), rows) for key, rows in groups.items()]
+
+
+def _typed(line: Mapping[str, str]) -> Row:
+    """Return a line of a table of means with its numbers; empty cells are left out.
+
+    Examples
+    --------
+    >>> _typed({"data": "s1", "draws": "3", "ami": "0.5", "ami_se": "", "ari": "", "ari_se": ""})
+    {'data': 's1', 'draws': 3.0, 'ami': 0.5, 'ami_se': nan}
+    """
+    row: Row = {name: _value(text) for name, text in line.items() if text}
+    missing = [name for name in line if name.endswith("_se") and name.removesuffix("_se") in row]
+    return row | {name: row.get(name, math.nan) for name in missing}
+
+
+def _value(text: str) -> Any:
+    if text in ("True", "False"):
+        return text == "True"
+    try:
+        return float(text)
+    except ValueError:
+        return text
 
 
 def _key_of(row: Row, settings: frozenset[str]) -> tuple[Any, ...]:

@@ -15,6 +15,7 @@ from shoal.files import atomic_file
 
 if TYPE_CHECKING:
     from shoal.pages import Reproduction
+    from shoal.report import Claim, Reproduction
 
 
 PAGE = "report.html"
@@ -40,6 +41,8 @@ class Document:
         What a cell does.
     conclude
         From all results to claims and figures; the second argument says whether it is quick.
+    judge
+        From all results to the claims alone, likewise.
     spark_cells
         Cells that need a Spark session; with True, those of the quick form.
     """
@@ -49,6 +52,7 @@ class Document:
     cells: Callable[[bool], Sequence[Cell]]
     run: Callable[[Cell], list[Row]]
     conclude: Callable[[Results, bool], "Reproduction"]
+    judge: Callable[[Results, bool], Sequence["Claim"]]
     spark_cells: Callable[[bool], Sequence[Cell]] = _no_cells
 
     def parts(self, quick: bool, on_spark: bool = False) -> list[str]:
@@ -160,7 +164,7 @@ def _write(folder: Path, results: Results, reproduction: "Reproduction") -> None
         stem = part.replace(" ", "-")
         _write_table(folder / "tables" / stem, results.rows(part))
         _write_csv(folder / "tables" / f"{stem}-means.csv", results.means(part))
-    _write_csv(folder / "tables" / "claims.csv", _claims(reproduction))
+    _write_csv(folder / "tables" / "claims.csv", claim_rows(reproduction.claims))
     _write_csv(folder / "tables" / "exhibits.csv", _exhibits(reproduction))
     for exhibit in reproduction.exhibits:
         for place, figure in enumerate(exhibit.figures, start=1):
@@ -168,9 +172,13 @@ def _write(folder: Path, results: Results, reproduction: "Reproduction") -> None
     _write_text(folder / PAGE, reproduction_page(reproduction))
 
 
-def _claims(reproduction: "Reproduction") -> list[Row]:
-    fields = ("where", "text", "verdict", "document", "ours", "reason", "exhibit")
-    return [{name: getattr(claim, name) for name in fields} for claim in reproduction.claims]
+def claim_rows(claims: Sequence["Claim"]) -> list[Row]:
+    """Return claims as the rows of their table."""
+    fields = (
+        "source", "where", "quote", "text", "verdict", "detail", "document", "ours", "margin",
+        "reason", "exhibit",
+    )  # fmt: skip
+    return [{name: getattr(claim, name) for name in fields} for claim in claims]
 
 
 def _exhibits(reproduction: "Reproduction") -> list[Row]:

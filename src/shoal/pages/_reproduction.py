@@ -11,8 +11,11 @@ from shoal.figures import Figure
 from shoal.pages._findings import made_with
 from shoal.pages._render import page_of
 
-HOLDS, DOES_NOT_HOLD, CANNOT_TEST = "holds", "does not hold", "cannot be tested here"
-_VERDICTS = (HOLDS, DOES_NOT_HOLD, CANNOT_TEST)
+HOLDS, HOLDS_IN_PART, DOES_NOT_HOLD = "holds", "holds in part", "does not hold"
+CANNOT_TELL = "cannot be told here"
+NOT_JUDGED = "not judged"  # no verdict: the part was not run, or the run was a quick one
+VERDICTS = (HOLDS, HOLDS_IN_PART, DOES_NOT_HOLD, CANNOT_TELL)
+_SHOWN = (*VERDICTS, NOT_JUDGED)
 
 
 @dataclass(frozen=True)
@@ -24,9 +27,10 @@ class Claim:
     where
         The place in the document: a section, a figure, a hypothesis.
     text
-        The claim, in a sentence.
+        What was tested, in a sentence of ours.
     verdict
-        "holds", "does not hold" or "cannot be tested here".
+        "holds", "holds in part", "does not hold" or "cannot be told here"; "not judged" where the
+        part was not run, or only in its quick form.
     document
         The number that the document gives, if any.
     ours
@@ -35,6 +39,14 @@ class Claim:
         What the verdict rests on, in a sentence.
     exhibit
         The number of the figure or table on this page that shows it.
+    quote
+        The document's own words.
+    source
+        Which document they are from.
+    margin
+        The smallest difference that matters, in words.
+    detail
+        Where it holds and where not.
     """
 
     where: str
@@ -44,12 +56,16 @@ class Claim:
     ours: str = ""
     reason: str = ""
     exhibit: str = ""
+    quote: str = ""
+    source: str = ""
+    margin: str = ""
+    detail: str = ""
 
     def __post_init__(self) -> None:
-        if self.verdict not in _VERDICTS:
+        if self.verdict not in _SHOWN:
             raise InvalidSetting(
                 f"{self.verdict!r} is no verdict on a claim.",
-                f"Choose one of {', '.join(map(repr, _VERDICTS))}.",
+                f"Choose one of {', '.join(map(repr, _SHOWN))}.",
                 setting="verdict",
             )
 
@@ -123,9 +139,10 @@ class Reproduction:
     quick: bool = False
 
     def counts(self) -> dict[str, int]:
-        """Return how many claims have each verdict."""
+        """Return how many claims have each verdict, and how many were not judged, if any."""
         counted = Counter(claim.verdict for claim in self.claims)
-        return {verdict: counted[verdict] for verdict in _VERDICTS}
+        shown = [each for each in _SHOWN if each in VERDICTS or counted[each]]
+        return {verdict: counted[verdict] for verdict in shown}
 
 
 def anchor_of(number: str) -> str:

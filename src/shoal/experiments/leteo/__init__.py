@@ -1,7 +1,7 @@
 """The LETEO report: top-down specialization and private k-means for learning analytics."""
 
 from shoal.experiments.document import Document
-from shoal.experiments.leteo._conclusions import conclude
+from shoal.experiments.leteo._conclusions import conclude, judge
 from shoal.experiments.leteo._on_spark import cells as spark_cells
 from shoal.experiments.leteo._parts import cells
 from shoal.experiments.leteo._run import run
@@ -9,5 +9,11 @@ from shoal.experiments.leteo._run import run
 __all__ = ["DOCUMENT"]
 
 DOCUMENT = Document(
-    "leteo", edition=2, cells=cells, run=run, conclude=conclude, spark_cells=spark_cells
+    "leteo",
+    edition=3,
+    cells=cells,
+    run=run,
+    judge=judge,
+    conclude=conclude,
+    spark_cells=spark_cells,
 )

@@ -45,6 +45,24 @@ class _Column:
                 below[label] = below.get(label, 0) + 1
         return np.array([(below[label] - 1) / max(leaves - 1, 1) for label in self.labels()])
 
+    def distance(self) -> Floats:
+        """How far each value is from its label, from 0 to 1, as the report describes it.
+
+        Numbers: to the middle of the label's values, as a share of the range. Categories: steps up
+        the taxonomy, as a share of those to its root.
+        """
+        if not all(path[-1].isdigit() for path in self.paths):
+            steps = [len(self.paths[v]) - 1 for v in self.values]
+            return np.asarray(1 - self.depth / np.array(steps))
+        below: dict[str, list[int]] = {}
+        for path in self.paths:
+            for label in path:
+                below.setdefault(label, []).append(int(path[-1]))
+        numbers = [int(path[-1]) for path in self.paths]
+        middles = np.array([(min(below[x]) + max(below[x])) / 2 for x in self.labels()])
+        own = np.array([numbers[v] for v in self.values])
+        return np.asarray(np.abs(own - middles) / max(max(numbers) - min(numbers), 1))
+
     def open_labels(self) -> list[str]:
         """The labels that can be split."""
         can = {
@@ -130,26 +148,50 @@ def _entropy(state: Mapping[str, _Column], counts: Integers) -> float:
     return float(-(shares * np.log2(shares)).sum())
 
 
-def _entropy_gain(
-    before: Mapping[str, _Column], after: Mapping[str, _Column], n: Integers
-) -> float:
-    return _entropy(after, n) - _entropy(before, n)
+def _entropy_over_rows(state: Mapping[str, _Column], counts: Integers) -> float:
+    """The sum (3.4) as it is printed, with a term for each row and not for each distinct one."""
+    sizes = _class_sizes(state, counts)
+    shares = sizes / counts.sum()
+    return float(-(sizes * shares * np.log2(shares)).sum())
 
 
-def _distance(state: Mapping[str, _Column], counts: Integers) -> float:
+def _distance(state: Mapping[str, _Column], weights: Floats) -> float:
+    squares = np.mean([column.distance() ** 2 for column in state.values()], axis=0)
+    return float(squares @ weights)
+
+
+def _distance_over_rows(state: Mapping[str, _Column], counts: Integers) -> float:
+    """The sum (3.5) as it is printed: each row weighs as often as it occurs."""
+    return _distance(state, counts * (counts / counts.sum()))
+
+
+def _mean_distance(state: Mapping[str, _Column], counts: Integers) -> float:
+    return _distance(state, counts / counts.sum())
+
+
+def _mean_coverage(state: Mapping[str, _Column], counts: Integers) -> float:
     squares = np.mean([column.loss() ** 2 for column in state.values()], axis=0)
     return float(squares @ counts / counts.sum())
 
 
-def _distance_gain(
-    before: Mapping[str, _Column], after: Mapping[str, _Column], n: Integers
-) -> float:
-    return _distance(before, n) - _distance(after, n)
+def _saved(measure: Callable[[Mapping[str, _Column], Integers], float]) -> Gain:
+    return lambda before, after, n: measure(before, n) - measure(after, n)
 
 
+def _added(measure: Callable[[Mapping[str, _Column], Integers], float]) -> Gain:
+    return lambda before, after, n: measure(after, n) - measure(before, n)
+
+
+ENTROPY = "entropy, as printed (3.3) with (3.4) over rows"
+ENTROPY_DISTINCT = "entropy, as printed (3.3) with (3.4) over distinct rows"
+ENTROPY_CORRECTED = "entropy, corrected"
+DISTANCE = "distance, as printed (3.5)"
+DISTANCE_SAVED = "distance, what a split saves of it"
 GAINS: dict[str, Gain] = {
-    "entropy, as printed (3.3)": lambda before, after, n: -_entropy_gain(before, after, n),
-    "entropy, corrected": _entropy_gain,
-    "distance, as printed (3.5)": lambda before, after, n: _distance(after, n),
-    "distance, corrected": _distance_gain,
+    ENTROPY: _saved(_entropy_over_rows),
+    ENTROPY_DISTINCT: _saved(_entropy),
+    ENTROPY_CORRECTED: _added(_entropy),
+    DISTANCE: lambda before, after, n: _distance_over_rows(after, n),
+    DISTANCE_SAVED: _saved(_mean_distance),
+    "squared coverage, what a split saves of it": _saved(_mean_coverage),
 }

@@ -1,10 +1,10 @@
 """The thesis on nD-Laplace for privacy-preserving clustering: research questions 1 to 3."""
 
 from shoal.experiments.document import Document
-from shoal.experiments.nd_laplace._conclusions import conclude
+from shoal.experiments.nd_laplace._conclusions import conclude, judge
 from shoal.experiments.nd_laplace._plan import cells
 from shoal.experiments.nd_laplace._run import run
 
 __all__ = ["DOCUMENT"]
 
-DOCUMENT = Document("nd-laplace", edition=2, cells=cells, run=run, conclude=conclude)
+DOCUMENT = Document("nd-laplace", edition=3, cells=cells, run=run, conclude=conclude, judge=judge)

@@ -1,104 +1,106 @@
-"""The three hypotheses of the thesis, answered with standard errors."""
+"""The three hypotheses of the thesis, answered."""
 
 from collections.abc import Iterator
 
 from shoal.experiments._results import Mean, Results, mean_of
-from shoal.experiments._tables import NOT_RUN, clear_errors, verdict_on
+from shoal.experiments._verdicts import Effect, Judge, audited, clear_errors, exact, measured
+from shoal.experiments.nd_laplace import _statements as said
+from shoal.experiments.nd_laplace._advantage import best_advantage
 from shoal.experiments.nd_laplace._chapter_six import mean_of_games
-from shoal.experiments.nd_laplace._later_exhibits import DIMENSIONS, SHAPES
-from shoal.pages import CANNOT_TEST, DOES_NOT_HOLD, HOLDS, Claim
+from shoal.report import Claim
+
+REMAP = "remap around the true row, inner user"
 
 
-def hypotheses(results: Results) -> Iterator[Claim]:
+def hypotheses(results: Results, judge: Judge) -> Iterator[Claim]:
     """Yield the claims that the thesis means to test and leaves open."""
-    yield _leakage_grows(results)
-    yield _optimal_remap(results)
-    yield _shape_changes_utility(results)
-    yield _shape_changes_leakage(results)
+    yield _exact_leakage(judge)
+    yield _leakage_in_games(results, judge)
+    yield _utility_of_remap(results, judge)
+    yield _privacy_of_remap(results, judge)
+    yield _shape_changes_utility(results, judge)
+    yield _shape_changes_leakage(results, judge)
 
 
-def _leakage_grows(results: Results) -> Claim:
-    where, text = "Hypothesis 1", "The adversary's advantage grows with the number of dimensions."
-    by_table = _advantages(results, "dimensions")
-    if len(by_table) < 2:
-        return Claim(where, text, CANNOT_TEST, reason=NOT_RUN)
-    means = list(by_table.values())
-    gap = means[-1] - means[0]
-    ours = "; ".join(f"{name}: {mean}" for name, mean in by_table.items())
-    reason = f"From the fewest to the most columns the advantage changes by {gap}."
-    return Claim(where, text, verdict_on([gap]), "", ours, reason, DIMENSIONS)
-
-
-def _optimal_remap(results: Results) -> Claim:
-    where = "Hypothesis 2"
-    text = "Optimal remapping improves utility without sacrificing privacy."
-    gaps = []
-    for data in results.distinct("utility", "data"):
-        for epsilon in results.distinct("utility", "epsilon", data=data):
-            both = [
-                results.mean("utility", "ami", data=data, mechanism=name, epsilon=epsilon)
-                for name in ("laplace-optimal-truncated", "laplace")
-            ]
-            gaps += [both[0] - both[1]] if both[0] and both[1] else []
-    audited = results.rows("audits", twin="remap around the true row, inner person")
-    if not gaps or not audited:
-        return Claim(where, text, CANNOT_TEST, reason=NOT_RUN)
-    better = sum(gap.low > 0 for gap in gaps)
-    ours = f"better in {better} of {len(gaps)} settings; loses at least {audited[0]['bound']:.2f}"
-    reason = (
-        "It helps where it looks at the true rows, and that is what it leaks. The free form is "
+def _exact_leakage(judge: Judge) -> Claim:
+    columns = (1, 2, 3, 7, 10, 30)
+    fixed = [best_advantage(1.0, 1.0, d) for d in columns]
+    growing = [best_advantage(1.0, d**0.5, d) for d in columns]
+    effects = [exact("distance 1", fixed[-1] - fixed[0]),
+               exact("distance of the root of d", growing[-1] - growing[0])]  # fmt: skip
+    ours = "; ".join(
+        f"{name}: {' '.join(f'{value:.3f}' for value in values)}"
+        for name, values in (("distance 1", fixed), ("root of d", growing))
     )
-    reason += f"'bayes': {_bayes_gain(results)}."
-    verdict = verdict_on(gaps)
-    if audited[0]["verdict"] == "violated":
-        verdict = DOES_NOT_HOLD
-    return Claim(where, text, verdict, "epsilon 1", ours, reason, "Algorithms 1 to 6")
+    reason = (
+        f"At d = {', '.join(map(str, columns))}. The best test is on which side of the middle a "
+        "report lies, so its advantage is the chance that one coordinate of the noise is shorter "
+        "than half the distance."
+    )
+    return judge.claim(said.H1_EXACT, effects, ours, reason)
 
 
-def _bayes_gain(results: Results) -> str:
-    gaps = []
-    for data in results.distinct("utility", "data"):
-        for epsilon in results.distinct("utility", "epsilon", data=data, mechanism="bayes"):
-            both = [
-                results.mean("utility", "ami", data=data, mechanism=name, epsilon=epsilon)
-                for name in ("bayes", "laplace")
-            ]
-            gaps += [both[0].mean - both[1].mean] if both[0] and both[1] else []
-    gain = mean_of(gaps)
-    return "not run" if gain is None else f"AMI {gain.mean:+.2f} on average over {gain.n} settings"
+def _leakage_in_games(results: Results, judge: Judge) -> Claim:
+    by_table = _advantages(results, "dimensions")
+    means = list(by_table.values())
+    gaps = {"five columns less two": means[-1] - means[0]} if len(means) > 1 else {}
+    ours = "; ".join(f"{name}: {mean}" for name, mean in by_table.items())
+    return judge.claim(said.H1_GAME, measured(gaps), ours)
 
 
-def _shape_changes_utility(results: Results) -> Claim:
-    where, text = "Hypothesis 3", "The shape of the data has an impact on utility."
+def _gaps(results: Results, first: str, second: str) -> dict[str, Mean]:
+    return {
+        f"{data} at {epsilon:g}": gap
+        for data, epsilon, gap in results.gaps("utility", "ami", "mechanism", first, second)
+    }
+
+
+def _utility_of_remap(results: Results, judge: Judge) -> Claim:
+    gaps = _gaps(results, "laplace-optimal-truncated", "laplace")
+    better = sum(gap.low > 0 for gap in gaps.values())
+    ours = f"clearly above 0 in {better} of {len(gaps)} settings" if gaps else ""
+    free = mean_of(gap.mean for gap in _gaps(results, "bayes", "laplace").values())
+    reason = "It helps where it looks at the true rows, and that is what it leaks."
+    if free is not None:
+        reason += f" The free form 'bayes': AMI {free.mean:+.2f} on average of {free.n} settings."
+    return judge.claim(said.H2_UTILITY, measured(gaps), ours, reason if gaps else "")
+
+
+def _privacy_of_remap(results: Results, judge: Judge) -> Claim:
+    rows = results.rows("audits", twin=REMAP)
+    effects = [audited("algorithm 5", row["claim"], row["bound"]) for row in rows]
+    ours = "".join(f"loses at least {row['bound']:.2f} of {row['claim']:g}" for row in rows)
+    reason = "The ball and the weights lie around the true row." if rows else ""
+    return judge.claim(said.H2_PRIVACY, effects, ours, reason)
+
+
+def _shape_changes_utility(results: Results, judge: Judge) -> Claim:
     epsilon = max(results.distinct("shapes", "epsilon"), default=0.0)
     means = {
         data: results.mean("shapes", "ami", data=data, mechanism="laplace", epsilon=epsilon)
         for data in results.distinct("shapes", "data")
     }
     known = {data: mean for data, mean in means.items() if mean is not None}
-    if len(known) < 2:
-        return Claim(where, text, CANNOT_TEST, reason=NOT_RUN)
-    low, high = (pick(known.values(), key=lambda mean: mean.mean) for pick in (min, max))
     ours = "; ".join(f"{data} {mean}" for data, mean in known.items())
-    reason = f"AMI at epsilon {epsilon:g}, k = 4; best and worst shape differ by {high - low}."
-    return Claim(where, text, _difference(high - low), "", ours, reason, SHAPES)
+    reason = f"AMI at epsilon {epsilon:g}, k = 4." if known else ""
+    return judge.claim(said.H3_UTILITY, _ends_differ(known), ours, reason)
 
 
-def _shape_changes_leakage(results: Results) -> Claim:
-    where, text = "Hypothesis 3", "The shape of the data has an impact on privacy leakage."
+def _shape_changes_leakage(results: Results, judge: Judge) -> Claim:
     means = _advantages(results, "shape games")
-    if len(means) < 2:
-        return Claim(where, text, CANNOT_TEST, reason=NOT_RUN)
-    low, high = (pick(means.values(), key=lambda mean: mean.mean) for pick in (min, max))
-    gap = high - low
     ours = "; ".join(f"{data}: {mean}" for data, mean in means.items())
-    reason = f"TPR - FPR through Laplace noise, over all budgets; most less least: {gap}."
-    return Claim(where, text, _difference(gap), "", ours, reason, SHAPES)
+    reason = "TPR - FPR through Laplace noise, over all budgets." if means else ""
+    return judge.claim(said.H3_LEAKAGE, _ends_differ(means), ours, reason)
 
 
-def _difference(gap: Mean) -> str:
-    """Return whether the ends of three means differ; a small difference refutes nothing."""
-    return HOLDS if gap.mean > clear_errors(3) * gap.error else CANNOT_TEST
+def _ends_differ(means: dict[str, Mean]) -> list[Effect]:
+    """Return by how much the largest of several means exceeds the least, all pairs allowed for."""
+    if len(means) < 2:
+        return []
+    (low_name, low), *_, (high_name, high) = sorted(means.items(), key=lambda item: item[1].mean)
+    gap, pairs = high - low, len(means) * (len(means) - 1) // 2
+    half = clear_errors(pairs) * gap.error
+    return [Effect(f"{high_name} less {low_name}", gap.mean, gap.mean - half, gap.mean + half)]
 
 
 def _advantages(results: Results, part: str) -> dict[str, Mean]:

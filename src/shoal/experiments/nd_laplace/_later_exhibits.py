@@ -3,7 +3,9 @@
 from typing import Any
 
 from shoal.experiments._results import Results
-from shoal.experiments._tables import NOT_RUN, table_of
+from shoal.experiments._tables import table_of
+from shoal.experiments._verdicts import not_run
+from shoal.experiments.nd_laplace._advantage import best_advantage
 from shoal.experiments.nd_laplace._chapter_six import (
     BAND,
     BY_THESIS,
@@ -13,10 +15,13 @@ from shoal.experiments.nd_laplace._chapter_six import (
     shown,
 )
 from shoal.experiments.nd_laplace._plan import DRAFT
-from shoal.figures import Figure, budget_curve, score_curve
+from shoal.figures import Figure, budget_curve, count_curve, score_curve
 from shoal.pages import Exhibit
+from shoal.report import Exhibit
 
 DIMENSIONS, SHAPES, NODES = "Section 6.4", "Hypothesis 3", "Section 3.3.3, cells of the grid"
+ADVANTAGE = "Hypothesis 1, exactly"
+COLUMNS = (1, 2, 3, 5, 7, 10, 20, 30)
 FAMILIES = {
     "seeds": ("seeds-2d", "seeds-3d", "seeds-nd"),
     "heart": ("heart-2d", "heart-3d", "heart-nd"),
@@ -29,6 +34,7 @@ def later_exhibits(results: Results) -> list[Exhibit]:
     """Return what chapter 6 announces and leaves open, and the figures of earlier drafts."""
     return [
         _dimensions(results),
+        _best_advantage(),
         _equal_guarantee(results),
         _shapes(results),
         _nodes(results),
@@ -51,7 +57,33 @@ def _dimensions(results: Results) -> Exhibit:
             )
     games = _advantages(results, "dimensions", "Advantage on blobs of 2,000 rows")
     title = "What the number of columns does to utility and to leakage (hypothesis 1)"
-    return _exhibit(DIMENSIONS, title, figures, games)
+    return _exhibit("dimensions", DIMENSIONS, title, figures, games)
+
+
+def _best_advantage() -> Exhibit:
+    """Draw the most that one report tells, between records of a fixed and of a growing distance."""
+    figures: list[Figure] = []
+    for name, distances in (
+        ("distance 1", dict.fromkeys(COLUMNS, 1.0)),
+        ("a distance of the root of d", {d: d**0.5 for d in COLUMNS}),
+    ):
+        curve = {d: best_advantage(1.0, distance, d) for d, distance in distances.items()}
+        last = COLUMNS[-1]
+        figures.append(
+            count_curve(
+                curve,
+                chosen=last,
+                value="Best TPR - FPR",
+                across="Columns d",
+                title=f"One report at epsilon 1, two records at {name}",
+                label=f"{curve[last]:.3f} at d = {last}",
+            )
+        )
+    line = (
+        "The best test asks which of the two records is nearer to the report. At equal distance "
+        "more columns tell less; where every column adds its own difference, as much."
+    )
+    return Exhibit(ADVANTAGE, "What the best adversary gains", figures, lines=[line])
 
 
 def _advantages(results: Results, part: str, title: str) -> dict[str, Any]:
@@ -64,10 +96,13 @@ def _advantages(results: Results, part: str, title: str) -> dict[str, Any]:
     return table_of(title, columns, rows)
 
 
-def _exhibit(number: str, title: str, figures: list[Figure], table: dict[str, Any]) -> Exhibit:
-    """Return figures and a table of games; without either it says that nothing was run."""
+def _exhibit(
+    part: str, number: str, title: str, figures: list[Figure], table: dict[str, Any]
+) -> Exhibit:
+    """Return figures and a table of games; without either it says what was not run."""
     tables = [table] if table["rows"] else []
-    return Exhibit(number, title, figures, tables, missing="" if figures or tables else NOT_RUN)
+    missing = "" if figures or tables else not_run("nd-laplace", part)
+    return Exhibit(number, title, figures, tables, missing=missing)
 
 
 def _equal_guarantee(results: Results) -> Exhibit:
@@ -86,7 +121,8 @@ def _equal_guarantee(results: Results) -> Exhibit:
                 band=BAND,
             )
         )
-    return shown("Section 6.2, at equal guarantee", "The same mechanisms at one promise", figures)
+    number = "Section 6.2, at equal guarantee"
+    return shown("equal", number, "The same mechanisms at one promise", figures)
 
 
 def _shapes(results: Results) -> Exhibit:
@@ -106,7 +142,7 @@ def _shapes(results: Results) -> Exhibit:
             )
         )
     games = _advantages(results, "shape games", "Advantage by the shape of the data")
-    return _exhibit(SHAPES, "Circle, line and skewed data", figures, games)
+    return _exhibit("shapes", SHAPES, "Circle, line and skewed data", figures, games)
 
 
 def _nodes(results: Results) -> Exhibit:
@@ -120,7 +156,7 @@ def _nodes(results: Results) -> Exhibit:
     ]  # fmt: skip
     title = "Reports moved to a public grid, by its nodes along an axis"
     if not rows:
-        return Exhibit(NODES, title, missing=NOT_RUN)
+        return Exhibit(NODES, title, missing=not_run("nd-laplace", "nodes"))
     columns = ["Table", "epsilon", *(f"{n} nodes" for n in numbers)]
     return Exhibit(NODES, title, tables=[table_of("AMI of k-means", columns, rows)])
 
@@ -131,7 +167,7 @@ def _nodes(results: Results) -> Exhibit:
 def _draft_clusterers(results: Results) -> Exhibit:
     number, title = "Drafts, figures 5.3, 5.4", "Clusterers on 50 rows with Laplace noise"
     if not results.rows("clusterers", data=DRAFT):
-        return Exhibit(number, title, missing=NOT_RUN)
+        return Exhibit(number, title, missing=not_run("nd-laplace", "clusterers"))
     figures = [
         clusterer_curve(results, DRAFT, "laplace", score, BY_THESIS, score.upper())
         for score in ("ami", "ari", "silhouette")
@@ -162,7 +198,8 @@ def _draft_advantage(results: Results) -> Exhibit:
                 score_curve(lines, title=title, value="AUC", finding=ranked(lines), band=band,
                             control=GUESSING)
             )  # fmt: skip
-    return shown("Drafts, figure 5.5", "What the adversary gains at each budget", figures)
+    number = "Drafts, figure 5.5"
+    return shown("privacy", number, "What the adversary gains at each budget", figures)
 
 
 def _areas(results: Results, data: str, mechanism: str) -> list[tuple[float, float, float]]:
@@ -178,7 +215,7 @@ def _draft_distance(results: Results) -> Exhibit:
     }
     number, title = "Drafts, figure 5.6", "How far reports lie from their rows"
     if not lines:
-        return Exhibit(number, title, missing=NOT_RUN)
+        return Exhibit(number, title, missing=not_run("nd-laplace", "utility"))
     figure = budget_curve(
         lines,
         title=f"{DRAFT}: mean distance of a report from its row",

@@ -56,6 +56,7 @@ def settings(data: str) -> list[Row]:
             "elbow_curve": [[float(a), float(b)] for a, b in elbow.curve.items()],
             "radius_curve": [[float(a), float(b)] for a, b in radius.curve.items()],
             "radius_at": float(radius.at),
+            "raw_radius": choose.radius(table.rows).value,
             "optics_clusters": _count(OPTICS(min_samples=2 * d).fit_predict(X)),
             "dbscan_clusters": _count(DBSCAN(eps=RADIUS, min_samples=MIN_POINTS).fit_predict(X)),
             "dbscan_chosen_clusters": _count(

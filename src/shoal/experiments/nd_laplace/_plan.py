@@ -41,7 +41,7 @@ def cells(quick: bool) -> list[Cell]:
 def _full() -> Iterator[Cell]:
     for d in (1, 2, 3, 5, 7, 10):
         yield Cell("noise", {"d": d, "epsilon": 1.0, "draws": 100_000})
-    for data in (*SETS, "blobs-200-2d"):
+    for data in (*SETS, "blobs-200-2d", DRAFT):
         yield Cell("settings", {"data": data}, cost=3)
     for data in (*SETS, *BLOBS):
         yield from _utility(data, (*AS_WRITTEN, *OURS), BUDGETS, draws=10)
@@ -66,7 +66,7 @@ def _full() -> Iterator[Cell]:
 def _quick() -> Iterator[Cell]:
     for d in (1, 2, 3, 7, 10):
         yield Cell("noise", {"d": d, "epsilon": 1.0, "draws": 20_000}, cost=0.2)
-    for data in ("seeds-2d", "heart-2d", "blobs-200-2d"):
+    for data in ("seeds-2d", "heart-2d", "blobs-200-2d", DRAFT):
         yield Cell("settings", {"data": data}, cost=3)
     for data in ("seeds-2d", "seeds-3d", "seeds-nd"):
         yield from _utility(data, (*AS_WRITTEN, *OURS), (0.5, 1.0, 5.0), draws=4)

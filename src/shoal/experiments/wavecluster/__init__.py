@@ -1,9 +1,9 @@
 """The report on WaveCluster with differential privacy: its eight pictures, its order of methods."""
 
 from shoal.experiments.document import Document
-from shoal.experiments.wavecluster._conclusions import conclude
+from shoal.experiments.wavecluster._conclusions import conclude, judge
 from shoal.experiments.wavecluster._parts import cells, run
 
 __all__ = ["DOCUMENT"]
 
-DOCUMENT = Document("wavecluster", edition=2, cells=cells, run=run, conclude=conclude)
+DOCUMENT = Document("wavecluster", edition=3, cells=cells, run=run, conclude=conclude, judge=judge)

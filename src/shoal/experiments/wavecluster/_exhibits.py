@@ -6,7 +6,8 @@ import numpy as np
 
 from shoal.experiments._cells import Row
 from shoal.experiments._results import Results
-from shoal.experiments._tables import NOT_RUN, table_of
+from shoal.experiments._tables import table_of
+from shoal.experiments._verdicts import not_run
 from shoal.experiments.wavecluster._parts import (
     ALPHAS,
     BASELINE,
@@ -38,7 +39,7 @@ def exhibits(results: Results) -> Iterator[Exhibit]:
     drawn = {row["picture"]: row for row in results.rows("pictures")}
     if not drawn:
         for number in (_POINTS, *_PICTURES):
-            yield Exhibit(number, "aggregation", missing=NOT_RUN)
+            yield Exhibit(number, "aggregation", missing=not_run("wavecluster", "pictures"))
     else:
         yield _points_exhibit(drawn)
         for number, name in _PICTURES.items():
@@ -52,7 +53,7 @@ def exhibits(results: Results) -> Iterator[Exhibit]:
     ]
     table = table_of("Broken forms, audited", ["Form", "claimed", "at least", "verdict"], rows)
     yield Exhibit(AUDITS, "What the printed thresholds lose", tables=[table] if rows else [],
-                  missing="" if rows else NOT_RUN)  # fmt: skip
+                  missing="" if rows else not_run("wavecluster", "audits"))  # fmt: skip
 
 
 def _points_exhibit(drawn: dict[str, Row]) -> Exhibit:
@@ -66,7 +67,7 @@ def _points_exhibit(drawn: dict[str, Row]) -> Exhibit:
         names=["x", "y"],
         within=[X.min(axis=0), X.max(axis=0)],
         title="Aggregation, and the same with noise on every point",
-        finding=f"Noise at epsilon {EPSILON:g} for each unit of distance",
+        finding=f"Noise at epsilon {EPSILON:g} for each side of a cell",
     )
     return Exhibit(_POINTS, "Input and synthetic data set", [figure])
 
@@ -98,7 +99,8 @@ def _curves(results: Results) -> Exhibit:
                 band="Bands are 2 standard errors over draws of noise.",
             )
         )
-    return Exhibit(CURVES, "All methods on all sets", figures, missing="" if figures else NOT_RUN)
+    missing = "" if figures else not_run("wavecluster", "order")
+    return Exhibit(CURVES, "All methods on all sets", figures, missing=missing)
 
 
 def _known_groups(results: Results) -> Exhibit:
@@ -122,7 +124,7 @@ def _known_groups(results: Results) -> Exhibit:
                 )
             )
     return Exhibit(KNOWN_GROUPS, "What dissimilarity to a noiseless run does not tell", figures,
-                   missing="" if figures else NOT_RUN)  # fmt: skip
+                   missing="" if figures else not_run("wavecluster", "truth"))  # fmt: skip
 
 
 def _best(lines: dict[str, list[tuple[float, float, float]]]) -> str:
@@ -139,4 +141,4 @@ def _sweep(results: Results) -> Exhibit:
     columns = ["Set", "Method", *(f"alpha {alpha:g}" for alpha in ALPHAS)]
     table = table_of("DI2 at epsilon 2 by the share of the counts", columns, rows)
     return Exhibit(SWEEP, "How the budget is split", tables=[table] if rows else [],
-                   missing="" if rows else NOT_RUN)  # fmt: skip
+                   missing="" if rows else not_run("wavecluster", "alpha"))  # fmt: skip

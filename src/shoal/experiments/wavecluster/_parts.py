@@ -2,6 +2,7 @@
 
 import warnings
 from collections.abc import Callable, Iterator
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -33,7 +34,6 @@ POINTS, BASELINE, NO_NOISE, AUTO = (
 )  # fmt: skip
 METHODS = (POINTS, BASELINE, "privqt", "privthr", "privthrem", "block")
 TRUTH_METHODS = (BASELINE, "privqt", "privthr", "privthrem", "block", AUTO)
-ORDER = ("privthrem", "privthr", "privqt", POINTS)
 TWINS = {
     "PrivTHREM without interval lengths": 1_000,
     "PrivTHREM up to the true maximum, epsilon 1": 40_000,
@@ -53,13 +53,14 @@ def cells(quick: bool) -> list[Cell]:
 def _planned(quick: bool) -> Iterator[Cell]:
     budgets = (0.5, 2.0) if quick else (0.25, 0.5, 1.0, 2.0, 4.0)
     sets = ("aggregation", "moons", "rings") if quick else (*FILES, *MADE)
-    draws = 3 if quick else 12
+    draws, order_draws = (3, 3) if quick else (12, 36)
     yield Cell("pictures", {"data": "aggregation"}, cost=2)
     for data in sets:
         for epsilon in budgets:
             for method in METHODS:
-                settings = {"data": data, "epsilon": epsilon, "method": method, "draws": draws}
-                yield Cell("order", settings, draws * (3 if method == BASELINE else 1))
+                settings = {"data": data, "epsilon": epsilon, "method": method}
+                cost = order_draws * (3 if method == BASELINE else 1)
+                yield Cell("order", {**settings, "draws": order_draws}, cost)
     for data in sets:
         yield Cell("truth", {"data": data, "epsilon": 0.0, "method": NO_NOISE, "draws": 1})
         for epsilon in budgets:
@@ -105,35 +106,64 @@ def _grid_of(data: str) -> tuple[int, float]:
     return n_cells, p
 
 
-def box_of(X: Floats) -> Box:
-    """Return the range, 2 % wider: it stands in for public bounds, which these public sets lack.
+def box_of_set(data: str) -> Box:
+    """Return the box of a set by its name."""
+    return box_of(_rows_of(data))
 
-    Parameters
-    ----------
-    X
-        The rows.
-    """
+
+def box_of(X: Floats) -> Box:
+    """Return the range, 2 % wider: it stands in for public bounds, which these public sets lack."""
     margin = 0.02 * np.ptp(X, axis=0)
     return Box.of(["x", "y"], X.min(axis=0) - margin, X.max(axis=0) + margin)
 
 
-def _common(X: Floats, data: str) -> dict[str, Any]:
+def _common(X: Floats, data: str, strict: bool = True) -> dict[str, Any]:
     n_cells, p = _grid_of(data)
     common: dict[str, Any] = {"domain": box_of(X), "cells": n_cells, "level": 1, "min_cells": 1}
-    return {**common, "selector": Percentile(p)}
+    # The report: a cell is significant if it is greater than the threshold.
+    return {**common, "selector": Percentile(p, strict=strict)}
 
 
 def _fit(
-    X: Floats, common: dict[str, Any], method: str, epsilon: float, draw: int, alpha: float | None
+    X: Floats,
+    common: dict[str, Any],
+    method: str,
+    epsilon: float,
+    draw: int,
+    alpha: float | None = None,
+    as_printed: bool = True,
 ) -> WaveCluster:
     if method == POINTS:
-        noisy = PlanarLaplace(epsilon).release(X, Randomness(draw).noise).values
+        noisy = noise_on_points(X, common, epsilon, draw)
         return WaveCluster(**common, privacy=PLAIN).fit(common["domain"].clip(noisy))
     given: Any = {BASELINE: "baseline"}.get(method, method)
+    if method == "privthrem" and as_printed:
+        rank: Any = printed_rank(X, common)
+        common = {**common, "selector": Percentile(rank, strict=True)}
     if method in ALPHA:
         kind: Any = PrivTHR if method == "privthr" else PrivTHREM
         given = kind(alpha=alpha or ALPHA[method])
     return WaveCluster(**common, variant=given, epsilon=epsilon, random_state=draw).fit(X)
+
+
+def printed_rank(X: Floats, common: dict[str, Any]) -> Fraction:
+    """Return the quantile whose rank is the report's k: how many true values exceed the threshold.
+
+    Ties at the threshold do not exceed it, so k is smaller than the rank of the percentile. It can
+    jump by all of them when a row is added, so that a release with this k keeps no promise.
+    """
+    plain = WaveCluster(**common, privacy=PLAIN).fit(X)
+    values = np.asarray(plain.noisy_counts_)
+    positive, significant = int((values > 0).sum()), int((values >= plain.threshold_).sum())
+    return Fraction(positive - max(significant, 1), positive)
+
+
+def noise_on_points(X: Floats, common: dict[str, Any], epsilon: float, draw: int) -> Floats:
+    """Return the rows with the noise of the report's baseline: 1/epsilon in sides of a cell."""
+    box = common["domain"]
+    sides = (box.high - box.low) / np.broadcast_to(common["cells"], box.d)
+    noise = PlanarLaplace(epsilon).release(X / sides, Randomness(draw).noise).values
+    return np.asarray(noise * sides)
 
 
 def order(
@@ -144,7 +174,7 @@ def order(
     Parameters
     ----------
     epsilon
-        The budget; of noise on every point, for each unit of distance.
+        The budget; of noise on every point, for each side of a cell.
     method
         One of ``METHODS``.
     """
@@ -170,26 +200,27 @@ def truth(data: str, epsilon: float, method: str, draws: int) -> list[Row]:
         One of ``TRUTH_METHODS``, or without noise.
     """
     X, groups = _rows_of(data), np.asarray(_table_of(data)["label"], dtype=np.int64)
-    common = _common(X, data)
+    common = _common(X, data, strict=False)  # our form of each method
     if method == NO_NOISE:
-        scores = {p: ari(groups, _plain(X, common, p).predict(X)) for p in PERCENTILES}
+        scores = {p: ari(groups, _as_reported(X, common, p).predict(X)) for p in PERCENTILES}
         best = max(scores, key=lambda p: scores[p])
-        own = ari(groups, _plain(X, common, _grid_of(data)[1]).predict(X))
+        own = ari(groups, WaveCluster(**common, privacy=PLAIN).fit(X).predict(X))
         return [{"draw": 0, "ari": own, "best_ari": scores[best], "best_p": best}]
     rows = []
     for draw in range(draws):
         if method == AUTO:
             model = WaveCluster(domain=common["domain"], epsilon=epsilon, random_state=draw).fit(X)
         else:
-            model = _fit(X, common, method, epsilon, draw, None)
+            model = _fit(X, common, method, epsilon, draw, as_printed=False)
         labels = model.predict(X)
         row: Row = {"draw": draw, "ari": ari(groups, labels)}
         rows.append(row | {"clusters": int(model.n_clusters_)})
     return rows
 
 
-def _plain(X: Floats, common: dict[str, Any], p: float) -> WaveCluster:
-    return WaveCluster(**{**common, "selector": Percentile(p)}, privacy=PLAIN).fit(X)
+def _as_reported(X: Floats, common: dict[str, Any], p: float) -> WaveCluster:
+    """Return plain WaveCluster as the report describes it, at a percentile."""
+    return WaveCluster(**{**common, "selector": Percentile(p, strict=True)}, privacy=PLAIN).fit(X)
 
 
 def _finite(value: float) -> float | None:
@@ -202,16 +233,16 @@ def pictures(data: str) -> list[Row]:
     box = box_of(X)
     n_cells = tuple(int(np.ceil(side / SIDE)) for side in box.high - box.low)
     common: dict[str, Any] = {"domain": box, "cells": n_cells, "level": 1, "min_cells": 1}
-    common["selector"] = Percentile(P)
+    common["selector"] = Percentile(P, strict=True)
     true = WaveCluster(**common, privacy=PLAIN).fit(X)
-    noisy = PlanarLaplace(EPSILON).release(X, Randomness(1).noise).values
+    noisy = noise_on_points(X, common, EPSILON, 1)
     rows: list[Row] = [
         {"picture": "input", "points": np.round(X, 3).tolist()},
         {"picture": "synthetic", "points": np.round(noisy, 3).tolist()},
         {"picture": "true", "figure": _stored(true)},
     ]
     for method in METHODS:
-        model = _fit(X, common, method, EPSILON, 1, None)
+        model = _fit(X, common, method, EPSILON, 1)
         off = _finite(cluster_dissimilarity(true.cell_labels_, model.cell_labels_))
         rows.append({"picture": method, "figure": _stored(model), "di2": off})
     return rows
