@@ -17,7 +17,7 @@ def test_a_part_is_run_and_the_second_run_does_nothing(tmp_path):
     assert first.exit_code == 0, first.output
     assert "5 ran now" in first.stdout
     page = tmp_path / "thesis" / "report.html"
-    assert "Noise shrinks" in page.read_text(encoding="utf-8")
+    assert "we notice the noise is shrinking" in page.read_text(encoding="utf-8")
     second = run(*words)
     assert "0 ran now" in second.stdout
     assert "Nothing" in second.stdout
