@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from shoal import evaluate
 from shoal.experiments._results import Results
 from shoal.experiments._tables import table_of
 from shoal.experiments._verdicts import not_run
@@ -88,10 +89,13 @@ def _radii(results: Results) -> Exhibit:
 
 
 def _noise_around_a_point() -> Exhibit:
-    draws = {}
+    draws, areas = {}, []
+    center = np.zeros((2_000, 2))
     for epsilon in (0.5, 1, 3):
-        noise = PlanarLaplace(epsilon).release(np.zeros((2_000, 2)), Randomness(7).noise)
-        draws[f"epsilon {epsilon:g}"] = noise.values
+        reports = PlanarLaplace(epsilon).release(center, Randomness(7).noise).values
+        draws[f"epsilon {epsilon:g}"] = reports
+        radius = evaluate.mean_displacement(center, reports)
+        areas.append([f"{epsilon:g}", "(0, 0)", f"{radius:.3f}", f"{2 / epsilon:.3f}"])
     figure = noise_map(
         draws,
         truth=(0, 0),
@@ -100,7 +104,11 @@ def _noise_around_a_point() -> Exhibit:
         finding="Reports scatter evenly in all directions.",
     )
     number = "Figures 3.1, 3.2, 3.4, 3.5, 3.7"
-    return Exhibit(number, "Noise drawn around a point", [figure, _noise_in_three_columns()])
+    columns = ["epsilon", "center", "radius of 2,000 reports", "expected, d/epsilon"]
+    note = "The radius is evaluate.mean_displacement of reports of one point."
+    area = table_of("Perturbation area (3.4), two columns", columns, areas, note)
+    figures = [figure, _noise_in_three_columns()]
+    return Exhibit(number, "Noise drawn around a point", figures, [area])
 
 
 def _noise_in_three_columns() -> Figure:
