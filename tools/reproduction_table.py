@@ -18,7 +18,7 @@ from pathlib import Path
 from shoal.experiments import document_named
 from shoal.experiments._results import Results
 from shoal.experiments.document import claim_rows
-from shoal.report.reproduction import VERDICTS
+from shoal.pages._reproduction import VERDICTS
 
 ROOT = Path(__file__).parents[1]
 RESULTS = ROOT / "bench" / "results" / "reproduce"

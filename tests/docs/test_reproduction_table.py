@@ -57,7 +57,7 @@ def test_at_most_one_figure_in_ten_of_the_authors_own_has_no_counterpart(tool):
 
 
 def test_every_claim_is_judged_by_one_of_four_verdicts(tool):
-    from shoal.report.reproduction import VERDICTS
+    from shoal.pages._reproduction import VERDICTS
 
     for name in tool.TITLES:
         verdicts = {c["verdict"] for c in tool.lines_of(tool.RESULTS / name / "claims.csv")}

@@ -22,7 +22,7 @@ from shoal.experiments._verdicts import (
 from shoal.experiments.leteo._conclusions import STATEMENTS as LETEO
 from shoal.experiments.nd_laplace._statements import STATEMENTS as THESIS
 from shoal.experiments.wavecluster._conclusions import STATEMENTS as WAVECLUSTER
-from shoal.report import Claim
+from shoal.pages import Claim
 
 ROOT = Path(__file__).parents[2]
 TABLES = ROOT / "bench" / "results" / "reproduce"

@@ -13,7 +13,6 @@ from shoal.experiments._tables import table_of
 from shoal.experiments._verdicts import Judge, Statement, audited, exact, lead_of
 from shoal.experiments.document import Document
 from shoal.pages import Claim, Exhibit, Reproduction
-from shoal.report import Claim, Exhibit, Reproduction
 
 
 @dataclass(frozen=True)
@@ -72,65 +71,65 @@ class Review:
 FIRST, SECOND = "Table 2.1", "Table 2.2"
 NO_CODE = "Neither code nor a full description is at hand; the idea is listed for completeness."
 METHODS = (
-    Method(FIRST, "Sun et al. 2022, PrivBV", "PrivBV: Distance-aware encoding for distributed...",
+    Review(FIRST, "Sun et al. 2022, PrivBV", "PrivBV: Distance-aware encoding for distributed...",
            "(epsilon, delta)-LDP", "epsilon for each bit; two vectors differ in many",
            "LocalGrid, one report a record", twin="epsilon a bit claimed for a vector"),
-    Method(FIRST, "Huang et al. 2021", "Private distributed K-means clustering on inter...", "LDP",
+    Review(FIRST, "Huang et al. 2021", "Private distributed K-means clustering on inter...", "LDP",
            "each round is a release: rounds add up", "LocalClusterer, one report, all rounds free",
            twin="rounds not counted"),
-    Method(FIRST, "Stemmer 2021", "Locally Private k-Means Clustering", "LDP",
+    Review(FIRST, "Stemmer 2021", "Locally Private k-Means Clustering", "LDP",
            "(epsilon, delta), for tables far larger than here", "LocalClusterer",
            why="Its constants need millions of people; only its promise can be read."),
-    Method(FIRST, "Yuan et al. 2021, LDPK and ELDPK",
+    Review(FIRST, "Yuan et al. 2021, LDPK and ELDPK",
            "Privacy-preserving mechanism for mixed data clu...", "LDP",
            "a vector of clusters that keeps its bits costs epsilon for each round",
            "LocalPrototypes, one report over four rounds", twin="a bit that is never cleared"),
-    Method(FIRST, "Bozdemir et al. 2021, ppDBSCAN", "Privacy-preserving Density-based Clustering",
+    Review(FIRST, "Bozdemir et al. 2021, ppDBSCAN", "Privacy-preserving Density-based Clustering",
            "DP", "secure computation: nobody sees inputs, and the exact result leaves",
            "WaveCluster for groups of any shape",
            fault="an exact result of the rows is private for no epsilon"),
-    Method(FIRST, "Cai et al. 2020, DP-AP", "DP-AP: Differential Privacy-Preserving Affinity...",
+    Review(FIRST, "Cai et al. 2020, DP-AP", "DP-AP: Differential Privacy-Preserving Affinity...",
            "DP", "exemplars are rows, published as they are",
            "PrivateKMeans, or affinity propagation on a synopsis", twin="exemplars that are rows"),
-    Method(FIRST, "Xia et al. 2020, LDPKmeans",
+    Review(FIRST, "Xia et al. 2020, LDPKmeans",
            "Distributed K-Means clustering guaranteeing loc...", "LDP",
            "the slot of a string shows whether its owner changed cluster",
            "LocalClusterer, one report", twin="a string that hops between slots"),
-    Method(FIRST, "Sun et al. 2019, distance-aware bit vectors",
+    Review(FIRST, "Sun et al. 2019, distance-aware bit vectors",
            "Distributed Clustering in the Anonymized Space...", "LDP",
            "epsilon for each bit, claimed for the vector", "LocalGrid, one report a record",
            twin="epsilon a bit claimed for a vector"),
-    Method(FIRST, "Nissim, Stemmer 2018, LDP-GoodCenter",
+    Review(FIRST, "Nissim, Stemmer 2018, LDP-GoodCenter",
            "Clustering algorithms for the centralized and l...", "(epsilon, delta)-LDP",
            "as claimed, by its proof", "LocalClusterer", why=NO_CODE),
-    Method(FIRST, "Kaplan, Stemmer 2018, LSH procedure (the table cites Nissim and Stemmer)",
+    Review(FIRST, "Kaplan, Stemmer 2018, LSH procedure (the table cites Nissim and Stemmer)",
            "Differentially private K-means with constant mu...", "-, nothing is stated",
            "(epsilon, delta)-DP by its proof, which the table does not say", "PrivateKMeans",
            why="The table states no guarantee for it."),
-    Method(FIRST, "Su et al. 2015, EUGkM and DPLloyd", "Differentially Private k-Means Clustering",
+    Review(FIRST, "Su et al. 2015, EUGkM and DPLloyd", "Differentially Private k-Means Clustering",
            "DP", "epsilon-DP with noise on every cell and every cluster, the empty ones too",
            "UniformGrid, PrivateKMeans(method='lloyd')",
            proof="cluster/kmeans/published.proof.md"),
-    Method(FIRST, "Nissim et al. 2007, smooth sensitivity",
+    Review(FIRST, "Nissim et al. 2007, smooth sensitivity",
            "Smooth sensitivity and sampling in private data...", "(epsilon, delta)-LDP",
            "central, not local: a holder of all rows adds the noise", "none",
            fault="a slip of the table: a trusted holder of all rows is not the local model"),
-    Method(SECOND, "Wang et al. 2019, Piecewise",
+    Review(SECOND, "Wang et al. 2019, Piecewise",
            "Collecting and Analyzing Multidimensional Data ...", "LDP",
            "epsilon-LDP for the whole record", "Piecewise", case="piecewise d=2",
            proof="mechanisms/local/bounded/piecewise.proof.md"),
-    Method(SECOND, "Duchi et al. 2017, minimax, one column",
+    Review(SECOND, "Duchi et al. 2017, minimax, one column",
            "Minimax optimal procedures for locally private ...", "LDP",
            "epsilon-LDP in one column, as the table has it; its printed form for an even number of "
            "columns loses more", "Duchi, ties in one half",
            proof="mechanisms/local/bounded/duchi.proof.md"),
-    Method(SECOND, "Nguyen et al. 2016, Harmony",
+    Review(SECOND, "Nguyen et al. 2016, Harmony",
            "Collecting and analyzing data from smart device...", "epsilon-LDP", "epsilon-LDP",
            "Harmony", case="harmony d=2", proof="mechanisms/local/bounded/harmony.proof.md"),
-    Method(SECOND, "Geng et al. 2015, staircase",
+    Review(SECOND, "Geng et al. 2015, staircase",
            "The staircase mechanism in differential privacy", "DP", "epsilon for a whole domain",
            "Staircase", case="staircase", proof="mechanisms/local/bounded/staircase.proof.md"),
-    Method(SECOND, "Geng, Viswanath 2013 (the text has Soria-Comas and Domingo-Ferrer)",
+    Review(SECOND, "Geng, Viswanath 2013 (the text has Soria-Comas and Domingo-Ferrer)",
            "Optimal data-independent noise for differential...", "epsilon-DP",
            "as claimed; optimal noise on the line", "Geometric, Staircase", why=NO_CODE),
 )  # fmt: skip
@@ -190,7 +189,7 @@ def conclude(results: Results, quick: bool) -> Reproduction:
     )
 
 
-def _claim(method: Method, results: Results, judge: Judge) -> Claim:
+def _claim(method: Review, results: Results, judge: Judge) -> Claim:
     effects = [exact("our form", 0.0)] if method.proof else []
     effects += [audited(method.fault, 0.0, math.inf)] if method.fault else []
     ours = method.fault
@@ -204,7 +203,7 @@ def _claim(method: Method, results: Results, judge: Judge) -> Claim:
 
 
 def _exhibits(claims: list[Claim]) -> Iterator[Exhibit]:
-    columns = ["Method", "Preserving, in the table", "As described", "Our form", "Verdict"]
+    columns = ["Review", "Preserving, in the table", "As described", "Our form", "Verdict"]
     verdicts = dict(zip(METHODS, (claim.verdict for claim in claims), strict=True))
     for number in (FIRST, SECOND):
         rows = [

@@ -12,13 +12,13 @@ from dataclasses import dataclass
 from scipy.stats import norm
 
 from shoal.experiments._results import Mean
-from shoal.report import Claim
-from shoal.report.reproduction import (
+from shoal.pages import (
     CANNOT_TELL,
     DOES_NOT_HOLD,
     HOLDS,
     HOLDS_IN_PART,
     NOT_JUDGED,
+    Claim,
 )
 
 NO_QUICK_VERDICT = "The quick form has too few draws for a verdict."

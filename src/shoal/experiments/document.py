@@ -14,8 +14,7 @@ from shoal.experiments._runner import Progress, run_cells
 from shoal.files import atomic_file
 
 if TYPE_CHECKING:
-    from shoal.pages import Reproduction
-    from shoal.report import Claim, Reproduction
+    from shoal.pages import Claim, Reproduction
 
 
 PAGE = "report.html"

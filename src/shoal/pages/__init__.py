@@ -39,9 +39,12 @@ if TYPE_CHECKING:
     from shoal.pages._render import render, texts, write
     from shoal.pages._report import report
     from shoal.pages._reproduction import (
-        CANNOT_TEST,
+        CANNOT_TELL,
         DOES_NOT_HOLD,
         HOLDS,
+        HOLDS_IN_PART,
+        NOT_JUDGED,
+        VERDICTS,
         Claim,
         Exhibit,
         Reproduction,
@@ -51,9 +54,12 @@ if TYPE_CHECKING:
     from shoal.pages.reports import sidecar
 
 _MODULE_OF = {
-    "CANNOT_TEST": "_reproduction",
+    "CANNOT_TELL": "_reproduction",
     "DOES_NOT_HOLD": "_reproduction",
     "HOLDS": "_reproduction",
+    "HOLDS_IN_PART": "_reproduction",
+    "NOT_JUDGED": "_reproduction",
+    "VERDICTS": "_reproduction",
     "Claim": "_reproduction",
     "Detail": "_verdicts",
     "Exhibit": "_reproduction",
@@ -70,9 +76,12 @@ _MODULE_OF = {
 }
 
 __all__ = [
-    "CANNOT_TEST",
+    "CANNOT_TELL",
     "DOES_NOT_HOLD",
     "HOLDS",
+    "HOLDS_IN_PART",
+    "NOT_JUDGED",
+    "VERDICTS",
     "Claim",
     "Detail",
     "Exhibit",

@@ -35,8 +35,6 @@ def test_noise_that_grows_with_dimension_refutes_the_thesis():
 def test_every_link_of_a_claim_leads_to_a_figure_of_the_page():
     done = conclude(Results([]), True)
     anchors = {exhibit.anchor for exhibit in done.exhibits}
-    from shoal.report.reproduction import anchor_of
-
     from shoal.experiments.nd_laplace._chapter_six import PLACES
     from shoal.pages._reproduction import anchor_of
 

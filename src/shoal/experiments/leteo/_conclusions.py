@@ -27,7 +27,6 @@ from shoal.experiments.leteo._printed_gains import (
 )
 from shoal.figures import budget_curve, count_curve, figure_of
 from shoal.pages import Claim, Exhibit, Reproduction
-from shoal.report import Claim, Exhibit, Reproduction
 
 TABLES, GAINS, TIMES, ALPHA, CELLS, COMPARED, SPARK = (
     "Section 3.3", "Equations 3.1 to 3.5", "Run time", "Section 4.2, alpha",

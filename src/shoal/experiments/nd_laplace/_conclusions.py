@@ -29,7 +29,6 @@ from shoal.experiments.nd_laplace._hypotheses import hypotheses
 from shoal.experiments.nd_laplace._later_exhibits import FAMILIES
 from shoal.experiments.nd_laplace._plan import DRAFT
 from shoal.pages import Claim, Reproduction
-from shoal.report import Claim, Reproduction
 
 NEAR_RADIUS = 0.1
 NEAR_RATE = 0.1
@@ -86,7 +85,7 @@ def _claims(results: Results, judge: Judge) -> Iterator[Claim]:
                       reason="The row is not read again.")  # fmt: skip
     yield audited_claim(
         results, judge, said.STILL_PRESERVED,
-        ("grid from the rows, inner user", "remap around the true row, inner user"),
+        ("grid from the rows, inner person", "remap around the true row, inner person"),
         "They read the true rows: the first the grid's ends, the second the density around a row.",
     )  # fmt: skip
     yield _kd_tree(judge)

@@ -7,9 +7,9 @@ from shoal.experiments._verdicts import Effect, Judge, audited, clear_errors, ex
 from shoal.experiments.nd_laplace import _statements as said
 from shoal.experiments.nd_laplace._advantage import best_advantage
 from shoal.experiments.nd_laplace._chapter_six import mean_of_games
-from shoal.report import Claim
+from shoal.pages import Claim
 
-REMAP = "remap around the true row, inner user"
+REMAP = "remap around the true row, inner person"
 
 
 def hypotheses(results: Results, judge: Judge) -> Iterator[Claim]:

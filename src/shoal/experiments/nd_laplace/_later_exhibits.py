@@ -17,7 +17,6 @@ from shoal.experiments.nd_laplace._chapter_six import (
 from shoal.experiments.nd_laplace._plan import DRAFT
 from shoal.figures import Figure, budget_curve, count_curve, score_curve
 from shoal.pages import Exhibit
-from shoal.report import Exhibit
 
 DIMENSIONS, SHAPES, NODES = "Section 6.4", "Hypothesis 3", "Section 3.3.3, cells of the grid"
 ADVANTAGE = "Hypothesis 1, exactly"

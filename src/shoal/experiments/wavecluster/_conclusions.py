@@ -36,7 +36,6 @@ from shoal.experiments.wavecluster._parts import (
 )
 from shoal.mechanisms import PlanarLaplace
 from shoal.pages import Claim, Reproduction
-from shoal.report import Claim, Reproduction
 
 ROUND = ("s1", "birch1")  # sets whose groups are round, which any clusterer finds
 SUFFICIENT = (EPSILON, 4.0)  # the report's own budget, and a larger one
