@@ -21,7 +21,7 @@ from shoal.experiments._verdicts import (
     measured,
     near,
 )
-from shoal.experiments.nd_laplace import _statements as said
+from shoal.experiments.nd_laplace import _statements as thesis
 from shoal.experiments.nd_laplace._chapter_six import RATES, advantage_of
 from shoal.experiments.nd_laplace._data import HEART_COLUMNS
 from shoal.experiments.nd_laplace._exhibits import exhibits
@@ -59,7 +59,7 @@ def _setting(quick: bool) -> list[str]:
         "labels of reports with those of the rows. Every draw has its own noise.",
         "The text of the thesis gives no numbers beside figures 6.20, 6.21 and 6.23, and k = 4 for "
         "seeds alone. The curves compared here, and k = 2, 5 and 2 for seeds in two, three and "
-        f"seven columns, are of {said.RESULT_FILES}. The file for four columns and more lost its "
+        f"seven columns, are of {thesis.RESULT_FILES}. The file for four columns and more lost its "
         "decimal points.",
         "Bounds are the range of each public table and stand in for public ones. Grid remaps have "
         "12 nodes an axis. A learnt prior that would be too fine is replaced by a public grid of "
@@ -81,10 +81,10 @@ def _claims(results: Results, judge: Judge) -> Iterator[Claim]:
     yield from _definitions(judge)
     yield _noise_shrinks(results, judge)
     yield _more_columns(results, judge)
-    yield judge.claim(said.ANY_REMAP, [exact("a remap of reports", 0.0)],
+    yield judge.claim(thesis.ANY_REMAP, [exact("a remap of reports", 0.0)],
                       reason="The row is not read again.")  # fmt: skip
     yield audited_claim(
-        results, judge, said.STILL_PRESERVED,
+        results, judge, thesis.STILL_PRESERVED,
         ("grid from the rows, inner person", "remap around the true row, inner person"),
         "They read the true rows: the first the grid's ends, the second the density around a row.",
     )  # fmt: skip
@@ -94,16 +94,16 @@ def _claims(results: Results, judge: Judge) -> Iterator[Claim]:
     yield from _attacks(judge)
     yield from _settings(results, judge)
     yield _too_slow(results, judge)
-    yield _same_order(results, judge, said.SAME_INDEX, "silhouette", "chi")
-    yield _same_order(results, judge, said.SAME_INFORMATION, "ami", "ari")
-    yield from (_printed_curve(results, judge, key) for key in said.PRINTED_CURVES)
-    yield from (_rates(results, judge, *key) for key in said.RATES)
+    yield _same_order(results, judge, thesis.SAME_INDEX, "silhouette", "chi")
+    yield _same_order(results, judge, thesis.SAME_INFORMATION, "ami", "ari")
+    yield from (_printed_curve(results, judge, key) for key in thesis.PRINTED_CURVES)
+    yield from (_rates(results, judge, *key) for key in thesis.RATES)
     yield from hypotheses(results, judge)
     yield audited_claim(
-        results, judge, said.REDRAWN, ("resample until inside, distance 1",),
+        results, judge, thesis.REDRAWN, ("resample until inside, distance 1",),
         "Redrawing costs as much again as the noise: 2 epsilon, 1.69 at this pair exactly.",
     )  # fmt: skip
-    yield judge.claim(said.HALF_SIGMA, [audited("rows that are all equal", 1.0, math.inf)],
+    yield judge.claim(thesis.HALF_SIGMA, [audited("rows that are all equal", 1.0, math.inf)],
                       "no noise at all if the rows are equal",
                       "The deviation is read off the rows, so that the noise tells it: of equal "
                       "rows r is 0 and epsilon has no end. A public radius for each column: "
@@ -111,13 +111,13 @@ def _claims(results: Results, judge: Judge) -> Iterator[Claim]:
 
 
 def _definitions(judge: Judge) -> Iterator[Claim]:
-    yield judge.claim(said.DELTA, [exact("a count, whose sensitivity is 1", -1.0)],
+    yield judge.claim(thesis.DELTA, [exact("a count, whose sensitivity is 1", -1.0)],
                       "a probability",
                       "With delta = 1, the sensitivity of a count, every release would be private. "
                       "Two sentences on the thesis has it right: the probability of leaking."
                       )  # fmt: skip
     yield judge.claim(
-        said.LOCAL_SENSITIVITY, [audited("the median of 0, 0, 0 or of 0, 0, 1", 1.0, math.inf)],
+        thesis.LOCAL_SENSITIVITY, [audited("the median of 0, 0, 0 or of 0, 0, 1", 1.0, math.inf)],
         "no bound",
         "The median of 0, 0, 0 has local sensitivity 0 and is published without noise, that of "
         "0, 0, 1 has 1. So the noise itself tells them apart; smooth sensitivity, which the thesis "
@@ -126,17 +126,17 @@ def _definitions(judge: Judge) -> Iterator[Claim]:
     labels = [0, 0, 1, 1], [0, 1, 0, 1]
     least = evaluate.ari(*labels)
     yield judge.claim(
-        said.RAND_RANGE, [exact("Rand index", 0.0), exact("adjusted Rand index", least)],
+        thesis.RAND_RANGE, [exact("Rand index", 0.0), exact("adjusted Rand index", least)],
         f"ARI {least:.2f} for two crossed halves",
         "Adjusted for chance it is 0 on average for random labels, and below for worse ones.",
     )  # fmt: skip
     budgets = (0.25, 0.5, 1.0, 1.5, 2.0)
     gains = [exact(f"epsilon {e:g}", 8 / e**2 - ((math.exp(e) + 1) / math.expm1(e)) ** 2)
              for e in budgets]  # fmt: skip
-    yield judge.claim(said.DUCHI, gains, "up to epsilon 2.32",
+    yield judge.claim(thesis.DUCHI, gains, "up to epsilon 2.32",
                       "8/epsilon^2 for Laplace noise, ((e^epsilon + 1)/(e^epsilon - 1))^2 at most "
                       "for Duchi et al.")  # fmt: skip
-    yield judge.claim(said.PIECEWISE, [exact("a record", 0.0)],
+    yield judge.claim(thesis.PIECEWISE, [exact("a record", 0.0)],
                       reason="Epsilon on every column instead, which no document says, loses d "
                       "epsilon.")  # fmt: skip
 
@@ -149,7 +149,7 @@ def _noise_shrinks(results: Results, judge: Judge) -> Claim:
         for a, b in pairwise(line)
     }
     reason = "The length of the noise is Gamma(d, 1/epsilon), whose mean is d/epsilon."
-    return judge.claim(said.SHRINKS, measured(falls), ours, reason if falls else "")
+    return judge.claim(thesis.SHRINKS, measured(falls), ours, reason if falls else "")
 
 
 def _more_columns(results: Results, judge: Judge) -> Claim:
@@ -165,7 +165,7 @@ def _more_columns(results: Results, judge: Judge) -> Claim:
     above = sum(gap.mean > 0 for gap in gaps.values())
     ours = f"higher in {above} of {len(gaps)} settings" if gaps else ""
     reason = "Heart and made-up tables too; seeds have k = 2 in both." if gaps else ""
-    return judge.claim(said.MORE_COLUMNS, measured(gaps), ours, reason)
+    return judge.claim(thesis.MORE_COLUMNS, measured(gaps), ours, reason)
 
 
 def audited_claim(
@@ -182,7 +182,7 @@ def audited_claim(
 def _kd_tree(judge: Judge) -> Claim:
     few, many = (float(gammaln(n + 1) / math.log(2) / n) for n in (1e3, 1e6))
     return judge.claim(
-        said.KD_TREE, [exact("one column", few - many)], "O(kn log n)",
+        thesis.KD_TREE, [exact("one column", few - many)], "O(kn log n)",
         f"In one column the tree is a sorted list, which takes {few:.1f} comparisons a row for a "
         f"thousand rows and {many:.1f} for a million.",
     )  # fmt: skip
@@ -198,7 +198,7 @@ def _more_cells(results: Results, judge: Judge) -> Claim:
             if few and many:
                 gaps[f"{data} at {epsilon:g}"] = many - few
     ours = "; ".join(f"{setting}: {gap}" for setting, gap in gaps.items())
-    return judge.claim(said.MORE_CELLS, measured(gaps), ours)
+    return judge.claim(thesis.MORE_CELLS, measured(gaps), ours)
 
 
 def _shape_restored(results: Results, judge: Judge) -> Claim:
@@ -206,20 +206,20 @@ def _shape_restored(results: Results, judge: Judge) -> Claim:
     equal = {"data": "heart-3d", "epsilon": 0.1}
     grid, optimal = (results.mean("utility", "ami", mechanism=name, **equal) for name in names)
     if grid is None or optimal is None:
-        return judge.claim(said.SHAPE_LOST, [])
+        return judge.claim(thesis.SHAPE_LOST, [])
     half = Mean(0.5, 0.0, 1)
     effects = measured({"lost after the grid": half - grid, "restored": optimal - half})
     ours = f"AMI {grid} after the grid, {optimal} after the optimal remap"
-    return judge.claim(said.SHAPE_LOST, effects, ours, "It reads the true rows to do so.")
+    return judge.claim(thesis.SHAPE_LOST, effects, ours, "It reads the true rows to do so.")
 
 
 def _attacks(judge: Judge) -> Iterator[Claim]:
-    yield judge.claim(said.SUPERVISED, [exact("as many centres as rows", -1.0)],
+    yield judge.claim(thesis.SUPERVISED, [exact("as many centres as rows", -1.0)],
                       "an advantage of 1 against centres",
                       "k-means has no labels; with as many centres as rows a member lies on a "
                       "centre and nobody else does. Private centres are attacked the same way: "
                       "shoal.audit.lira.")  # fmt: skip
-    yield judge.claim(said.FALSE_POSITIVES, [exact("whoever calls everybody a member", -1.0)],
+    yield judge.claim(thesis.FALSE_POSITIVES, [exact("whoever calls everybody a member", -1.0)],
                       "the true negative rate",
                       "Who calls everybody a member has a false positive rate of 1 and recognises "
                       "no non-member. TPR - TNR is no advantage.")  # fmt: skip
@@ -229,11 +229,11 @@ def _settings(results: Results, judge: Judge) -> Iterator[Claim]:
     rows = results.rows("settings")
     seeds = [row for row in rows if row["data"].startswith("seeds")]
     rule = "Our rule: where log inertia over log k lies farthest below its chord, k from 2 to 10."
-    for statement, chosen in ((said.ELBOW, seeds), (said.FIRST_ELBOW, _of(rows, DRAFT))):
+    for statement, chosen in ((thesis.ELBOW, seeds), (thesis.FIRST_ELBOW, _of(rows, DRAFT))):
         ours = "; ".join(f"{row['data']}: {row['elbow_k']:g} (silhouette {row['silhouette_k']:g})"
                          for row in chosen)  # fmt: skip
         effects = [exact(row["data"], 0.5 - abs(row["elbow_k"] - 4)) for row in chosen]
-        note = " Figure 31 itself is of dataset 1." if statement is said.ELBOW else ""
+        note = " Figure 31 itself is of dataset 1." if statement is thesis.ELBOW else ""
         yield judge.claim(statement, effects, ours, rule + note if chosen else "")
     effects, shown = [], []
     for row in _of(rows, DRAFT):
@@ -242,7 +242,7 @@ def _settings(results: Results, judge: Judge) -> Iterator[Claim]:
                 effects.append(exact(units, NEAR_RADIUS - abs(row[name] - 0.9)))
                 shown.append(f"{units}: {row[name]:.2f}")
     note = "Our rows are drawn with our own seed, and the bend is chosen by rule, not by eye."
-    yield judge.claim(said.FIRST_RADIUS, effects, "; ".join(shown), note if effects else "")
+    yield judge.claim(thesis.FIRST_RADIUS, effects, "; ".join(shown), note if effects else "")
 
 
 def _of(rows: Sequence[Mapping[str, Any]], data: str) -> list[Mapping[str, Any]]:
@@ -252,7 +252,7 @@ def _of(rows: Sequence[Mapping[str, Any]], data: str) -> list[Mapping[str, Any]]
 def _too_slow(results: Results, judge: Judge) -> Claim:
     rows = [row for row in results.rows("settings") if row["data"].startswith("heart")]
     ours = "; ".join(f"{row['data']}: {row['ap_seconds']:.1f} CPU s a fit" for row in rows)
-    return judge.claim(said.TOO_SLOW, [], ours)
+    return judge.claim(thesis.TOO_SLOW, [], ours)
 
 
 def _same_order(
@@ -280,20 +280,20 @@ def _rank_effect(data: str, rank: float, n: int, limit: float) -> Effect:
     """Return how far a rank correlation is above what counts as similar, by Fisher's interval."""
     middle, half = math.atanh(min(rank, 1 - 1e-12)), limit / math.sqrt(n - 3)
     low, high = math.tanh(middle - half), math.tanh(middle + half)
-    return Effect(data, rank - said.SIMILAR, low - said.SIMILAR, high - said.SIMILAR)
+    return Effect(data, rank - thesis.SIMILAR, low - thesis.SIMILAR, high - thesis.SIMILAR)
 
 
 def _printed_curve(results: Results, judge: Judge, key: tuple[str, str]) -> Claim:
     data, mechanism = key
-    aims = {f"epsilon {epsilon:g}": ami for epsilon, ami in said.CURVES[key].items()}
+    aims = {f"epsilon {epsilon:g}": ami for epsilon, ami in thesis.CURVES[key].items()}
     means = {}
-    for epsilon in said.CURVES[key]:
+    for epsilon in thesis.CURVES[key]:
         mean = results.mean("utility", "ami", data=data, mechanism=mechanism, epsilon=epsilon)
         if mean is not None:
             means[f"epsilon {epsilon:g}"] = mean
     ours = "; ".join(f"{mean} at {name}" for name, mean in means.items())
     reason = _why_not(results, data, mechanism) if means else ""
-    return judge.claim(said.PRINTED_CURVES[key], near(means, aims, said.NEAR), ours, reason)
+    return judge.claim(thesis.PRINTED_CURVES[key], near(means, aims, thesis.NEAR), ours, reason)
 
 
 def _why_not(results: Results, data: str, mechanism: str) -> str:
@@ -319,7 +319,7 @@ def _rates(results: Results, judge: Judge, table: str, query: str) -> Claim:
             name = f"{mechanism} {epsilon:g}"
             means[name], aims[name], swapped[name] = mean, tpr - fpr, tpr + fpr - 1
     if not means:
-        return judge.claim(said.RATES[table, query], [])
+        return judge.claim(thesis.RATES[table, query], [])
     ours = (
         f"TPR - FPR {_range([mean.mean for mean in means.values()])}; printed "
         f"{_range(list(aims.values()))}"
@@ -330,7 +330,7 @@ def _rates(results: Results, judge: Judge, table: str, query: str) -> Claim:
         f"printed advantage is TPR + TNR - 1, {_range(list(swapped.values()))}, and ours is within "
         f"{NEAR_RATE:g} of it in {close} of {len(means)}."
     )
-    return judge.claim(said.RATES[table, query], near(means, aims, NEAR_RATE), ours, reason)
+    return judge.claim(thesis.RATES[table, query], near(means, aims, NEAR_RATE), ours, reason)
 
 
 def _range(values: Sequence[float]) -> str:

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from shoal.experiments._results import Mean, Results, mean_of
 from shoal.experiments._verdicts import Effect, Judge, audited, clear_errors, exact, measured
-from shoal.experiments.nd_laplace import _statements as said
+from shoal.experiments.nd_laplace import _statements as thesis
 from shoal.experiments.nd_laplace._advantage import best_advantage
 from shoal.experiments.nd_laplace._chapter_six import mean_of_games
 from shoal.pages import Claim
@@ -37,7 +37,7 @@ def _exact_leakage(judge: Judge) -> Claim:
         "report lies, so its advantage is the chance that one coordinate of the noise is shorter "
         "than half the distance."
     )
-    return judge.claim(said.H1_EXACT, effects, ours, reason)
+    return judge.claim(thesis.H1_EXACT, effects, ours, reason)
 
 
 def _leakage_in_games(results: Results, judge: Judge) -> Claim:
@@ -45,7 +45,7 @@ def _leakage_in_games(results: Results, judge: Judge) -> Claim:
     means = list(by_table.values())
     gaps = {"five columns less two": means[-1] - means[0]} if len(means) > 1 else {}
     ours = "; ".join(f"{name}: {mean}" for name, mean in by_table.items())
-    return judge.claim(said.H1_GAME, measured(gaps), ours)
+    return judge.claim(thesis.H1_GAME, measured(gaps), ours)
 
 
 def _gaps(results: Results, first: str, second: str) -> dict[str, Mean]:
@@ -63,7 +63,7 @@ def _utility_of_remap(results: Results, judge: Judge) -> Claim:
     reason = "It helps where it looks at the true rows, and that is what it leaks."
     if free is not None:
         reason += f" The free form 'bayes': AMI {free.mean:+.2f} on average of {free.n} settings."
-    return judge.claim(said.H2_UTILITY, measured(gaps), ours, reason if gaps else "")
+    return judge.claim(thesis.H2_UTILITY, measured(gaps), ours, reason if gaps else "")
 
 
 def _privacy_of_remap(results: Results, judge: Judge) -> Claim:
@@ -71,7 +71,7 @@ def _privacy_of_remap(results: Results, judge: Judge) -> Claim:
     effects = [audited("algorithm 5", row["claim"], row["bound"]) for row in rows]
     ours = "".join(f"loses at least {row['bound']:.2f} of {row['claim']:g}" for row in rows)
     reason = "The ball and the weights lie around the true row." if rows else ""
-    return judge.claim(said.H2_PRIVACY, effects, ours, reason)
+    return judge.claim(thesis.H2_PRIVACY, effects, ours, reason)
 
 
 def _shape_changes_utility(results: Results, judge: Judge) -> Claim:
@@ -83,14 +83,14 @@ def _shape_changes_utility(results: Results, judge: Judge) -> Claim:
     known = {data: mean for data, mean in means.items() if mean is not None}
     ours = "; ".join(f"{data} {mean}" for data, mean in known.items())
     reason = f"AMI at epsilon {epsilon:g}, k = 4." if known else ""
-    return judge.claim(said.H3_UTILITY, _ends_differ(known), ours, reason)
+    return judge.claim(thesis.H3_UTILITY, _ends_differ(known), ours, reason)
 
 
 def _shape_changes_leakage(results: Results, judge: Judge) -> Claim:
     means = _advantages(results, "shape games")
     ours = "; ".join(f"{data}: {mean}" for data, mean in means.items())
     reason = "TPR - FPR through Laplace noise, over all budgets." if means else ""
-    return judge.claim(said.H3_LEAKAGE, _ends_differ(means), ours, reason)
+    return judge.claim(thesis.H3_LEAKAGE, _ends_differ(means), ours, reason)
 
 
 def _ends_differ(means: dict[str, Mean]) -> list[Effect]:

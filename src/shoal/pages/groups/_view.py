@@ -344,8 +344,8 @@ class GroupsView(ABC):
     def columns_left_out(self, most: int) -> str:
         """Return the end of a table's note, if it has no place for all columns."""
         more = len(self.columns) - most
-        said = f" {quantity(more, 'more column is', 'more columns are')} in centers.csv."
-        return said if more > 0 else ""
+        note = f" {quantity(more, 'more column is', 'more columns are')} in centers.csv."
+        return note if more > 0 else ""
 
 
 @dataclass(frozen=True, eq=False)
