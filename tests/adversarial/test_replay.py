@@ -15,7 +15,7 @@ from shoal.audit import replay
 from shoal.audit.loss._families import families, replay_family
 from shoal.audit.loss._mixed_twins import SCHEMA
 from shoal.cluster import PrivateKMeans, PrivateKPrototypes, WaveCluster
-from shoal.domain import Box
+from shoal.domain import Box, ZoomedGrid
 from shoal.estimator import person_and_limit
 from shoal.synopsis import AdaptiveGrid, PrivTree, UniformGrid
 
@@ -50,6 +50,42 @@ def test_some_pairs_lose_no_more_than_is_claimed(name):
 @pytest.mark.parametrize("name", MORE)
 def test_other_paths_lose_no_more_than_is_claimed(name):
     check(replay_family(MORE[name], 9 if "Wave" in name else 2, random_state=1))
+
+
+FAR = {
+    "in the view": 0.401,
+    "on its border": None,
+    "beyond it": 0.55,
+    "between two shells": 0.0,
+    "on a face of the box": 1.0,
+    "at a corner": -1.0,
+}
+
+
+@pytest.mark.parametrize("d", [1, 2, 3, 5])
+@pytest.mark.parametrize("where", FAR)
+def test_a_row_beyond_a_small_view_loses_no_more_than_is_claimed(d, where, monkeypatch):
+    """Most rows in a hundredth of the box: cells are fine about them, and wide elsewhere."""
+    zooms = []
+    counted = ZoomedGrid.locate
+
+    def recorded(self, X):
+        zooms.append(self)
+        return counted(self, X)
+
+    monkeypatch.setattr(ZoomedGrid, "locate", recorded)
+    box = Box.of([f"x{i}" for i in range(d)], [-1.0] * d, [1.0] * d)
+    table = 0.4 + 0.01 * np.random.default_rng(d).uniform(-1, 1, (3_000, d))
+    model = PrivateKMeans(3, epsilon=1, domain=box, n_public=3_000)
+    place = FAR[where]
+    if place is None:
+        replay(model, table, table, random_state=3)
+        place = zooms[0].view.place(np.ones((1, d)))[0]
+    row = np.where(np.arange(d) < max(1, d // 2), place, 0.4)
+    seen = replay(model, table, np.vstack([table, row]), random_state=3)
+    assert seen.verdict == "consistent", str(seen)
+    assert seen.worst <= 1 + 1e-9
+    assert any(zoom.shells for zoom in zooms)
 
 
 @pytest.mark.slow

@@ -107,6 +107,20 @@ def test_many_columns_are_located_and_clustered_the_same(frame_of):
     np.testing.assert_array_equal(there.cluster_centers_, here.cluster_centers_)
 
 
+def test_rows_beyond_a_small_view_are_counted_the_same(frame_of):
+    box = Box.of(["a", "b", "c"], [-1.0] * 3, [1.0] * 3)
+    X = 0.4 + 0.01 * rng.standard_normal((4_000, 3))
+    X[:200] = [-0.9, 0.8, 0.1]
+    table = pa.table({name: X[:, i] for i, name in enumerate(box.names)})
+
+    def make(**extra):
+        return PrivateKMeans(3, epsilon=2, domain=box, **extra)
+
+    here, there = fitted(make, table), fitted(make, frame_of(table, 3).persist())
+    np.testing.assert_array_equal(there.cluster_centers_, here.cluster_centers_)
+    assert there.n_rows_beyond_view_ == here.n_rows_beyond_view_ > 0
+
+
 @pytest.mark.parametrize(
     "synopsis", [UniformGrid, AdaptiveGrid, PrivTree], ids=lambda kind: kind.__name__
 )

@@ -10,6 +10,7 @@ The words of this package:
 - *partition*: disjoint cells that cover a box. A *grid* has equal cells.
 - *key*: the number of a cell. *Sparse* counts have the cells with rows alone.
 - *view*: a projection of rows onto a few axes, so that their cells can be counted.
+- *zoomed grid*: a grid of a view along the columns, and *shells* of wider cells about it.
 - *person*: the column that identifies people.
 - *geo*: a box of latitude and longitude, with distances in kilometres.
 """
@@ -20,6 +21,7 @@ from shoal.domain.box import Box
 from shoal.domain.categories import Categories
 from shoal.domain.grid import Grid, Partition, SparseCounts
 from shoal.domain.view import View, ViewedCells
+from shoal.domain.zoom import ZoomedGrid
 
 __all__ = [
     "Box",
@@ -32,4 +34,5 @@ __all__ = [
     "Taxonomy",
     "View",
     "ViewedCells",
+    "ZoomedGrid",
 ]

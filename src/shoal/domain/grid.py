@@ -99,6 +99,24 @@ class Grid:
             keys += cell_indices(self.steps(rows[:, axis], axis), cells)
         return keys
 
+    def locate(self, X: ArrayLike) -> tuple[Integers, list[Floats]]:
+        """Return the number of each row's cell, and how far into it the row lies, axis by axis.
+
+        Parameters
+        ----------
+        X
+            The rows.
+        """
+        rows = as_matrix(X, self.box.d)
+        keys, fractions = np.zeros(len(rows), dtype=np.int64), []
+        for axis, cells in enumerate(self.shape):
+            steps = self.steps(rows[:, axis], axis)
+            places = cell_indices(steps, cells)
+            keys *= cells
+            keys += places
+            fractions.append(np.subtract(steps, places, out=steps))
+        return keys, fractions
+
     def steps(self, column: Floats, axis: int) -> Floats:
         """Return each value's coordinate along an axis, in cells: 2.5 is the middle of the third.
 

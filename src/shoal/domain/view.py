@@ -78,6 +78,17 @@ class View:
         X
             The rows.
         """
+        coordinates = self.coordinates(X)
+        return np.clip(coordinates, -1, 1, out=coordinates).T
+
+    def coordinates(self, X: ArrayLike) -> Floats:
+        """Project rows of the domain, those outside the cube too; a line for each axis.
+
+        Parameters
+        ----------
+        X
+            The rows.
+        """
         box = self.domain
         # A line a column, each in one piece of memory, changed in place: rows are many.
         offset: Floats = np.subtract(box.clip(X).T, box.low[:, None], order="C")
@@ -89,7 +100,7 @@ class View:
         # below 2^6, as 2 sqrt(d) <= 2^5. So each is a float64 and exact.
         coordinates: Floats = self.axes.T @ offset
         coordinates /= self.width
-        return np.clip(coordinates, -1, 1, out=coordinates).T
+        return coordinates
 
     def embed(self, Y: ArrayLike) -> Floats:
         """Return the nearest point of the domain for each point of the view.
@@ -99,7 +110,17 @@ class View:
         Y
             Points of the view.
         """
-        inside = self.center + self.box.clip(Y) * self.width @ self.axes.T
+        return self.place(self.box.clip(Y))
+
+    def place(self, Y: ArrayLike) -> Floats:
+        """Return the nearest point of the domain for each point on the axes, beyond the cube too.
+
+        Parameters
+        ----------
+        Y
+            Points in the coordinates of the view.
+        """
+        inside = self.center + np.asarray(Y) * self.width @ self.axes.T
         return self.domain.unscale(np.clip(inside, -1, 1), -1, 1)
 
     def to_dict(self) -> dict[str, Any]:

@@ -9,9 +9,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from shoal.arrays import Floats, Integers
-from shoal.domain import Box, Grid, Schema
-from shoal.domain.box import as_matrix
-from shoal.domain.grid import MAX_CELLS, cell_indices
+from shoal.domain import Box, Grid, Schema, View, ZoomedGrid
+from shoal.domain.grid import MAX_CELLS
 from shoal.engine import Rows
 from shoal.errors import ConflictingSettings, InvalidDomain, InvalidSetting, TooLarge, setting
 from shoal.estimator import Spending
@@ -20,6 +19,10 @@ from shoal.privacy import LedgerOrPath, PureDP
 from shoal.randomness import Seed
 from shoal.synopsis._weights import Negative
 from shoal.synopsis.uniform_grid import MAX_CELLS_DENSE, CellsSetting, GridSynopsis
+
+# Noise scales in the count of a coarse cell beyond a view, below which it stays whole: its two
+# counts are then averaged, and noise alone seldom makes such an average large.
+_WHOLE = 8
 
 
 @dataclass(frozen=True, init=False, eq=False)
@@ -43,11 +46,11 @@ class SplitGrid:
     [[0.5], [1.0]]
     """
 
-    grid: Grid
+    grid: Grid | ZoomedGrid
     parts: Integers
     size: int
 
-    def __init__(self, grid: Grid, parts: ArrayLike) -> None:
+    def __init__(self, grid: Grid | ZoomedGrid, parts: ArrayLike) -> None:
         each = np.ascontiguousarray(parts, dtype=np.int64)
         if each.shape != (grid.size,) or each.min() < 1:
             raise InvalidDomain(
@@ -77,15 +80,7 @@ class SplitGrid:
 
     def keys(self, X: ArrayLike) -> Integers:
         """Return the number of each row's cell."""
-        rows = as_matrix(X, self.grid.box.d)
-        parents = np.zeros(len(rows), dtype=np.int64)
-        fractions = []  # how far into its coarse cell a row lies, axis by axis
-        for axis, cells in enumerate(self.grid.shape):
-            steps = self.grid.steps(rows[:, axis], axis)
-            places = cell_indices(steps, cells)
-            parents *= cells
-            parents += places
-            fractions.append(np.subtract(steps, places, out=steps))
+        parents, fractions = self.grid.locate(X)
         return self._starts[parents] + _index_inside(fractions, self.parts[parents])
 
     def bounds(self, keys: ArrayLike) -> tuple[Floats, Floats]:
@@ -195,6 +190,8 @@ class AdaptiveGrid(GridSynopsis):
     Qardaji, Yang, Li, Differentially private grids for geospatial data, ICDE 2013.
     """
 
+    _zoom: View | None = None
+
     def __init__(
         self,
         *,
@@ -268,10 +265,10 @@ class AdaptiveGrid(GridSynopsis):
         first, second = spending.share(share), spending.share(1 - share)
         # 2. Rows in each cell of a coarse grid, with noise; the rule: docs/decisions/synopses.md.
         rule = (self.n_rows_ * spending.epsilon / self.coarse_rows) ** (2 / (2 + d)) / 4
-        coarse = self._grid(spending.box, math.ceil(max(100 ** (1 / d), rule)))  # [P1]
+        coarse = self._coarse_cells(spending.box, math.ceil(max(100 ** (1 / d), rule)))  # [P1]
         coarse_counts = first.count(coarse, of="coarse cell counts")  # [P2]
         # 3. Cells with many rows are split, and the parts counted.
-        cells = SplitGrid(coarse, self._parts(coarse_counts, second.epsilon, d))  # [P3]
+        cells = SplitGrid(coarse, self._parts(coarse, coarse_counts, second.epsilon))  # [P3]
         variance = Geometric(second.budget).variance
         if self.sparse:
             fine = second.count_sparse(  # [P4]
@@ -295,13 +292,37 @@ class AdaptiveGrid(GridSynopsis):
             estimates=estimates,
             step=second.epsilon,
             inside=inside,
+            zoom=coarse if isinstance(coarse, ZoomedGrid) else None,
         )
 
-    def _parts(self, coarse_counts: Integers, epsilon: float, d: int) -> Integers:
+    def zoomed(self, view: View) -> Self:
+        """Return itself, to count a view along the columns in the usual cells and shells about it.
+
+        Parameters
+        ----------
+        view
+            Public or released; five columns at most.
+        """
+        assert self.consistency
+        assert not self.sparse
+        self._zoom = view
+        return self
+
+    def _coarse_cells(self, box: Box, cells_an_axis: int) -> Grid | ZoomedGrid:
+        if self._zoom is None:
+            return self._grid(box, cells_an_axis)
+        return ZoomedGrid(self._zoom, self._grid(self._zoom.box, cells_an_axis))  # [P6]
+
+    def _parts(
+        self, coarse: Grid | ZoomedGrid, coarse_counts: Integers, epsilon: float
+    ) -> Integers:
         """Return how many parts each coarse cell gets along an axis, within the limit."""
+        d = coarse.box.d
         rule = (np.maximum(coarse_counts, 0) * epsilon / self.part_rows) ** (2 / (2 + d))
         printed = d < 6 or not (self.consistency or self.sparse)
         parts = np.maximum(np.ceil(rule) if printed else np.rint(rule), 1).astype(np.int64)
+        if isinstance(coarse, ZoomedGrid):
+            parts[(coarse.shell_of_cells() > 0) & (coarse_counts * epsilon < _WHOLE)] = 1
         return lower_parts(parts, d, MAX_CELLS if self.sparse else self.max_cells)
 
 

@@ -11,7 +11,7 @@ import pyarrow as pa
 from sklearn.utils.validation import check_is_fitted
 
 from shoal.arrays import Floats, Integers
-from shoal.domain import Box, Schema, View
+from shoal.domain import Box, Schema, View, ZoomedGrid
 from shoal.errors import InvalidSetting, UnknownColumn, quantity, setting
 from shoal.estimator import (
     ROW_COUNT_SHARE,
@@ -81,6 +81,7 @@ class Synopsis(PrivateEstimator):
     negative: Negative
     _estimates: Estimates | None = None  # of all cells, after a dense count in this process
     _all_cells: AllCells | None = None  # what they added up to, also of a synopsis that was loaded
+    _beyond_view: AllCells | None = None  # what those beyond the view of a zoomed grid added up to
 
     def __init__(
         self,
@@ -124,6 +125,7 @@ class Synopsis(PrivateEstimator):
         threshold: float | None = None,
         step: float | None = None,
         inside: Integers | None = None,
+        zoom: ZoomedGrid | None = None,
     ) -> Self:
         """Store the cells whose count, or better estimate, is worth a weight.
 
@@ -135,24 +137,27 @@ class Synopsis(PrivateEstimator):
             For ``negative="threshold"``; left out, what half an empty cell in all would pass.
         step
             What one unit of noise in a count costs, where all cells were released.
-        inside
-            How many fine cells each coarse cell has, where they were made consistent; see
-            ``Estimates``.
+        inside, zoom
+            How many fine cells each coarse cell has, where they were made consistent, and the
+            coarse cells of a zoomed grid; see ``Estimates``.
         """
         if threshold is None:
             # Laplace noise exceeds b ln(m) in half a cell of m on average.
             threshold = math.sqrt(noise_variance / 2) * math.log(cells.size)
-        numbers = noisy_counts if estimates is None else estimates
+        numbers = np.asarray(noisy_counts if estimates is None else estimates, np.float64)
+        # Those of an earlier fit were paid for there.
+        self._estimates = self._all_cells = self._beyond_view = None
+        if step is not None:
+            self._estimates = Estimates(cells, numbers, step, inside, zoom)
+            self._all_cells = self._estimates.all_cells()
+            self._beyond_view = self._estimates.beyond_view()
+            numbers = self._estimates.without_faint(numbers)
         weights = weights_of(numbers, self.n_rows_, self.negative, threshold)
         occupied = np.flatnonzero(weights)
         low, high = cells.bounds(keys[occupied])
         self.cells_ = Cells(keys[occupied], low, high, noisy_counts[occupied], weights[occupied])
         self.n_cells_ = cells.size
         self.noise_variance_ = noise_variance
-        self._estimates = self._all_cells = None  # those of an earlier fit were paid for there
-        if step is not None:
-            self._estimates = Estimates(cells, np.asarray(numbers, np.float64), step, inside)
-            self._all_cells = self._estimates.all_cells()
         return self
 
     def rows_within(self) -> int:
@@ -287,6 +292,7 @@ class Synopsis(PrivateEstimator):
             "noise_variance": self.noise_variance_,
             "view": None if self.view_ is None else self.view_.to_dict(),
             "all_cells": None if self._all_cells is None else self._all_cells._asdict(),
+            "beyond_view": None if self._beyond_view is None else self._beyond_view._asdict(),
         }
         return {CELLS: self.cells_.to_table(self._box.names), DOCUMENT: document}
 
@@ -302,6 +308,8 @@ class Synopsis(PrivateEstimator):
         synopsis.noise_variance_ = document["noise_variance"]
         if (together := document.get("all_cells")) is not None:
             synopsis._all_cells = AllCells(**together)
+        if (beyond := document.get("beyond_view")) is not None:
+            synopsis._beyond_view = AllCells(**beyond)
         synopsis.guarantee_ = guarantee_of(document["guarantee"])
         return synopsis
 

@@ -9,8 +9,16 @@ import pyarrow as pa
 from numpy.typing import ArrayLike, NDArray
 
 from shoal.arrays import Floats, Integers
-from shoal.domain import Partition
+from shoal.domain import Partition, ZoomedGrid
 from shoal.errors import UnreadableTable
+
+# A coarse cell of a shell counts if its estimate exceeds so many noise scales: in one and two
+# columns, and in more, where the sizes of small clusters catch false cells; more in shells of many
+# cells, and in each shell than in the one before; few where the cell inwards of it counts, as a
+# tail goes on. See docs/decisions/private-kmeans.md.
+_CLEAR_SCALES, _LIGHT_AXES = (5.0, 3.0), 2
+_CLEAR_CELLS, _MORE_A_SHELL = 48, 0.7
+_TAIL_SCALES = 2.0
 
 
 class BoxCells(Partition, Protocol):
@@ -133,21 +141,60 @@ class Estimates:
     inside
         For fine counts made consistent with coarse ones: how many of them, in order, make up each
         coarse cell.
+    zoom
+        The coarse cells, if they are those of a zoomed grid.
     """
 
     cells: BoxCells
     values: Floats
     step: float
     inside: Integers | None = None
+    zoom: ZoomedGrid | None = None
 
     def corners(self) -> tuple[Floats, Floats]:
         """Return the lowest and the highest corner of every cell."""
         return self.cells.bounds(np.arange(self.values.size))
 
-    def coarse_values(self) -> Floats:
-        """Return the estimate of every coarse cell: the sum of its fine ones."""
+    def coarse_values(self, values: Floats | None = None) -> Floats:
+        """Return the estimate of every coarse cell: the sum of its fine ones.
+
+        Parameters
+        ----------
+        values
+            Other estimates of the same cells.
+        """
         assert self.inside is not None
-        return np.add.reduceat(self.values, np.cumsum(self.inside) - self.inside)
+        each = self.values if values is None else values
+        return np.add.reduceat(each, np.cumsum(self.inside) - self.inside)
+
+    def without_faint(self, values: Floats) -> Floats:
+        """Return estimates of the cells, 0 in shells where noise alone may well count as many.
+
+        Noise in a wide cell far from all rows would draw a centre to itself.
+
+        Parameters
+        ----------
+        values
+            One for each cell: those of the release, or of a simulated one.
+        """
+        if self.zoom is None or self.inside is None:
+            return values
+        zoom, shells = self.zoom, self.zoom.shell_of_cells()
+        scales = _CLEAR_SCALES[zoom.box.d > _LIGHT_AXES] + _MORE_A_SHELL * (shells - 1)
+        scales += np.log(np.bincount(shells) / _CLEAR_CELLS)[shells] / 2
+        counts, inward = self.coarse_values(values) * self.step, zoom.inward_cells()
+        is_clear = (shells == 0) | (counts > scales)
+        for shell in range(2, len(zoom.shells) + 1):  # from the nearest to the farthest
+            is_clear |= (shells == shell) & is_clear[inward] & (counts > _TAIL_SCALES)
+        return np.where(np.repeat(is_clear, self.inside), values, 0.0)
+
+    def beyond_view(self) -> AllCells | None:
+        """Return the sum over the cells of all shells; None without a view."""
+        if self.zoom is None or self.inside is None:
+            return None
+        is_beyond = self.zoom.shell_of_cells() > 0
+        sums, noises = self.added(np.repeat(is_beyond, self.inside).astype(np.int64), 2)
+        return AllCells(float(sums[1]), float(noises[1]), self.step)
 
     def added(self, labels: Integers, n_regions: int) -> _RegionSums:
         """Return the sum over each region, a region being all cells of one label.

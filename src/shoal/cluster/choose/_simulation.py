@@ -248,7 +248,7 @@ class CellRelease:
         Up to five columns most of the smallest is taken off each, as where centres are sought: what
         just passes is mostly noise.
         """
-        weights = weights_of(counts, self._rows)
+        weights = weights_of(self._estimates.without_faint(counts), self._rows)
         if self._middles.shape[1] <= FEW_AXES:
             weights = soften_weights(weights)
         own = weights > 0

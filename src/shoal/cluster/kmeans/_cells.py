@@ -113,6 +113,12 @@ class CellPoints:
         errors = np.sqrt(self.variance * spread) / np.maximum(weights, 1)
         return sizes, np.where(weights > 0, errors, nowhere)
 
+    def spread_inside(self, centers: Floats) -> Floats:
+        """How far rows lie from the middles of each centre's cells, root mean square."""
+        k, labels = len(centers), self._labels(centers)
+        squares = np.bincount(labels, self.weights * self.inside, k)
+        return np.sqrt(squares / np.maximum(np.bincount(labels, self.weights, k), FAINT))
+
     def counted(
         self, centers: Floats, placed: Callable[[Floats], Floats] | None = None
     ) -> GroupCounts:
@@ -237,12 +243,24 @@ def weighted_cells(synopsis: Synopsis, plan: KMeansPlan, k: int, by: Clusterer) 
     soft = synopsis.negative == "norm-cut" and plan.axes <= FEW_AXES
     cells = cell_points(synopsis, soft=soft, by=by)
     estimates = synopsis._estimates
-    if plan.axes > _LIGHT_AXES or estimates is None or estimates.inside is None:
+    if estimates is None or estimates.inside is None:
         return cells
-    # Noise in an empty coarse cell far from all rows would draw a centre to itself.
-    parts = part_beyond_noise(estimates.coarse_values(), 1 / estimates.step)
-    in_cell = np.repeat(parts, estimates.inside)[synopsis.cells_.key]
-    return replace(cells, weights=cells.weights * in_cell)
+    in_cell = np.repeat(_parts_of_coarse_cells(estimates, plan), estimates.inside)
+    return replace(cells, weights=cells.weights * in_cell[synopsis.cells_.key])
+
+
+def _parts_of_coarse_cells(estimates: Estimates, plan: Plan) -> Floats:
+    """Which part of each coarse count is to be expected, going by those of its shell together.
+
+    Noise in an empty coarse cell far from all rows would draw a centre to itself.
+    """
+    values = estimates.coarse_values()
+    zoom, parts = estimates.zoom, np.ones(values.size)
+    shells = np.zeros(values.size, np.int64) if zoom is None else zoom.shell_of_cells()
+    for shell in range(0 if plan.axes <= _LIGHT_AXES else 1, int(shells.max()) + 1):
+        own = shells == shell
+        parts[own] = part_beyond_noise(values[own], 1 / estimates.step)
+    return parts
 
 
 def even_points(synopsis: Synopsis, k: int, by: Clusterer) -> CellPoints:

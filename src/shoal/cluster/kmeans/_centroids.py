@@ -1,5 +1,6 @@
 """What every estimator with centres can do once it is fitted: label rows, be told, be kept."""
 
+import math
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -20,16 +21,19 @@ from shoal.cluster.intervals import Intervals
 from shoal.cluster.kmeans._kernels import Cube, Distances, Labels, LeastSquares, Nearest
 from shoal.cluster.kmeans._plan import WEAK_STRENGTH, hardness, strength
 from shoal.cluster.model_folder import save_model
+from shoal.cluster.totals import NoiseSum
 from shoal.domain import Box
 from shoal.engine import Mapper, rows_of
 from shoal.estimator import PrivateEstimator
 from shoal.figures import Figure
 from shoal.privacy import Public, Released, Result
 from shoal.synopsis import read_box
-from shoal.synopsis.folder import CELLS, DOCUMENT, synopsis_of
+from shoal.synopsis.cells import AllCells
+from shoal.synopsis.folder import CELLS, DOCUMENT, read_box, synopsis_of
 
 CENTERS = "centers.csv"
 _SCALARS = ("n_rows_", "n_rows_within_", "n_clusters_", "rows_detected_")
+_BEYOND_VIEW = ("n_rows_beyond_view_", "n_rows_beyond_view_within_")
 _STEPS = 2**24  # a square is at most 4 d: a billion rows of a hundred columns fit in 63 bits
 
 
@@ -58,6 +62,27 @@ class CentroidClusterer(
     synopsis_: Any
     cost_curve_: CostCurve | None = None
     guarantee_: Any
+
+    @property
+    def n_rows_beyond_view_(self) -> int | None:
+        """The noisy number of rows beyond the part of the box in which cells are fine.
+
+        0 or more; None where cells of one kind cover all of the box.
+        """
+        beyond = self._beyond_view()
+        return None if beyond is None else max(0, round(beyond.total))
+
+    @property
+    def n_rows_beyond_view_within_(self) -> int | None:
+        """What noise moves that number by, at most, in 95 of 100 releases."""
+        beyond = self._beyond_view()
+        if beyond is None:
+            return None
+        return math.ceil(NoiseSum.geometric(beyond.step, math.ceil(beyond.noises)).reach(0.025))
+
+    def _beyond_view(self) -> AllCells | None:
+        check_is_fitted(self)
+        return None if self.synopsis_ is None else self.synopsis_._beyond_view
 
     @property
     def intervals_(self) -> Intervals:
@@ -131,7 +156,7 @@ class CentroidClusterer(
         names = ("cluster_centers_", "cluster_sizes_", "expected_error_", "is_certain_",
                  "noise_sizes_", *_SCALARS)  # fmt: skip
         released = {name: Released(getattr(self, name)) for name in names}
-        for name in ("synopsis_", "cost_curve_"):
+        for name in ("synopsis_", "cost_curve_", *_BEYOND_VIEW):
             if getattr(self, name) is not None:
                 released[name] = Released(getattr(self, name))
         return Result("private k-means", self.guarantee_, settings, released)

@@ -52,7 +52,7 @@ from shoal.cluster.totals import (
     noise_of_rows,
     warn_if_no_group_is_certain,
 )
-from shoal.domain import Box, Schema
+from shoal.domain import Box, Schema, View
 from shoal.engine import Rows
 from shoal.errors import InvalidSetting, setting
 from shoal.estimator import (
@@ -133,6 +133,10 @@ class PrivateKMeans(CentroidClusterer):
     n_rows_, n_rows_within_, n_clusters_
         The noisy or public number of rows, and what noise moves it by at most in 95 of 100
         releases, 0 if it is public; how many clusters.
+    n_rows_beyond_view_, n_rows_beyond_view_within_
+        Where cells are fine in a small part of the box only: the noisy number of rows beyond it,
+        and what noise moves that by at most in 95 of 100 releases. There cells are as wide as they
+        are far, so a group of few rows may be missed. Else None.
     is_certain_, rows_detected_, noise_sizes_
         Whether each cluster, and the table, can be distinguished from noise; what noise alone would
         count in each cluster, in one of 1,000 releases of a table of nobody for all clusters
@@ -261,9 +265,13 @@ class PrivateKMeans(CentroidClusterer):
         if location is not None and in_view:
             view = location.view(spending, plan.axes)
 
-        # 3. Cells, finer where rows are, with noisy counts.
+        # 3. Cells, finer where rows are, with noisy counts. In few columns those of a view are
+        #    fine, and wider ones hold the rows beyond it.
+        zoom, view = (view, None) if d <= FEW_AXES else (None, view)
         for_cells = replace(spending.share(plan.cells), view=view)
-        self.synopsis_ = synopsis = self._new_synopsis(for_cells, plan).spend(for_cells)  # [P5]
+        self.synopsis_ = synopsis = self._new_synopsis(for_cells, plan, zoom).spend(
+            for_cells
+        )  # [P5]
         synopsis.guarantee_ = for_cells.budget.simulated(rng.noise.simulation)
 
         # 4. Centres of the cells, by weighted k-means; how many, if several numbers came.
@@ -275,14 +283,15 @@ class PrivateKMeans(CentroidClusterer):
         centers = cells.placed(first)
         labelled_by = Nearest(first) if cells.in_shadow else None
         errors: Floats | None = None
+        least = cells.spread_inside(first) if d <= FEW_AXES else None
 
         # 5. Steps: radii that hold a part of the rows, then the noisy means within them. Small
         #    clusters are joined to those that are wanted.
         for step in plan.steps:  # [P6]
             in_parts = step.finds_far_rows
             rings = read_rings(spending, centers, labelled_by, cells.view, in_parts=in_parts)
-            means = take_step(spending, step, rings, radius_guess, errors)
-            centers, errors, labelled_by = means.centers, means.errors, None
+            means = take_step(spending, step, rings, radius_guess, errors, least)
+            centers, errors, labelled_by, least = means.centers, means.errors, None, None
             if len(centers) > k:
                 clear = means.with_detected(plan.micro_clusters)
                 centers, errors = join_small_clusters(clear, k, rng), None
@@ -364,12 +373,13 @@ class PrivateKMeans(CentroidClusterer):
         plan = make_plan(rest, spending, k, auto=True, in_view=True, refine=self.refine)
         return share_gaussian(spending, plan, also=MEAN * share)
 
-    def _new_synopsis(self, spending: Spending, plan: KMeansPlan) -> Synopsis:
+    def _new_synopsis(self, spending: Spending, plan: KMeansPlan, zoom: View | None) -> Synopsis:
         """The synopsis that the method asks for, not fitted yet."""
         if plan.cells_an_axis:
             synopsis: Synopsis = UniformGrid(cells=plan.cells_an_axis)
         elif self.method == "auto":
             synopsis = AdaptiveGrid(max_cells=MOST_CELLS)
+            synopsis = synopsis if zoom is None else synopsis.zoomed(zoom)
         else:
             synopsis = synopsis_of_method(self.method)
         box = box_of(spending.rows, None)

@@ -166,7 +166,12 @@ def read_rings(
 
 
 def take_step(
-    spending: Spending, step: Step, rings: Rings, guess: float, errors: Floats | None
+    spending: Spending,
+    step: Step,
+    rings: Rings,
+    guess: float,
+    errors: Floats | None = None,
+    least: Floats | None = None,
 ) -> Means:
     """Draw radii that hold a part of the rows, then the noisy means within them.
 
@@ -174,8 +179,13 @@ def take_step(
     ----------
     guess, errors
         As in ``draw_radii``.
+    least
+        A released radius for each centre: how far rows of the cells that it stands for may lie
+        from it. None where the centres are means of rows already.
     """
     radii = draw_radii(rings, spending, step, guess, errors)
+    if least is not None:
+        radii = np.minimum(radii, nearest_candidate(least, rings.reach))  # [P7] the larger radius
     if step.finds_far_rows:
         rings, radii = rings.split(radii)
     return move_to_means(rings, radii, spending.share(step.means), of=f"means of {step.name}")
@@ -309,6 +319,19 @@ def longest_move(d: int, unit: int) -> int:
 def candidate_radii(reach: float) -> Floats:
     """The radii among which one is drawn, largest first."""
     return reach * 2.0 ** (-np.arange(CANDIDATES) / 2)
+
+
+def nearest_candidate(radii: Floats, reach: float) -> Integers:
+    """The place among the candidates of the one nearest to each radius, by their ratio.
+
+    Examples
+    --------
+    >>> nearest_candidate(np.array([0.0, 1.0, 3.0]), reach=2.0).tolist()
+    [23, 2, 0]
+    """
+    places = np.rint(2 * np.log2(reach / np.maximum(radii, np.finfo(float).tiny)))
+    nearest: Integers = np.clip(places, 0, CANDIDATES - 1).astype(np.int64)
+    return nearest
 
 
 def _noise(spending: Spending, sensitivity: int) -> KNorm | Gaussian:

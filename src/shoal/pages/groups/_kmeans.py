@@ -157,11 +157,24 @@ class KMeansGroups(ReleasedGroups):
             "rows would find, as far as fits of made-up rows like the released ones tell."
         )
 
+    def counts(self) -> list[str]:
+        """Return how many rows lie where cells are wide, if cells are fine in a part of the box."""
+        about, within = self.model.n_rows_beyond_view_, self.model.n_rows_beyond_view_within_
+        if about is None:
+            return []
+        one = "person" if self.unit == "people" else "row"
+        return [
+            f"About {quantity(about, one, self.unit)}, give or take {within:,}, "
+            f"{'lies' if about == 1 else 'lie'} beyond the part of the box where most are. Cells "
+            "are wide there, and a small group may be missed."
+        ]
+
     def own_limits(self) -> list[str]:
         worst = max(range(self.k), key=lambda i: (not self.stable[i], self.relative[i]))
         names = [column.within for column in self.columns[:4]]
         where = zip(names, self.center_text(worst), strict=False)
         limits = [
+            *self.counts(),
             f"Least certain is group {worst + 1}: {', '.join(f'{n} {v}' for n, v in where)}.",
             UNREACHED,
             "Other people in the table would have moved the centres too.",
@@ -191,7 +204,11 @@ class KMeansGroups(ReleasedGroups):
     def values(self) -> dict[str, Any]:
         groups = {"groups": [self._group_values(i) for i in range(self.k)]}
         tried = {} if self._what_if is None else {"what_if": what_if_values(self._what_if)}
-        return self.counted_values() | groups | tried
+        beyond = {
+            "rows_beyond_view": self.model.n_rows_beyond_view_,
+            "rows_beyond_view_within_95_in_100": self.model.n_rows_beyond_view_within_,
+        }
+        return self.counted_values() | beyond | groups | tried
 
     def _group_values(self, i: int) -> dict[str, Any]:
         """Return what ``--json`` prints of a group; no interval of one that is unstable."""

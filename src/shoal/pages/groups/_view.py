@@ -248,13 +248,17 @@ class GroupsView(ABC):
         return [
             *self.promise_lines(),
             Line("Found", self.counted),
-            *(Line("", text) for text in self.cautions()),
+            *(Line("", text) for text in (*self.counts(), *self.cautions())),
             *self.group_lines(),
         ]
 
     def promise_lines(self) -> list[Line]:
         """Return what a terminal says first."""
         return exact_promise_lines(self.guarantee)
+
+    def counts(self) -> list[str]:
+        """Return what else was counted and is no group."""
+        return []
 
     def cautions(self) -> list[str]:
         """Return warnings to read before anything else."""

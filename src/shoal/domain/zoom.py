@@ -1,0 +1,186 @@
+"""A grid of a small part of a box, and wider cells about it: one partition of all rows."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from shoal.arrays import Floats, Integers
+from shoal.domain.box import Box
+from shoal.domain.grid import Grid, cell_indices
+from shoal.domain.view import View
+
+# Cells along an axis of a shell, by the number of axes: docs/decisions/private-kmeans.md.
+_SHELL_CELLS = (16, 8, 4, 4, 4)
+MOST_ZOOMED_AXES = len(_SHELL_CELLS)
+
+
+@dataclass(frozen=True, eq=False)
+class Shell:
+    """The cells between two cubes about a view, the outer one with sides twice as long.
+
+    Parameters
+    ----------
+    grid
+        The outer cube in equal cells, in the coordinates of the view.
+    numbers
+        Which of these cells belong to the shell, rising.
+    """
+
+    grid: Grid
+    numbers: Integers
+
+    @classmethod
+    def up_to(cls, half: float, corners: Floats) -> "Shell":
+        """Make the cells from half of ``half`` up to it in which the box has a part.
+
+        Parameters
+        ----------
+        half
+            Half the side of the outer cube, in widths of the view.
+        corners
+            The lowest and the highest corner of the box in the view's coordinates; a line an axis.
+        """
+        d = len(corners)
+        wide = np.full(d, half)
+        grid = Grid(Box.of([f"y{i}" for i in range(d)], -wide, wide), _SHELL_CELLS[d - 1])
+        in_box, is_outer = np.ones(grid.size, np.bool_), np.zeros(grid.size, np.bool_)
+        for axis, places in enumerate(np.unravel_index(np.arange(grid.size), grid.shape)):
+            cells = grid.shape[axis]
+            # By the arithmetic that rows go through, which is monotone: no row lies beyond.
+            first, last = cell_indices(grid.steps(corners[axis], axis), cells)
+            in_box &= (first <= places) & (places <= last)
+            is_outer |= (places < cells // 4) | (places >= cells - cells // 4)
+        return cls(grid, np.flatnonzero(in_box & is_outer))
+
+    def locate(self, Y: Floats) -> tuple[Integers, list[Floats]]:
+        """Return the number of each row's cell in the shell, and how far into it the row lies."""
+        keys, fractions = self.grid.locate(Y)
+        places = np.searchsorted(self.numbers, keys)
+        return np.minimum(places, len(self.numbers) - 1), fractions
+
+    def bounds(self, keys: Integers) -> tuple[Floats, Floats]:
+        """Return the lowest and the highest corner of each of these cells of the shell."""
+        return self.grid.bounds(self.numbers[keys])
+
+
+@dataclass(frozen=True, init=False, eq=False)
+class ZoomedGrid:
+    """A partition of a box: a grid of a view along its columns, and shells of wider cells about it.
+
+    A row whose coordinates are all from -1 to 1 is in the grid. A row beyond is in the shell from
+    2^(j-1) to 2^j widths that its farthest coordinate lies in, so a cell is as wide as it is far.
+    Keys run through the grid, then through one shell after the other.
+
+    Parameters
+    ----------
+    view
+        Public or released; its axes are the columns, five at most.
+    grid
+        The cells of its box.
+
+    Examples
+    --------
+    >>> view = View(Box(x=(0, 16)), axes=[[1.0]], center=-1.0, width=0.25)
+    >>> cells = ZoomedGrid(view, Grid(view.box, 2))
+    >>> cells.size, cells.keys([[1.0], [2.1], [16.0]]).tolist()
+    (14, [1, 2, 13])
+    >>> low, high = cells.bounds([2, 13])
+    >>> low.tolist(), high.tolist()
+    ([[2.0], [14.0]], [[2.5], [16.0]])
+    """
+
+    view: View
+    grid: Grid
+    shells: tuple[Shell, ...]
+    starts: Integers
+    size: int
+
+    def __init__(self, view: View, grid: Grid) -> None:
+        assert np.array_equal(view.axes, np.eye(view.domain.d)), "the axes must be the columns"
+        assert view.domain.d <= MOST_ZOOMED_AXES
+        corners = view.coordinates(np.stack([view.domain.low, view.domain.high]))
+        halves, half = list[float](), 1.0
+        while half < np.abs(corners).max():
+            half *= 2
+            halves.append(half)
+        shells = tuple(Shell.up_to(half, corners) for half in halves)
+        sizes = [grid.size, *(len(shell.numbers) for shell in shells)]
+        object.__setattr__(self, "view", view)
+        object.__setattr__(self, "grid", grid)
+        object.__setattr__(self, "shells", shells)
+        object.__setattr__(self, "starts", np.cumsum(sizes) - sizes)
+        object.__setattr__(self, "size", sum(sizes))
+
+    @property
+    def box(self) -> Box:
+        """The box of the rows."""
+        return self.view.domain
+
+    def shell_of_cells(self) -> Integers:
+        """Return the shell of every cell, from 1; 0 for those of the grid."""
+        return np.repeat(np.arange(self.starts.size), np.diff(np.append(self.starts, self.size)))
+
+    def inward_cells(self) -> Integers:
+        """Return for every cell the one that lies half as far from the middle, a shell inwards.
+
+        Cells of the first shell and of the grid have themselves.
+        """
+        inward = np.arange(self.size)
+        for number in range(2, len(self.shells) + 1):
+            before, own = self.shells[number - 2].numbers, self.shells[number - 1].numbers
+            places = np.minimum(np.searchsorted(before, own), before.size - 1)
+            start = self.starts[number]
+            inward[start : start + own.size] = self.starts[number - 1] + places
+        return inward
+
+    def keys(self, X: ArrayLike) -> Integers:
+        """Return the number of each row's cell.
+
+        Parameters
+        ----------
+        X
+            The rows.
+        """
+        return self.locate(X)[0]
+
+    def locate(self, X: ArrayLike) -> tuple[Integers, list[Floats]]:
+        """Return the number of each row's cell, and how far into it the row lies, axis by axis.
+
+        Parameters
+        ----------
+        X
+            The rows.
+        """
+        # Once: a second product could round otherwise, and put a row in two cells or in none.
+        coordinates = self.view.coordinates(X)
+        farthest = np.abs(coordinates).max(axis=0, initial=0.0)
+        beyond = np.flatnonzero(farthest > 1)
+        outside, farthest = coordinates[:, beyond], farthest[beyond]
+        keys, fractions = self.grid.locate(np.clip(coordinates, -1, 1, out=coordinates).T)
+        for number, shell in enumerate(self.shells, start=1):
+            # Exact comparisons: a border belongs to the inner cell.
+            own = (farthest > 2.0 ** (number - 1)) & (farthest <= 2.0**number)
+            rows = beyond[own]
+            inside, parts = shell.locate(outside[:, own].T)
+            keys[rows] = self.starts[number] + inside
+            for fraction, part in zip(fractions, parts, strict=True):
+                fraction[rows] = part
+        return keys, fractions
+
+    def bounds(self, keys: ArrayLike) -> tuple[Floats, Floats]:
+        """Return the lowest and the highest corner of each of these cells.
+
+        Parameters
+        ----------
+        keys
+            The numbers of the cells.
+        """
+        numbers = np.asarray(keys, dtype=np.int64)
+        shells = np.searchsorted(self.starts, numbers, side="right") - 1
+        low, high = np.empty((2, numbers.size, self.box.d))
+        parts: tuple[Grid | Shell, ...] = (self.grid, *self.shells)
+        for number, cells in enumerate(parts):
+            own = shells == number
+            low[own], high[own] = cells.bounds(numbers[own] - self.starts[number])
+        return self.view.place(low), self.view.place(high)
