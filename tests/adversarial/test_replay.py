@@ -15,7 +15,7 @@ from shoal.audit import replay
 from shoal.audit.loss._families import families, replay_family
 from shoal.audit.loss._mixed_twins import SCHEMA
 from shoal.cluster import PrivateKMeans, PrivateKPrototypes, WaveCluster
-from shoal.domain import Box, ZoomedGrid
+from shoal.domain import Box, FarGrid, ZoomedGrid
 from shoal.estimator import person_and_limit
 from shoal.synopsis import AdaptiveGrid, PrivTree, UniformGrid
 
@@ -86,6 +86,29 @@ def test_a_row_beyond_a_small_view_loses_no_more_than_is_claimed(d, where, monke
     assert seen.verdict == "consistent", str(seen)
     assert seen.worst <= 1 + 1e-9
     assert any(zoom.shells for zoom in zooms)
+
+
+@pytest.mark.parametrize("d", [6, 14])
+@pytest.mark.parametrize("place", [-0.3, 0.0, 1.0, -1.0])
+def test_a_row_far_beyond_a_view_of_many_columns_loses_no_more_than_is_claimed(
+    d, place, monkeypatch
+):
+    counted, keys = FarGrid.keys, list[int]()
+
+    def recorded(self, X):
+        found = counted(self, X)
+        keys.append(int(found.max(initial=0) >= self.grid.size))
+        return found
+
+    monkeypatch.setattr(FarGrid, "keys", recorded)
+    box = Box.of([f"x{i}" for i in range(d)], [-1.0] * d, [1.0] * d)
+    table = 0.4 + 0.01 * np.random.default_rng(d).uniform(-1, 1, (6_000, d))
+    row = np.where(np.arange(d) < d // 2, place, 0.4)
+    model = PrivateKMeans(3, epsilon=1, domain=box, n_public=6_000)
+    seen = replay(model, table, np.vstack([table, row]), random_state=3)
+    assert seen.verdict == "consistent", str(seen)
+    assert seen.worst <= 1 + 1e-9
+    assert any(keys)
 
 
 @pytest.mark.slow

@@ -107,10 +107,11 @@ def test_many_columns_are_located_and_clustered_the_same(frame_of):
     np.testing.assert_array_equal(there.cluster_centers_, here.cluster_centers_)
 
 
-def test_rows_beyond_a_small_view_are_counted_the_same(frame_of):
-    box = Box.of(["a", "b", "c"], [-1.0] * 3, [1.0] * 3)
-    X = 0.4 + 0.01 * rng.standard_normal((4_000, 3))
-    X[:200] = [-0.9, 0.8, 0.1]
+@pytest.mark.parametrize("d", [3, 7])
+def test_rows_beyond_a_small_view_are_counted_the_same(frame_of, d):
+    box = Box.of([f"x{i}" for i in range(d)], [-1.0] * d, [1.0] * d)
+    X = 0.4 + 0.01 * rng.standard_normal((4_000, d))
+    X[:200] = np.linspace(-0.9, 0.8, d)
     table = pa.table({name: X[:, i] for i, name in enumerate(box.names)})
 
     def make(**extra):

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from shoal.domain import Box, Grid, View, ZoomedGrid
+from shoal.domain import Box, FarGrid, Grid, View, ZoomedGrid
 
 BOX = Box.of(["a", "b", "c", "d", "e"], [-3.0, 0.0, 10.0, -1.0, 5.0], [7.0, 1.0, 1000.0, 1.0, 6.0])
 
@@ -95,3 +95,38 @@ def test_a_row_moves_one_count_by_one():
 
 def test_a_view_of_all_of_the_box_has_no_shells():
     assert zoomed(2, 0.0, 1.0).shells == ()
+
+
+def far_cells(d, farthest):
+    names = [f"y{i}" for i in range(d)]
+    return FarGrid(Grid(Box.of(names, [-1.0] * d, [1.0] * d), 2), farthest)
+
+
+@pytest.mark.parametrize("d", [1, 3, 7, 9])
+def test_far_points_lie_within_the_bounds_of_their_cells(d):
+    rng, cells = np.random.default_rng(d), far_cells(d, 60.0)
+    points = np.clip(
+        rng.standard_normal((4_000, d)) * 2.0 ** rng.uniform(-1, 5, (4_000, 1)), -60, 60
+    )
+    keys = cells.keys(points)
+    low, high = cells.bounds(keys)
+    far = np.abs(points).max(axis=1) > FarGrid.BEYOND
+    assert ((keys >= cells.grid.size) == far).all()
+    assert far.any()
+    assert ((low[far] <= points[far]) & (points[far] <= high[far])).all()
+    np.testing.assert_array_equal(keys[~far], cells.grid.keys(np.clip(points[~far], -1, 1)))
+    np.testing.assert_array_equal(cells.keys(points[::-1]), keys[::-1])
+
+
+def test_what_lies_beyond_the_last_doubling_by_rounding_is_in_it():
+    cells = far_cells(2, 8.0)
+    assert cells.keys([[8.0, 0.0], [8.0 + 1e-9, 0.0]]).tolist() == [cells.size - 2] * 2
+
+
+def test_no_coordinate_of_a_row_exceeds_the_farthest():
+    rng = np.random.default_rng(4)
+    axes = np.linalg.qr(rng.standard_normal((6, 3))).Q
+    view = View(Box.of(list("abcdef"), [0.0] * 6, [5.0] * 6), axes, rng.uniform(-1, 1, 6), 0.03)
+    corners = 5 * (rng.random((5_000, 6)) < 0.5)
+    seen = np.abs(view.coordinates(corners)).max()
+    assert 0.5 * view.farthest < seen <= view.farthest * (1 + 1e-9)

@@ -125,7 +125,7 @@ def cells_of_synopsis(synopsis: Any, box: Box, at: list[int], n_rows: int) -> In
     if view is None:
         corners = cells.low[:, at], cells.high[:, at]
         return raster_of_cells(*corners, cells.weight, within=within, parts=parts)
-    points = view.embed(cells.centers)[:, at]
+    points = view.place(cells.centers)[:, at]
     return raster_of_points(points, cells.weight, within=within, parts=parts)
 
 

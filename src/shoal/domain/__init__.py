@@ -21,11 +21,12 @@ from shoal.domain.box import Box
 from shoal.domain.categories import Categories
 from shoal.domain.grid import Grid, Partition, SparseCounts
 from shoal.domain.view import View, ViewedCells
-from shoal.domain.zoom import ZoomedGrid
+from shoal.domain.zoom import FarGrid, ZoomedGrid
 
 __all__ = [
     "Box",
     "Categories",
+    "FarGrid",
     "Grid",
     "Node",
     "Partition",

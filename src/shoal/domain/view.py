@@ -123,6 +123,16 @@ class View:
         inside = self.center + np.asarray(Y) * self.width @ self.axes.T
         return self.domain.unscale(np.clip(inside, -1, 1), -1, 1)
 
+    @property
+    def farthest(self) -> float:
+        """What no coordinate of a row of the domain exceeds by more than rounding."""
+        along_axes = np.abs(self.axes).T @ (1 + np.abs(self.center))
+        return float(along_axes.max() / self.width)
+
+    def widened(self, factor: float) -> "View":
+        """Return the same view of a cube that is larger by a factor."""
+        return View(self.domain, self.axes, self.center, self.width * factor)
+
     def to_dict(self) -> dict[str, Any]:
         """Return plain values for JSON, which ``View.of`` takes together with the domain."""
         arrays = {"axes": self.axes.tolist(), "center": self.center.tolist()}
@@ -151,7 +161,7 @@ class ViewedCells:
     view
         The projection.
     cells
-        A partition of the view's box.
+        A partition of the view's box, in which points outside have a cell too.
     """
 
     view: View
@@ -175,7 +185,7 @@ class ViewedCells:
         X
             The rows.
         """
-        return self.cells.keys(self.view.apply(X))
+        return self.cells.keys(self.view.coordinates(X).T)
 
 
 def _round_to_lattice(values: Floats) -> Floats:

@@ -1,12 +1,13 @@
 """A grid of a small part of a box, and wider cells about it: one partition of all rows."""
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from shoal.arrays import Floats, Integers
-from shoal.domain.box import Box
+from shoal.domain.box import Box, as_matrix
 from shoal.domain.grid import Grid, cell_indices
 from shoal.domain.view import View
 
@@ -184,3 +185,108 @@ class ZoomedGrid:
             own = shells == number
             low[own], high[own] = cells.bounds(numbers[own] - self.starts[number])
         return self.view.place(low), self.view.place(high)
+
+
+@dataclass(frozen=True, init=False, eq=False)
+class FarGrid:
+    """A partition of a space of many axes: a grid of its middle, and wide cells far beyond.
+
+    A point with a coordinate beyond ``BEYOND`` is in one of the doublings of that distance, and
+    there in a third of the range along each of the first axes. Points nearer than that are in the
+    nearest cell of the grid. Keys run through the grid, then through the doublings.
+
+    Parameters
+    ----------
+    grid
+        The cells of [-1, 1]^p.
+    farthest
+        What no coordinate exceeds by more than rounding; public or released.
+
+    Examples
+    --------
+    >>> cells = FarGrid(Grid(Box(y0=(-1, 1)), 2), farthest=7.0)
+    >>> cells.size, cells.keys([[0.5], [2.0], [-3.9], [7.0]]).tolist()
+    (8, [1, 1, 2, 7])
+    """
+
+    # Widths of a view, and axes whose thirds part far rows: docs/decisions/private-kmeans.md.
+    BEYOND: ClassVar[float] = 2.0
+    MOST_AXES: ClassVar[int] = 7
+
+    grid: Grid
+    halves: tuple[float, ...]
+    axes: int
+    size: int
+
+    def __init__(self, grid: Grid, farthest: float) -> None:
+        halves, half = list[float](), self.BEYOND
+        while half < farthest:
+            half *= 2
+            halves.append(half)
+        axes = min(grid.box.d, self.MOST_AXES)
+        object.__setattr__(self, "grid", grid)
+        object.__setattr__(self, "halves", tuple(halves))
+        object.__setattr__(self, "axes", axes)
+        object.__setattr__(self, "size", grid.size + 3**axes * len(halves))
+
+    @property
+    def box(self) -> Box:
+        """The box of the grid."""
+        return self.grid.box
+
+    def keys(self, X: ArrayLike) -> Integers:
+        """Return the number of each point's cell.
+
+        Parameters
+        ----------
+        X
+            The points, which may lie outside the box.
+        """
+        points = as_matrix(X, self.box.d)
+        keys, farthest = self.grid.keys(points), np.abs(points).max(axis=1, initial=0.0)
+        for number, half in enumerate(self.halves):
+            # Exact comparisons: a border belongs to the nearer cell, and the last doubling ends
+            # nowhere.
+            is_last = number + 1 == len(self.halves)
+            own = (farthest > half / 2) & ((farthest <= half) | is_last)
+            thirds = self._thirds(half).keys(points[own, : self.axes])
+            keys[own] = self.grid.size + 3**self.axes * number + thirds
+        return keys
+
+    def bounds(self, keys: ArrayLike) -> tuple[Floats, Floats]:
+        """Return the lowest and the highest corner of each of these cells.
+
+        Parameters
+        ----------
+        keys
+            The numbers of the cells.
+        """
+        numbers = np.asarray(keys, dtype=np.int64)
+        low, high = np.empty((2, numbers.size, self.box.d))
+        near = numbers < self.grid.size
+        low[near], high[near] = self.grid.bounds(numbers[near])
+        doublings, thirds = np.divmod(numbers - self.grid.size, 3**self.axes)
+        for number, half in enumerate(self.halves):
+            own = ~near & (doublings == number)
+            low[own], high[own] = -half, half
+            first = self._thirds(half).bounds(thirds[own])
+            low[own, : self.axes], high[own, : self.axes] = first
+        return low, high
+
+    def spread_inside(self, keys: Integers, columns: int) -> Floats:
+        """Return the mean squared distance of rows to the middle of each of these far cells.
+
+        A cell is a third of its range along the first axes; along the others rows are taken to
+        fill half of it.
+
+        Parameters
+        ----------
+        columns
+            How many columns the rows have.
+        """
+        halves = np.array(self.halves)[(keys - self.grid.size) // 3**self.axes]
+        return np.asarray(halves**2 * (self.axes / 27 + (columns - self.axes) / 12))
+
+    def _thirds(self, half: float) -> Grid:
+        names = self.box.names[: self.axes]
+        return Grid(Box.of(names, [-half] * self.axes, [half] * self.axes), 3)

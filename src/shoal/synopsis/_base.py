@@ -11,7 +11,7 @@ import pyarrow as pa
 from sklearn.utils.validation import check_is_fitted
 
 from shoal.arrays import Floats, Integers
-from shoal.domain import Box, Schema, View, ZoomedGrid
+from shoal.domain import Box, FarGrid, Schema, View, ZoomedGrid
 from shoal.errors import InvalidSetting, UnknownColumn, quantity, setting
 from shoal.estimator import (
     ROW_COUNT_SHARE,
@@ -125,7 +125,7 @@ class Synopsis(PrivateEstimator):
         threshold: float | None = None,
         step: float | None = None,
         inside: Integers | None = None,
-        zoom: ZoomedGrid | None = None,
+        zoom: ZoomedGrid | FarGrid | None = None,
     ) -> Self:
         """Store the cells whose count, or better estimate, is worth a weight.
 
@@ -139,7 +139,7 @@ class Synopsis(PrivateEstimator):
             What one unit of noise in a count costs, where all cells were released.
         inside, zoom
             How many fine cells each coarse cell has, where they were made consistent, and the
-            coarse cells of a zoomed grid; see ``Estimates``.
+            cells, if some lie beyond a view; see ``Estimates``.
         """
         if threshold is None:
             # Laplace noise exceeds b ln(m) in half a cell of m on average.

@@ -1,5 +1,6 @@
 """The released cells of a synopsis: corners, noisy counts and weights."""
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple, Protocol
@@ -9,7 +10,7 @@ import pyarrow as pa
 from numpy.typing import ArrayLike, NDArray
 
 from shoal.arrays import Floats, Integers
-from shoal.domain import Partition, ZoomedGrid
+from shoal.domain import FarGrid, Partition, ZoomedGrid
 from shoal.errors import UnreadableTable
 
 # A coarse cell of a shell counts if its estimate exceeds so many noise scales: in one and two
@@ -19,6 +20,7 @@ from shoal.errors import UnreadableTable
 _CLEAR_SCALES, _LIGHT_AXES = (5.0, 3.0), 2
 _CLEAR_CELLS, _MORE_A_SHELL = 48, 0.7
 _TAIL_SCALES = 2.0
+_FALSE_CELLS = 0.4  # far cells of many columns: noise makes half as many count in a release
 
 
 class BoxCells(Partition, Protocol):
@@ -142,14 +144,14 @@ class Estimates:
         For fine counts made consistent with coarse ones: how many of them, in order, make up each
         coarse cell.
     zoom
-        The coarse cells, if they are those of a zoomed grid.
+        The cells that are not split further, if some of them lie beyond a view.
     """
 
     cells: BoxCells
     values: Floats
     step: float
     inside: Integers | None = None
-    zoom: ZoomedGrid | None = None
+    zoom: ZoomedGrid | FarGrid | None = None
 
     def corners(self) -> tuple[Floats, Floats]:
         """Return the lowest and the highest corner of every cell."""
@@ -177,6 +179,9 @@ class Estimates:
         values
             One for each cell: those of the release, or of a simulated one.
         """
+        if isinstance(self.zoom, FarGrid):
+            least = math.log(max(values.size - self.zoom.grid.size, 1) / _FALSE_CELLS) / self.step
+            return np.where(self.is_beyond_view() & (values <= least), 0.0, values)
         if self.zoom is None or self.inside is None:
             return values
         zoom, shells = self.zoom, self.zoom.shell_of_cells()
@@ -188,12 +193,19 @@ class Estimates:
             is_clear |= (shells == shell) & is_clear[inward] & (counts > _TAIL_SCALES)
         return np.where(np.repeat(is_clear, self.inside), values, 0.0)
 
-    def beyond_view(self) -> AllCells | None:
-        """Return the sum over the cells of all shells; None without a view."""
+    def is_beyond_view(self) -> NDArray[np.bool_]:
+        """Tell which cells lie beyond the view; none without one."""
+        if isinstance(self.zoom, FarGrid):
+            return np.arange(self.values.size) >= self.zoom.grid.size
         if self.zoom is None or self.inside is None:
+            return np.zeros(self.values.size, np.bool_)
+        return np.repeat(self.zoom.shell_of_cells() > 0, self.inside)
+
+    def beyond_view(self) -> AllCells | None:
+        """Return the sum over the cells beyond the view; None without one."""
+        if self.zoom is None:
             return None
-        is_beyond = self.zoom.shell_of_cells() > 0
-        sums, noises = self.added(np.repeat(is_beyond, self.inside).astype(np.int64), 2)
+        sums, noises = self.added(self.is_beyond_view().astype(np.int64), 2)
         return AllCells(float(sums[1]), float(noises[1]), self.step)
 
     def added(self, labels: Integers, n_regions: int) -> _RegionSums:

@@ -6,7 +6,7 @@ from typing import Any, Literal, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from shoal.domain import Box, Grid, Schema
+from shoal.domain import Box, FarGrid, Grid, Schema
 from shoal.domain.grid import MAX_CELLS
 from shoal.engine import Rows
 from shoal.errors import ShoalError, TooLarge, setting
@@ -149,6 +149,8 @@ class UniformGrid(GridSynopsis):
     ICDE 2013.
     """
 
+    _has_far_cells = False
+
     def __init__(
         self,
         *,
@@ -193,7 +195,7 @@ class UniformGrid(GridSynopsis):
         spending = self._begin(spending)
         # 2. How many cells that is worth; the 10 is Su et al.'s: docs/decisions/synopses.md.
         rule = (self.n_rows_ * spending.epsilon / 10) ** (2 / (2 + spending.box.d))
-        grid = self._grid(spending.box, max(2, round(rule)))  # [P1]
+        grid = self._cells(spending, max(2, round(rule)))  # [P1]
         # 3. Rows in each of them, with noise; 4. what counts that noise decided are worth.
         variance = Geometric(spending.budget).variance
         if self.sparse:
@@ -203,4 +205,23 @@ class UniformGrid(GridSynopsis):
             return self._store_cells(grid, cells.keys, cells.counts, variance)
         noisy_counts = spending.count(grid, of="cell counts")  # [P2]
         keys = np.arange(grid.size)
-        return self._store_cells(grid, keys, noisy_counts, variance, step=spending.epsilon)
+        return self._store_cells(
+            grid,
+            keys,
+            noisy_counts,
+            variance,
+            step=spending.epsilon,
+            zoom=grid if isinstance(grid, FarGrid) else None,
+        )
+
+    def with_far_cells(self) -> Self:
+        """Return itself, to count rows far beyond a view in wide cells of their own."""
+        assert not self.sparse
+        self._has_far_cells = True
+        return self
+
+    def _cells(self, spending: Spending, cells_an_axis: int) -> Grid | FarGrid:
+        grid = self._grid(spending.box, cells_an_axis)
+        if not self._has_far_cells or spending.view is None:
+            return grid
+        return FarGrid(grid, spending.view.farthest)  # [P4]

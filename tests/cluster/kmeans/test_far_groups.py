@@ -6,7 +6,7 @@ from sklearn.cluster import KMeans
 
 from shoal import load_model
 from shoal.cluster import PrivateKMeans
-from shoal.domain import Box
+from shoal.domain import Box, FarGrid
 from shoal.pages._kmeans import page
 
 
@@ -35,6 +35,38 @@ def test_far_groups_are_found(d):
         best = KMeans(7, n_init=10, random_state=0).fit(X).inertia_
         ratios.append(-fitted(X, seed).score(X) / best)
     assert np.median(ratios) < 2
+
+
+@pytest.mark.parametrize("d", [6, 8])
+def test_far_groups_in_many_columns_are_found(d):
+    ratios = []
+    for seed in range(3):
+        X = far_rows(d, n=30_000, seed=seed)
+        best = KMeans(7, n_init=5, random_state=0).fit(X).inertia_
+        ratios.append(-fitted(X, seed, epsilon=1).score(X) / best)
+    assert np.median(ratios) < 2
+
+
+def test_far_rows_of_many_columns_are_told_and_saved(tmp_path):
+    X = far_rows(8, n=30_000)
+    model = fitted(X, epsilon=1)
+    seen = np.abs(model.synopsis_.view_.coordinates(X)).max(axis=0)
+    beyond = np.sum(seen > FarGrid.BEYOND)
+    assert beyond > 1_000
+    assert abs(model.n_rows_beyond_view_ - beyond) <= model.n_rows_beyond_view_within_
+    model.save(tmp_path / "model")
+    back = load_model(tmp_path / "model")
+    assert back.n_rows_beyond_view_ == model.n_rows_beyond_view_
+    np.testing.assert_array_equal(back.synopsis_.cells_.high, model.synopsis_.cells_.high)
+    assert model.synopsis_.cells_.high.max() > 1
+    model.plot()
+
+
+def test_several_numbers_of_groups_are_tried_with_far_cells():
+    X = far_rows(7, n=30_000)
+    model = PrivateKMeans(range(2, 9), epsilon=2, domain=cube(7), random_state=3).fit(X)
+    assert model.n_rows_beyond_view_ > 0
+    assert 2 <= model.n_clusters_ <= 8
 
 
 @pytest.mark.parametrize("d", [2, 4])

@@ -19,7 +19,7 @@ from shoal.arrays import Floats, Integers
 from shoal.cluster.choose._weighted_points import LEAST_INERTIA, MOST_POINTS, Cloud
 from shoal.cluster.kmeans._plan import FEW_AXES
 from shoal.cluster.kmeans._weighted import soften_weights, weighted_kmeans
-from shoal.domain.box import Box
+from shoal.domain import Box, FarGrid
 from shoal.synopsis import Synopsis, weights_of
 from shoal.synopsis.cells import Estimates
 
@@ -235,9 +235,11 @@ class CellRelease:
         Parameters
         ----------
         rows
-            Rows that were drawn, in [-1, 1]^d or moved there.
+            Rows that were drawn, in [-1, 1]^d or moved there; with cells beyond a view, anywhere.
         """
-        keys = self._estimates.cells.keys(self._box.unscale(np.clip(rows, -1, 1), -1, 1))
+        if not isinstance(self._estimates.zoom, FarGrid):
+            rows = np.clip(rows, -1, 1)
+        keys = self._estimates.cells.keys(self._box.unscale(rows, -1, 1))
         counts = np.bincount(keys, minlength=self._estimates.values.size)
         noise = rng.laplace(0, self._noise_scale, counts.size)
         return self._weighted(counts * (self._rows / len(rows)) + noise)

@@ -23,7 +23,7 @@ from shoal.cluster.kmeans._weighted import (
     soften_weights,
 )
 from shoal.cluster.totals import GroupCounts, NoiseSum
-from shoal.domain import Box, View
+from shoal.domain import Box, FarGrid, View, ZoomedGrid
 from shoal.randomness import Randomness
 from shoal.synopsis import Synopsis
 from shoal.synopsis.cells import AllCells, Estimates
@@ -92,11 +92,21 @@ class CellPoints:
         """Whether they have fewer axes than the rows."""
         return self.view is not None and self.view.box.d < self.view.domain.d
 
+    def labels_in_shadow(self, centers: Floats) -> tuple[View | None, Nearest | None]:
+        """Where to look at rows to label them by these centres, if not in the box; and by what.
+
+        The view is wide enough for all centres.
+        """
+        if not self.in_shadow or self.view is None:
+            return None, None
+        reach = self.reach(centers)
+        return self.view.widened(reach), Nearest(centers / reach)
+
     def placed(self, centers: Floats) -> Floats:
         """Centres among the points, as points of [-1, 1]^d."""
         if self.view is None:
             return centers
-        return self.view.domain.scale(self.view.embed(centers), -1, 1)
+        return self.view.domain.scale(self.view.place(centers), -1, 1)
 
     def sizes_and_errors(self, centers: Floats) -> tuple[Floats, Floats]:
         """Rows of each centre's cells, and how far noise in the weights moves the centre.
@@ -117,7 +127,8 @@ class CellPoints:
         """How far rows lie from the middles of each centre's cells, root mean square."""
         k, labels = len(centers), self._labels(centers)
         squares = np.bincount(labels, self.weights * self.inside, k)
-        return np.sqrt(squares / np.maximum(np.bincount(labels, self.weights, k), FAINT))
+        width = 1.0 if self.view is None else self.view.width
+        return width * np.sqrt(squares / np.maximum(np.bincount(labels, self.weights, k), FAINT))
 
     def counted(
         self, centers: Floats, placed: Callable[[Floats], Floats] | None = None
@@ -168,7 +179,12 @@ class CellPoints:
         return GroupCounts(largest, (noise,) * k, None, None, choices)
 
     def _labels(self, centers: Floats) -> Integers:
-        return Nearest(centers).labels_of_points(self.points)
+        reach = self.reach(centers)
+        return Nearest(centers / reach).labels_of_points(self.points / reach)
+
+    def reach(self, centers: Floats) -> float:
+        """The farthest coordinate of the points and of these centres, 1 or more."""
+        return max(1.0, float(np.abs(self.points).max(initial=0)), float(np.abs(centers).max()))
 
 
 @dataclass(frozen=True, eq=False)
@@ -205,8 +221,11 @@ def cell_points(
     low, high = box.scale(cells.low, -1, 1), box.scale(cells.high, -1, 1)
     points = _points(box, cells.low, cells.high, deviation)
     weights = soften_weights(cells.weight) if soft else cells.weight
-    inside = ((high - low) ** 2).sum(axis=1) / 12
     estimates = synopsis._estimates
+    inside = ((high - low) ** 2).sum(axis=1) / 12
+    if estimates is not None and isinstance(estimates.zoom, FarGrid):
+        far = estimates.is_beyond_view()[cells.key]
+        inside[far] = estimates.zoom.spread_inside(cells.key[far], synopsis.box.d)
     everywhere = None if estimates is None else AllCellPoints(estimates, box, deviation)
     return CellPoints(
         points,
@@ -256,7 +275,9 @@ def _parts_of_coarse_cells(estimates: Estimates, plan: Plan) -> Floats:
     """
     values = estimates.coarse_values()
     zoom, parts = estimates.zoom, np.ones(values.size)
-    shells = np.zeros(values.size, np.int64) if zoom is None else zoom.shell_of_cells()
+    shells = np.zeros(values.size, np.int64)
+    if isinstance(zoom, ZoomedGrid):
+        shells = zoom.shell_of_cells()
     for shell in range(0 if plan.axes <= _LIGHT_AXES else 1, int(shells.max()) + 1):
         own = shells == shell
         parts[own] = part_beyond_noise(values[own], 1 / estimates.step)

@@ -19,7 +19,6 @@ from shoal.cluster.kmeans._cells import (
     weighted_cells,
 )
 from shoal.cluster.kmeans._centroids import CentroidClusterer
-from shoal.cluster.kmeans._kernels import Nearest
 from shoal.cluster.kmeans._location import MEAN, find_rows, rings_about_middle
 from shoal.cluster.kmeans._plan import (
     FEW_AXES,
@@ -281,15 +280,16 @@ class PrivateKMeans(CentroidClusterer):
             return self._keep(centers_of_cells(cells, k, rng), n_rows, row_noise)
         first = cells.centers(plan.first_clusters(k), rng)
         centers = cells.placed(first)
-        labelled_by = Nearest(first) if cells.in_shadow else None
+        labelled_in, labelled_by = cells.labels_in_shadow(first)
         errors: Floats | None = None
-        least = cells.spread_inside(first) if d <= FEW_AXES else None
+        has_wide_cells = d <= FEW_AXES or plan.finds_far_cells
+        least = cells.spread_inside(first) if has_wide_cells else None
 
         # 5. Steps: radii that hold a part of the rows, then the noisy means within them. Small
         #    clusters are joined to those that are wanted.
         for step in plan.steps:  # [P6]
             in_parts = step.finds_far_rows
-            rings = read_rings(spending, centers, labelled_by, cells.view, in_parts=in_parts)
+            rings = read_rings(spending, centers, labelled_by, labelled_in, in_parts=in_parts)
             means = take_step(spending, step, rings, radius_guess, errors, least)
             centers, errors, labelled_by, least = means.centers, means.errors, None, None
             if len(centers) > k:
@@ -376,7 +376,8 @@ class PrivateKMeans(CentroidClusterer):
     def _new_synopsis(self, spending: Spending, plan: KMeansPlan, zoom: View | None) -> Synopsis:
         """The synopsis that the method asks for, not fitted yet."""
         if plan.cells_an_axis:
-            synopsis: Synopsis = UniformGrid(cells=plan.cells_an_axis)
+            grid = UniformGrid(cells=plan.cells_an_axis)
+            synopsis: Synopsis = grid.with_far_cells() if plan.finds_far_cells else grid
         elif self.method == "auto":
             synopsis = AdaptiveGrid(max_cells=MOST_CELLS)
             synopsis = synopsis if zoom is None else synopsis.zoomed(zoom)

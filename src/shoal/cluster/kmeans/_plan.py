@@ -93,6 +93,11 @@ class KMeansPlan:
         return (replace(small, finds_far_rows=True), *last)
 
     @property
+    def finds_far_cells(self) -> bool:
+        """Whether rows far beyond a view of many columns have cells of their own."""
+        return self.micro_clusters > 0 and self.cells_an_axis > 0
+
+    @property
     def means(self) -> Fraction:
         """The shares of all steps together, without their radii."""
         return sum((step.means for step in self.steps), Fraction(0))
