@@ -10,8 +10,12 @@ from noise; the adjusted Rand index of the two labellings; the CPU time of the f
 default ``KMeans`` on the same rows in the same run. Beside them the inertia of centres made
 without any rows. Means over the seeds with standard errors, in ``results/kmeans.csv``, ``.json``
 and ``.svg``. diffprivlib runs in an environment of its own (``clustering/peers.py``),
-and is left out where it cannot be installed. With ``--keep`` nothing is run that has not been:
-lines of the present results that were not measured anew stay, and say so in the column *rules*.
+and is left out where it cannot be installed. With ``--beside FOLDER`` another checkout of shoal
+(a ``git worktree`` of the version before) fits the same tables in the same run, as the method
+*former*: a change of the method is held against that. The *oracle* knows the clusters of the
+plain fit, their sizes and their radii, and pays for its means alone. With ``--keep`` nothing is
+run that has not been: lines of the present results that were not measured anew stay, and say so
+in the column *rules*.
 
 Every fit is kept as a line of ``data/kmeans.jsonl``; ``--resume`` goes on from there.
 """
@@ -31,8 +35,8 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")  # before NumPy: CPU time, not wai
 import numpy as np
 import pyarrow as pa
 from clustering.data import Family, Rows, blobs, cube, stored
-from clustering.peers import diffprivlib_fits
-from clustering.plan import OURS, SEEDS, SOME_DELTA, TEN_ROWS, Case, cases
+from clustering.peers import Fit, diffprivlib_fits, former_fits
+from clustering.plan import FORMER, ORACLE, OURS, SEEDS, SOME_DELTA, TEN_ROWS, Case, cases
 from measure import RESULTS, show, write
 from sklearn.cluster import KMeans
 from sklearn.metrics import adjusted_rand_score, pairwise_distances_argmin_min
@@ -45,6 +49,7 @@ from shoal.privacy import ApproxDP
 SPEED = [(10_000, d) for d in (2, 4, 8, 16)] + [(100_000, 8)] + [(10**6, d) for d in (4, 8, 16)]
 KEPT = Path(__file__).parent / "data" / "kmeans.jsonl"
 LARGE = 500_000
+BESIDE: list[Path] = []  # another checkout, whose fits stand beside ours
 SPEED_SEED = 760
 
 
@@ -101,10 +106,7 @@ def _lines(
 ) -> Iterator[dict[str, Any]]:
     for method, epsilon in dict.fromkeys((method, epsilon) for method, epsilon, _ in wanted):
         seeds = [seed for *which, seed in wanted if which == [method, epsilon]]
-        if method == "diffprivlib":
-            made = diffprivlib_fits(base.rows, family.k, epsilon, seeds)
-        else:
-            made = (_fit(family, raw, method, epsilon, seed) for seed in seeds)
+        made = _made(family, raw, base, method, epsilon, seeds)
         for seed, centers, seconds in made:
             ratio, ari = scores(base, centers)
             settled = KMeans(family.k, init=centers, n_init=1).fit(base.rows).inertia_
@@ -112,6 +114,34 @@ def _lines(
                 "method": method, "seed": seed, "ratio": ratio, "ari": ari,
                 "after_lloyd": settled / base.inertia, "no_data": base.no_data,
                 "seconds": seconds, "plain_seconds": base.seconds}  # fmt: skip
+
+
+def _made(
+    family: Family, raw: Rows, base: Plain, method: str, epsilon: float, seeds: Sequence[int]
+) -> Iterator[Fit]:
+    """The fits of one method."""
+    if method == "diffprivlib":
+        yield from diffprivlib_fits(base.rows, family.k, epsilon, seeds)
+    elif method == FORMER:
+        yield from former_fits(BESIDE[0], base.rows, family.k, epsilon, seeds) if BESIDE else ()
+    elif method == ORACLE:
+        yield from (Fit(seed, oracle_centers(base, epsilon, seed), 0.0) for seed in seeds)
+    else:
+        yield from (Fit(*_fit(family, raw, method, epsilon, seed)) for seed in seeds)
+
+
+def oracle_centers(base: Plain, epsilon: float, seed: int) -> Rows:
+    """The means of the plain clusters with noise for their radii and sizes, which cost nothing."""
+    rng, k, d = np.random.default_rng(seed), int(base.labels.max()) + 1, base.rows.shape[1]
+    centers = np.empty((k, d))
+    for label in range(k):
+        own = base.rows[base.labels == label]
+        centers[label] = own.mean(axis=0)
+        radius = np.linalg.norm(own - centers[label], axis=1).max()
+        way = rng.standard_normal(d)
+        length = rng.gamma(d, radius / epsilon / len(own))
+        centers[label] += length * way / np.linalg.norm(way)
+    return np.clip(centers, -1, 1)
 
 
 def _fit(family: Family, raw: Rows, method: str, epsilon: float, seed: int) -> Any:
@@ -233,7 +263,9 @@ def main() -> None:
     parser.add_argument("--resume", action="store_true", help="go on where a run was stopped")
     parser.add_argument("--keep", action="store_true", help="run nothing; keep earlier lines")
     parser.add_argument("--speed", action="store_true", help="CPU time alone")
+    parser.add_argument("--beside", type=Path, help="another checkout, to fit the same tables")
     asked = parser.parse_args()
+    BESIDE.extend([asked.beside] if asked.beside else [])
     if asked.speed:
         write("kmeans-speed", [speed(n, d) for n, d in SPEED])
         return
@@ -258,8 +290,10 @@ def _chosen(only: Sequence[str] | None, quick: bool) -> list[Case]:
     wanted = [c for c in cases() if not only or c.family.name.startswith(tuple(only))]
     if not quick:
         return wanted
-    large = ("blobs 1", "birch", "gowalla", "far", "corner", "unequal 100k")
-    small = [c for c in wanted if not c.family.name.startswith(large)]
+    large = ("blobs 1", "birch", "gowalla", "far groups", "corner", "unequal 100k")
+    small = [
+        c for c in wanted if not c.family.name.startswith(large) and "100k" not in c.family.name
+    ]
     return [case._replace(seeds=SEEDS[:3]) for case in small]
 
 

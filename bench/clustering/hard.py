@@ -10,7 +10,7 @@ from functools import cache
 import numpy as np
 from clustering.data import Family, Made, Rows, blobs, cube, stored, unequal
 
-__all__ = ["hard_families", "public_sets", "small_sets"]
+__all__ = ["far_families", "hard_families", "public_sets", "small_sets"]
 
 
 def far_groups(n: int, d: int) -> Made:
@@ -97,6 +97,69 @@ def likert(n: int, d: int, k: int = 4, answers: int = 5) -> Made:
         return np.asarray(2 * chosen / (answers - 1) - 1)
 
     return rows
+
+
+def far_minorities(n: int, d: int, share: float = 0.02, k: int = 8) -> Made:
+    """Three far groups, each with this share of the rows, and the others close together."""
+
+    def rows(seed: int) -> Rows:
+        rng = np.random.default_rng([seed, n, d, k, 31])
+        near = rng.uniform(-0.15, 0.15, (k - 3, d)) + rng.uniform(-0.5, 0.5, d)
+        far = rng.uniform(-0.95, 0.95, (3, d))
+        shares = [*[(1 - 3 * share) / (k - 3)] * (k - 3), *[share] * 3]
+        middles = np.vstack([near, far])
+        return _inside(middles[rng.choice(k, n, p=shares)] + 0.015 * rng.standard_normal((n, d)))
+
+    return rows
+
+
+def tiny_groups(n: int, d: int, groups: int = 9) -> Made:
+    """Nineteen of twenty rows in one group, the others in tiny ones anywhere."""
+
+    def rows(seed: int) -> Rows:
+        rng = np.random.default_rng([seed, n, d, groups, 32])
+        middles = np.vstack([rng.uniform(-0.5, 0.5, d), rng.uniform(-0.93, 0.93, (groups, d))])
+        labels = rng.choice(groups + 1, n, p=[0.95, *[0.05 / groups] * groups])
+        spread = np.where(labels == 0, 0.05, 0.015)[:, None]
+        return _inside(middles[labels] + spread * rng.standard_normal((n, d)))
+
+    return rows
+
+
+def lognormal(n: int, d: int) -> Made:
+    """Money: a tail that goes on, in a box of e^4 times the median."""
+
+    def rows(seed: int) -> Rows:
+        rng = np.random.default_rng([seed, n, d, 33])
+        return _inside(2 * np.exp(rng.standard_normal((n, d)) - 4) - 1)
+
+    return rows
+
+
+def wide_and_far(n: int, d: int) -> Made:
+    """Far minorities in a box ten times as wide as they need."""
+    return _moved(far_minorities(n, d), 0.1, 0.3)
+
+
+def far_families() -> list[Family]:
+    """Groups of few rows that are far from the others, and tables of few rows."""
+    made: list[tuple[str, Callable[..., Made], int, tuple[int, ...], int]] = [
+        ("far minorities", far_minorities, 20_000, (1, 2, 3, 4, 5, 6, 8, 12), 8),
+        ("far minorities 100k", far_minorities, 100_000, (16,), 8),
+        ("tiny groups", tiny_groups, 20_000, (2, 4, 8), 10),
+        ("tiny groups 100k", tiny_groups, 100_000, (16,), 10),
+        ("lognormal", lognormal, 10_000, (1, 2, 3, 8), 5),
+        ("wide and far", wide_and_far, 20_000, (2, 3, 4, 7), 8),
+    ]
+    few = [(n, d) for n in (50, 100, 200, 500) for d in (5, 6, 7)]
+    return [
+        *(
+            Family(f"{name}, d = {d}", rows(n, d), cube(d), k)
+            for name, rows, n, columns, k in made
+            for d in columns
+        ),
+        *(Family(f"few rows {n}, d = {d}", blobs(n, d, 3), cube(d), 3) for n, d in few),
+    ]
 
 
 def hard_families() -> list[Family]:

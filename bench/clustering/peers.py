@@ -1,4 +1,4 @@
-"""Other libraries, each in an environment of its own: diffprivlib does not import beside ours."""
+"""Other libraries and versions, each in a process of its own: they do not import beside ours."""
 
 import atexit
 import json
@@ -46,9 +46,28 @@ def diffprivlib_fits(
     rows: NDArray[np.float64], k: int, epsilon: float, seeds: Sequence[int]
 ) -> Iterator[Fit]:
     """Its k-means on rows in [-1, 1]^d, once a seed; nothing where it is not installed."""
-    worker = _worker()
-    if worker is None or worker.stdin is None or worker.stdout is None:
-        return
+    python = diffprivlib_python()
+    if python is not None:
+        yield from _fits(_worker(python, "diffprivlib_fit.py"), rows, k, epsilon, seeds)
+
+
+def former_fits(
+    checkout: Path, rows: NDArray[np.float64], k: int, epsilon: float, seeds: Sequence[int]
+) -> Iterator[Fit]:
+    """Private k-means of another checkout of shoal on rows in [-1, 1]^d, once a seed."""
+    worker = _worker(Path(sys.executable), "former_fit.py", checkout / "src")
+    yield from _fits(worker, rows, k, epsilon, seeds)
+
+
+def _fits(
+    worker: "subprocess.Popen[str]",
+    rows: NDArray[np.float64],
+    k: int,
+    epsilon: float,
+    seeds: Sequence[int],
+) -> Iterator[Fit]:
+    assert worker.stdin is not None
+    assert worker.stdout is not None
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder, "rows.npy")
         np.save(file, rows)
@@ -61,17 +80,20 @@ def diffprivlib_fits(
 
 
 @cache
-def _worker() -> "subprocess.Popen[str] | None":
-    """One process for all fits: starting it takes longer than most of them."""
-    python = diffprivlib_python()
-    if python is None:
-        return None
+def _worker(python: Path, script: str, source: Path | None = None) -> "subprocess.Popen[str]":
+    """One process for all fits: starting it takes longer than most of them.
+
+    Parameters
+    ----------
+    source
+        The folder whose packages come first; None for those that are installed.
+    """
     worker = subprocess.Popen(
-        [str(python), str(HERE / "diffprivlib_fit.py")],
+        [str(python), str(HERE / script)],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         text=True,
-        env=_one_thread(),
+        env=_one_thread() | ({} if source is None else {"PYTHONPATH": str(source)}),
     )
     atexit.register(worker.kill)
     return worker
