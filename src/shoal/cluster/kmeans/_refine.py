@@ -329,8 +329,9 @@ def nearest_candidate(radii: Floats, reach: float) -> Integers:
     >>> nearest_candidate(np.array([0.0, 1.0, 3.0]), reach=2.0).tolist()
     [23, 2, 0]
     """
-    places = np.rint(2 * np.log2(reach / np.maximum(radii, np.finfo(float).tiny)))
-    nearest: Integers = np.clip(places, 0, CANDIDATES - 1).astype(np.int64)
+    shortest = candidate_radii(reach)[-1]
+    places = np.rint(2 * np.log2(reach / np.clip(radii, shortest, reach)))
+    nearest: Integers = places.astype(np.int64)
     return nearest
 
 
