@@ -4,6 +4,7 @@ import pytest
 from shoal.cluster.kmeans import PrivateKMeans
 from shoal.domain import Box
 from shoal.engine import rows_of
+from shoal.errors import NoGroupsDetected
 from shoal.estimator import Spending
 from shoal.privacy import Ledger, PureDP
 from shoal.randomness import Randomness
@@ -86,7 +87,27 @@ def test_more_columns_than_axes_take_two_steps():
 
 
 def test_few_rows_refine_fewer_centres_and_are_completed_by_cells():
-    assert released(16, 0.1, n=500, k=10) == [*LOCATION, "cell counts", *STEP]
+    assert released(16, 0.3, n=500, k=10) == [*LOCATION, "cell counts", *STEP]
+
+
+def test_rows_so_few_that_their_middle_drowns_take_one_mean():
+    assert released(16, 0.1, n=500, k=10) == LOCATION[:2]
+    assert released(16, 0.1, n=500, k=1) == LOCATION[:2]
+    assert "cell counts" in released(16, 0.1, n=500, k=10, refine=False)
+    assert released(16, 0.02, n=500, k=10) == ["cell counts"]
+
+
+def test_about_one_mean_all_rows_are_counted_and_no_group_is():
+    X = np.clip(np.random.default_rng(1).normal(0.7, 0.1, (500, 16)), 0, 1)
+    model = PrivateKMeans(4, epsilon=0.15, domain=Box.unit(16), n_public=500, random_state=2)
+    with pytest.warns(NoGroupsDetected):
+        model.fit(X)
+    assert model.synopsis_ is None
+    assert not model.is_certain_.any()
+    assert model.cluster_sizes_.sum() == pytest.approx(model.n_rows_)
+    assert np.linalg.norm(model.cluster_centers_[0] - 0.7) < np.linalg.norm(np.full(16, 0.2))
+    away = np.linalg.norm(model.cluster_centers_[1:] - model.cluster_centers_[0], axis=1)
+    assert (away > 0.1).all()
 
 
 @pytest.mark.parametrize("method", ["uniform-grid", "privtree"])

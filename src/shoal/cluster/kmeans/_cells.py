@@ -28,6 +28,7 @@ from shoal.randomness import Randomness
 from shoal.synopsis import Synopsis
 from shoal.synopsis.cells import AllCells, Estimates
 
+_APART = 0.2  # times the root of the columns: how far centres lie from the mean of all rows
 _JOINING_RUNS = 40  # of k-means on few means: a poor optimum costs most
 _POINTS = 32  # public ones for each cell or cluster, where cells are few
 _LIGHT_AXES = 2  # in more, coarse cells are too few and too wide to tell empty ones by their counts
@@ -52,6 +53,23 @@ class NoisyClusters:
         """Those of a last step."""
         counted = GroupCounts.alike(means.sizes, means.noise)
         return cls(means.centers, means.sizes, means.errors, counted)
+
+
+def clusters_about_one_mean(mean: Means, k: int, rng: Randomness) -> NoisyClusters:
+    """The noisy mean of all rows, and other centres on public random sides of it.
+
+    A centre more never raises the inertia. All rows together were counted, no single group was.
+    """
+    d = mean.centers.shape[1]
+    ways = rng.compute.standard_normal((k - 1, d))
+    ways *= _APART * math.sqrt(d) / np.linalg.norm(ways, axis=1, keepdims=True)
+    centers = np.clip(np.vstack([mean.centers, mean.centers + ways]), -1, 1)
+    if k == 1:
+        return NoisyClusters.from_means(mean)
+    total = float(mean.sizes[0])
+    counted = GroupCounts(np.zeros(k), (mean.noise,) * k, total, mean.noise)
+    errors = np.append(mean.errors, np.full(k - 1, 2 * math.sqrt(d)))
+    return NoisyClusters(centers, np.full(k, max(total, 0) / k), errors, counted)
 
 
 @dataclass(frozen=True, eq=False)
@@ -268,7 +286,7 @@ def weighted_cells(synopsis: Synopsis, plan: KMeansPlan, k: int, by: Clusterer) 
     return replace(cells, weights=cells.weights * in_cell[synopsis.cells_.key])
 
 
-def _parts_of_coarse_cells(estimates: Estimates, plan: Plan) -> Floats:
+def _parts_of_coarse_cells(estimates: Estimates, plan: KMeansPlan) -> Floats:
     """Which part of each coarse count is to be expected, going by those of its shell together.
 
     Noise in an empty coarse cell far from all rows would draw a centre to itself.

@@ -29,7 +29,7 @@ from shoal.figures import Figure
 from shoal.privacy import Public, Released, Result
 from shoal.synopsis import read_box
 from shoal.synopsis.cells import AllCells
-from shoal.synopsis.folder import CELLS, DOCUMENT, read_box, synopsis_of
+from shoal.synopsis.folder import CELLS, DOCUMENT, synopsis_of
 
 CENTERS = "centers.csv"
 _SCALARS = ("n_rows_", "n_rows_within_", "n_clusters_", "rows_detected_")

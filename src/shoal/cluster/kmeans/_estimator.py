@@ -15,11 +15,12 @@ from shoal.cluster.kmeans._cells import (
     NoisyClusters,
     cell_points,
     centers_of_cells,
+    clusters_about_one_mean,
     join_small_clusters,
     weighted_cells,
 )
 from shoal.cluster.kmeans._centroids import CentroidClusterer
-from shoal.cluster.kmeans._location import MEAN, find_rows, rings_about_middle
+from shoal.cluster.kmeans._location import MEAN, find_one_mean, find_rows, rings_about_middle
 from shoal.cluster.kmeans._plan import (
     FEW_AXES,
     MOST_CELLS,
@@ -30,10 +31,12 @@ from shoal.cluster.kmeans._plan import (
     make_plan,
     share_gaussian,
     steps_alone,
+    takes_one_mean,
 )
 from shoal.cluster.kmeans._published import hybrid, lloyd
 from shoal.cluster.kmeans._refine import read_rings, take_step
 from shoal.cluster.kmeans._settings import (
+    WITH_OWN_STEPS,
     Method,
     check_clusterer,
     check_delta,
@@ -127,8 +130,8 @@ class PrivateKMeans(CentroidClusterer):
         How far the noise of the last release alone moves each centre, root mean square, in half
         sides of the box; at most its diagonal.
     synopsis_
-        The cells it began with, publishable, and free to use again; None for "lloyd" and with
-        ``init``.
+        The cells it began with, publishable, and free to use again; None for "lloyd", with
+        ``init``, and where rows are so few that one mean is all that was bought.
     n_rows_, n_rows_within_, n_clusters_
         The noisy or public number of rows, and what noise moves it by at most in 95 of 100
         releases, 0 if it is public; how many clusters.
@@ -235,20 +238,16 @@ class PrivateKMeans(CentroidClusterer):
         row_count = self._count_rows(spending)  # [P1]
         n_rows, left, row_noise = row_count.value, 1 - row_count.cost, noise_of_rows(row_count)
         spending = replace(spending, n_rows=n_rows)
-        if self.method == "lloyd":
-            self.synopsis_, clusters = None, lloyd(spending.share(left), counts[0])  # [P2]
+        if self.method in WITH_OWN_STEPS or self.init is not None:
+            clusters = self._without_plan(spending, left, counts[0])
             return self._keep(clusters, n_rows, row_noise)
-        if self.method == "hybrid":
-            self.synopsis_, clusters = hybrid(  # [P3]
-                spending.share(left), counts[0], self.spark_kmeans
-            )
-            return self._keep(clusters, n_rows, row_noise)
-        if self.init is not None:
-            clusters = clusters_from_public_rows(
-                spending.share(left, delta=1), self.init, counts[0]
-            )  # [P7]
+
+        # Several numbers of clusters are chosen among by the cells, so these are counted then.
+        has_one_number = len(counts) == 1 and self.refine
+        if rings is not None and has_one_number and takes_one_mean(n_rows, spending.budget, d):
+            mean = find_one_mean(spending.share(left, delta=1), rings)  # [P11]
             self.synopsis_ = None
-            return self._keep(clusters, n_rows, row_noise)
+            return self._keep(clusters_about_one_mean(mean, counts[0], rng), n_rows, row_noise)
 
         # 2. Where the rows lie, unless they are too few to tell; how the rest is divided.
         view, location, radius_guess = None, None, 0.3 * math.sqrt(d)
@@ -282,8 +281,7 @@ class PrivateKMeans(CentroidClusterer):
         centers = cells.placed(first)
         labelled_in, labelled_by = cells.labels_in_shadow(first)
         errors: Floats | None = None
-        has_wide_cells = d <= FEW_AXES or plan.finds_far_cells
-        least = cells.spread_inside(first) if has_wide_cells else None
+        least = cells.spread_inside(first) if d <= FEW_AXES or plan.finds_far_cells else None
 
         # 5. Steps: radii that hold a part of the rows, then the noisy means within them. Small
         #    clusters are joined to those that are wanted.
@@ -301,6 +299,18 @@ class PrivateKMeans(CentroidClusterer):
         if len(centers) < k:
             clusters = cells.complete(clusters, k)
         return self._keep(clusters, n_rows, row_noise)
+
+    def _without_plan(self, spending: Spending, left: Fraction, k: int) -> NoisyClusters:
+        """The clusters of methods that have their own steps, or of a start from public rows."""
+        self.synopsis_ = None
+        if self.method == "lloyd":
+            return lloyd(spending.share(left), k)  # [P2]
+        if self.method == "hybrid":
+            self.synopsis_, clusters = hybrid(  # [P3]
+                spending.share(left), k, self.spark_kmeans
+            )
+            return clusters
+        return clusters_from_public_rows(spending.share(left, delta=1), self.init, k)  # [P7]
 
     @classmethod
     def from_synopsis(

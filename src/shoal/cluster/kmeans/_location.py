@@ -8,8 +8,9 @@ import numpy as np
 
 from shoal.arrays import Floats
 from shoal.cluster.kmeans._kernels import BeyondSides, clip_radius
-from shoal.cluster.kmeans._plan import FEW_AXES, direction_share
+from shoal.cluster.kmeans._plan import FEW_AXES, direction_share, gaussian_if_less
 from shoal.cluster.kmeans._refine import (
+    Means,
     Rings,
     candidate_radii,
     move_to_means,
@@ -28,6 +29,7 @@ _MOST_OF_REACH = 2 / 3  # of the radius of all but few rows: that of most
 # wider than either in one or two, as noise may make the radius too small.
 _MARGIN = 1.6
 DEVIATION = 0.4  # of a coordinate of the rows in a view, if they spread evenly
+_ONE_RADIUS = Fraction(1, 12)  # of a budget that buys nothing but one mean
 _RADIUS, MEAN = Fraction(1, 6), Fraction(6, 10)  # shares; the rest is for the spread
 
 
@@ -126,6 +128,24 @@ def find_rows(spending: Spending, share: Fraction, rings: Rings) -> tuple[Locati
     inside, beyond = spending.share(directions).count(sides, of="rows beyond a view")  # [P6]
     cut_off = beyond / max(inside + beyond, 1)
     return replace(location, cut_off=float(cut_off)), share + directions
+
+
+def find_one_mean(spending: Spending, rings: Rings) -> Means:
+    """Spend everything on the mean of all rows, about the middle of the box.
+
+    Parameters
+    ----------
+    spending
+        A twelfth goes to a radius, the rest to the mean, with all of a delta.
+    rings
+        The first pass: ``rings_about_middle``.
+    """
+    guess, rest = 0.4 * math.sqrt(spending.box.d), 1 - _ONE_RADIUS
+    radius = pick_radii(  # [P7]
+        rings, spending.share(_ONE_RADIUS), guess=guess, thrift=True, of="radius of all rows"
+    )
+    for_mean = gaussian_if_less(spending, rest, rest).share(rest)
+    return move_to_means(rings, radius, for_mean, entry=_ENTRY, of="mean of all rows")  # [P8]
 
 
 def locate(

@@ -18,6 +18,7 @@ _FEW = 100  # rows times epsilon: even cells tell more than those of a grid that
 _TWICE = 15  # how far clusters stand out of the noise before two steps are better than one
 _SMALL_CLUSTERS = 3  # columns from which a small view finds small clusters first
 _TOO_FEW = 40  # rows times epsilon: noise would move the middle of the rows by about their spread
+_ONE_MEAN = 1 / 7  # radii by which noise moves a mean: docs/decisions/private-kmeans.md
 _OWN_RADII = Fraction(2, 50)  # for a radius of each cluster
 
 
@@ -157,12 +158,27 @@ def share_gaussian(spending: Spending, plan: KMeansPlan, also: Fraction = Fracti
     also
         The share of noisy means beside those of the plan.
     """
-    has_delta = isinstance(spending.budget, ApproxDP)
-    if spending.gaussian is not None or not has_delta or not plan.steps:
+    if spending.gaussian is not None or not plan.steps:
         return spending
-    shared, axes = spending.with_gaussian(plan.means + also), spending.box.d + 1
-    largest = shared.share(max(step.means for step in plan.steps))
-    gaussian, pure = Gaussian(largest.gaussian_share, 1), KNorm(largest.budget, 1)
+    largest = max(step.means for step in plan.steps)
+    return gaussian_if_less(spending, plan.means + also, largest)
+
+
+def gaussian_if_less(spending: Spending, fraction: Fraction, largest: Fraction) -> Spending:
+    """Return the same with a shared Gaussian budget, if its largest part then meets less noise.
+
+    Parameters
+    ----------
+    fraction
+        What all parts cost together.
+    largest
+        What the largest part costs.
+    """
+    if not isinstance(spending.budget, ApproxDP):
+        return spending
+    shared, axes = spending.with_gaussian(fraction), spending.box.d + 1
+    part = shared.share(largest)
+    gaussian, pure = Gaussian(part.gaussian_share, 1), KNorm(part.budget, 1)
     return shared if gaussian.deviation(axes) < pure.deviation(axes) else spending
 
 
@@ -236,6 +252,17 @@ def own_quantile(rows_epsilon: float, d: int, k: int, hard: float | None = None)
         return None
     beyond = min(max(60 * k * (hard or hardness(d)) / rows_epsilon, 1 / 16), 1 / 2)
     return 1 - Fraction(round(16 * beyond), 16)
+
+
+def takes_one_mean(n_rows: int, budget: PureDP | ApproxDP, d: int) -> bool:
+    """Whether noise would drown even the middle of the rows, if it were to be shared with cells.
+
+    In many columns noise moves a mean that has the whole budget by about (d + 1) / (N epsilon)
+    radii, less if there is a delta. Where that is much, one mean is all that can be had; where it
+    is all, nothing is.
+    """
+    moved = (d + 1) * hardness(d, budget) / hardness(d) / (n_rows * float(budget.epsilon))
+    return d > FEW_AXES and _ONE_MEAN < moved <= 1
 
 
 def location_share(n_rows: int, epsilon: float, d: int, hard: float | None = None) -> Fraction:
