@@ -2,12 +2,12 @@
 
 import numpy as np
 import pytest
-from shoal.pages.groups import page
 from sklearn.cluster import KMeans
 
 from shoal import load_model
 from shoal.cluster import PrivateKMeans
 from shoal.domain import Box, FarGrid
+from shoal.pages.groups import page
 
 
 def far_rows(d, n=8_000, share=0.03, seed=0):
