@@ -142,8 +142,7 @@ def test_where_warnings_are_errors_nothing_is_released_the_second_time(heard):
 
 
 def test_deltas_that_add_up_to_one_are_said_at_every_release_and_stop_none(heard):
-    dear = ApproxDP(1, 0.6)
-    for _ in range(3):
+    for dear in (ApproxDP(1, 0.6), ApproxDP(1, 0.6), ApproxDP(1, 0.1)):
         page = Ledger.of(None, columns=["x"]).open(dear, by="test")
         page.release(
             shoal.mechanisms.Gaussian(dear, 1.0), np.zeros(2, dtype=int), noise(), of="sums"

@@ -50,12 +50,16 @@ class _ProcessSum:
         self.ledger: Ledger | None = None
         self.clones: WeakKeyDictionary[Any, int] = WeakKeyDictionary()
         self._warned: set[tuple[frozenset[str], Any]] = set()
-        self._n_unwritten = 0
+        # Kinds of promises whose deltas reached 1: nothing that is written adds up to that.
+        self._broken: dict[Any, int] = {}
 
     def add(self, made: Budget, by: str, what: str, columns: frozenset[str]) -> None:
         """Add a release that is about to be made; warn first, from the second on."""
         with process_lock():
             self.ledger = self.ledger or Ledger()
+            if made.kind in self._broken:
+                self._warn_of_nothing(made)
+                return
             try:
                 self._warn(made, columns)
                 self.ledger._write(made, by, what, None)
@@ -64,9 +68,7 @@ class _ProcessSum:
                 self.ledger = Ledger()
                 self.ledger._write(made, by, what, None)
             except InvalidBudget:
-                # Deltas that add up to 1 cannot be written, so this is said at every release.
-                self._warn_of_sum(made, "they promise nothing: their deltas add up to 1 or more")
-                self._n_unwritten += 1
+                self._warn_of_nothing(made)
 
     def _warn(self, made: Budget, columns: frozenset[str]) -> None:
         """Say once for these columns and this kind of promise what all releases promise."""
@@ -80,9 +82,15 @@ class _ProcessSum:
         # Only now: where warnings are errors, the next fit without a ledger is refused too.
         self._warned.add((columns, made.kind))
 
+    def _warn_of_nothing(self, made: Budget) -> None:
+        """Say at every release that deltas add up to 1, since no entry can hold that."""
+        self._warn_of_sum(made, "they promise nothing: their deltas add up to 1 or more")
+        self._broken[made.kind] = self._broken.get(made.kind, 0) + 1
+
     def _warn_of_sum(self, made: Budget, together: str) -> None:
         """Say what this release and those before it promise together."""
-        n_before = self._n_unwritten + (0 if self.ledger is None else len(self.ledger.entries()))
+        written = 0 if self.ledger is None else len(self.ledger.entries())
+        n_before = written + sum(self._broken.values())
         _warn_caller(
             f"This release promises {made}. With it, this process and its workers make "
             f"{n_before + 1} without a ledger: if they are about the same people, together "

@@ -139,3 +139,16 @@ def test_a_suppressed_cell_of_a_list_decides_no_type_of_a_released_column(tmp_pa
         released.append(pq.read_table(tmp_path / "out.parquet"))
     assert released[0].num_rows == 4
     assert released[0].schema == released[1].schema
+
+
+def test_values_of_a_list_that_are_not_rare_stay(tmp_path):
+    rare = {"role": "other", "force": True, "transform": {"rare": 3}}
+    policy = {
+        "version": 1,
+        "attributes": {"x": {"role": "quasi", "hierarchy": {"tree": {"*": ["a", "b"]}}}, "v": rare},
+        "privacy": {"k": 3},
+        "output": {"path": str(tmp_path / "out.csv")},
+    }
+    run_policy(policy, {"x": [*"ab"] * 20, "v": [1.0, 2.0] * 20})
+    released = pa_csv.read_csv(tmp_path / "out.csv")["v"].to_pylist()
+    assert sorted(released) == [1.0] * 20 + [2.0] * 20

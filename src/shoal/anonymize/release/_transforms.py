@@ -21,6 +21,7 @@ from shoal.anonymize._policy_rules import TransformSpec
 from shoal.anonymize.codec import find_distinct, find_nulls
 from shoal.anonymize.hierarchies._hierarchy import as_text, parse_numbers
 from shoal.arrays import Floats
+from shoal.data.untyped import cells_of, texts_of
 from shoal.errors import InvalidPolicy, quantity
 
 CellChange = Callable[[Any], Any]
@@ -79,7 +80,7 @@ def summarise_release(
         for name, parts in of_classes.items():
             parts.append((ids[live], _numbers(policy, name, batch)[live]))
         for name, known in counts.items():
-            cells = batch.column(name).filter(pa.array(live))
+            cells = carried_cells(batch, name).filter(pa.array(live))
             change = changes.get(name)
             _count_texts(known, cells if change is None else change(cells))
     centres = {
@@ -90,6 +91,19 @@ def summarise_release(
         for name, known in counts.items()
     }
     return ReleaseSummary(centres, frequent)
+
+
+def carried_cells(batch: pa.RecordBatch, name: str) -> pa.Array:
+    """Return the cells of a column as they are published, before any change of the policy's."""
+    column = batch.column(name)
+    if cells_of(batch.schema.field(name)) == "untyped":
+        # One cell, which may be suppressed, decides how Arrow holds all cells of a Python list.
+        return texts_of(column)
+    if pa.types.is_dictionary(column.type):  # its list of categories would name what is suppressed
+        column = column.dictionary_decode()
+    # One text, which may be suppressed, would make a column of nothing a column of text.
+    is_text = pa.types.is_string_view(column.type) or pa.types.is_null(column.type)
+    return column.cast(pa.string()) if is_text else column
 
 
 def _numbers(policy: Policy, name: str, batch: pa.RecordBatch) -> Floats:

@@ -22,6 +22,7 @@ from shoal.anonymize.release._pseudonyms import keys_of, pseudonyms
 from shoal.anonymize.release._shuffle import shuffle_rows
 from shoal.anonymize.release._transforms import (
     ReleaseSummary,
+    carried_cells,
     cell_changes,
     needs_summary,
     summarise_release,
@@ -32,7 +33,6 @@ from shoal.arrays import Floats, Integers
 from shoal.data.column_names import join_names
 from shoal.data.csv_text import CSVText
 from shoal.data.encode import encode_owners
-from shoal.data.untyped import cells_of, texts_of
 from shoal.engine.duckdb import OWNER
 from shoal.engine.local import map_ahead
 from shoal.errors import CannotWrite, UnreadableTable
@@ -281,15 +281,7 @@ def _of_one_type(
 def _carried(batch: pa.RecordBatch, name: str, key: bytes | None) -> pa.Array:
     if key is not None:
         return pseudonyms(name, encode_owners(batch, name), key)
-    column = batch.column(name)
-    if cells_of(batch.schema.field(name)) == "untyped":
-        # One cell, which may be suppressed, decides how Arrow holds all cells of a Python list.
-        return texts_of(column)
-    if pa.types.is_dictionary(column.type):  # its list of categories would name what is suppressed
-        column = column.dictionary_decode()
-    # One text, which may be suppressed, would make a column of nothing a column of text.
-    is_text = pa.types.is_string_view(column.type) or pa.types.is_null(column.type)
-    return column.cast(pa.string()) if is_text else column
+    return carried_cells(batch, name)
 
 
 def _finder(

@@ -255,7 +255,7 @@ class PrivateKPrototypes(
         self.cluster_sizes_, self.n_rows_ = profiles.sizes, n_rows
         self.n_clusters_, self.level_ = profiles.n_groups, level
         self.prototypes_ = prototype_table(self.columns, self._prototypes)
-        self.is_certain_ = np.asarray(profiles.intervals.sizes_low > 0)
+        self.is_certain_ = profiles.intervals.is_certain
         assert isinstance(self.domain, Schema)
         self.feature_names_in_ = np.array(self.domain.columns, dtype=object)
         self.n_features_in_ = self.columns.d

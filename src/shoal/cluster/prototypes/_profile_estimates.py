@@ -9,11 +9,13 @@ import math
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from shoal.arrays import Floats
 from shoal.cluster.prototypes._measure import NoisyMeasurements, group_blocks
 from shoal.cluster.prototypes._mixed_rows import MixedRows, Prototypes
 from shoal.cluster.prototypes._profiles import RATE, GroupIntervals, Profiles
+from shoal.cluster.totals import CHANCE
 from shoal.estimator import RowCount
 from shoal.synopsis.mixed import MixedSynopsis, norm_sub
 
@@ -43,8 +45,10 @@ def geometric_noise(epsilon: float, n: Any, rng: np.random.Generator) -> Floats:
 
 def weigh_sizes(
     sizes: Floats, variance: float, draws: Floats, row_count: RowCount
-) -> tuple[Floats, tuple[Floats, Floats]]:
-    """Return whole sizes that add up, and their limits, from noisy sizes and the noisy total.
+) -> tuple[Floats, tuple[Floats, Floats], NDArray[np.bool_]]:
+    """Return whole sizes that add up, their limits, and which of them are more than noise.
+
+    Noise alone makes any of the sizes certain in one of 1,000 releases.
 
     What total and sizes disagree by is divided among them by their variances (least squares), so
     that each size is the middle of its interval; only sizes below 0 are moved further.
@@ -53,10 +57,12 @@ def weigh_sizes(
     weight = 0.0 if math.isinf(spread) else variance / spread
     rng = np.random.default_rng(NOISE_SEED + 1)
     excess = count_noise(row_count, len(draws), rng) - draws.sum(axis=1)
-    reach = float(np.quantile(np.abs(draws + weight * excess[:, None]), RATE))
+    noise = draws + weight * excess[:, None]
+    reach = float(np.quantile(np.abs(noise), RATE))
     middle = sizes + weight * (row_count.value - sizes.sum())
     limits = np.maximum(middle - reach, 0.0), np.maximum(middle + reach, 0.0)
-    return _whole(norm_sub(middle, max(1.0, float(middle.sum())))), limits
+    is_certain = middle > np.quantile(noise.max(axis=1), 1 - CHANCE)
+    return _whole(norm_sub(middle, max(1.0, float(middle.sum())))), limits, is_certain
 
 
 def count_noise(row_count: RowCount, n: int, rng: np.random.Generator) -> Floats:
@@ -152,8 +158,8 @@ def modelled_profiles(
     unknown = np.full(means.shape, np.nan)
     nothing = tuple(np.full(each.shape, np.nan) for each in shares)
     draws = geometric_noise(epsilon, (DRAWS, sizes.size), np.random.default_rng(NOISE_SEED))
-    shown, limits = weigh_sizes(sizes, geometric_variance(epsilon), draws, row_count)
-    intervals = GroupIntervals(unknown, unknown, *limits)
+    shown, limits, is_certain = weigh_sizes(sizes, geometric_variance(epsilon), draws, row_count)
+    intervals = GroupIntervals(unknown, unknown, *limits, is_certain)
     return _profiles(synopsis, means, shares, nothing, nothing, shown, intervals, measured=False)
 
 
@@ -185,9 +191,10 @@ def measured_profiles(
         shares.append(np.array([_shares_within(*line) for line in lines]))
         lows.append(low)
         highs.append(high)
-    shown, limits = weigh_sizes(n, n_deviation**2, law.size_noise(n.size), row_count)
+    size_noise = law.size_noise(n.size)
+    shown, limits, is_certain = weigh_sizes(n, n_deviation**2, size_noise, row_count)
     low_units, high_units = (_unscaled(synopsis, each) for each in (means_low, means_high))
-    intervals = GroupIntervals(low_units, high_units, *limits)
+    intervals = GroupIntervals(low_units, high_units, *limits, is_certain)
     return _profiles(
         synopsis, means, tuple(shares), tuple(lows), tuple(highs), shown, intervals, measured=True
     )

@@ -9,7 +9,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
+from numpy.typing import NDArray
 
 from shoal.arrays import Floats
 from shoal.errors import InvalidSetting
@@ -32,12 +34,16 @@ class GroupIntervals:
     ----------
     centers_low, centers_high
         The mean of each number in each group, in its own units; NaN where it was not measured.
+    is_certain
+        Whether each size is more than noise alone makes of no rows, at 1 in 1,000 for all groups
+        together.
     """
 
     centers_low: Floats
     centers_high: Floats
     sizes_low: Floats
     sizes_high: Floats
+    is_certain: NDArray[np.bool_]
     rate: float = RATE
 
 

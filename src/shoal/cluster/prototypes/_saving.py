@@ -119,6 +119,7 @@ def _profiles_to_dict(profiles: Profiles) -> dict[str, Any]:
     made: dict[str, Any] = {name: _values(getattr(profiles, name)) for name in _PLAIN}
     made |= {name: [_values(each) for each in getattr(profiles, name)] for name in _LISTS}
     made["intervals"] = {name: _values(getattr(profiles.intervals, name)) for name in _INTERVALS}
+    made["intervals"]["is_certain"] = profiles.intervals.is_certain.tolist()
     made["rate"], made["measured"] = profiles.intervals.rate, profiles.measured
     made["numbers"] = [[name, list(levels)] for name, levels in profiles.numbers]
     made["categories"] = [[name, list(labels)] for name, labels in profiles.categories]
@@ -130,6 +131,8 @@ def _profiles_of_dict(content: Mapping[str, Any], p: int) -> Profiles:
     limits = {name: _floats(content["intervals"][name]) for name in _INTERVALS}
     for name in ("centers_low", "centers_high"):
         limits[name] = limits[name].reshape(k, p)
+    # Folders of the first form had no verdict of their own.
+    is_certain = content["intervals"].get("is_certain", (limits["sizes_low"] > 0).tolist())
     plain: dict[str, Any] = {name: _floats(content[name]) for name in _PLAIN}
     plain["means"], plain["spans"] = plain["means"].reshape(k, p), plain["spans"].reshape(p, 2)
     lists: dict[str, Any] = {
@@ -143,7 +146,11 @@ def _profiles_of_dict(content: Mapping[str, Any], p: int) -> Profiles:
         **named,
         **plain,
         **lists,
-        intervals=GroupIntervals(**limits, rate=float(content["rate"])),
+        intervals=GroupIntervals(
+            **limits,
+            is_certain=np.asarray(is_certain, dtype=np.bool_),
+            rate=float(content["rate"]),
+        ),
         measured=bool(content["measured"]),
         titles=tuple(content["titles"]),
     )
