@@ -131,9 +131,7 @@ def test_showing_a_model_computes_nothing(fitted, name, monkeypatch):
     assert model._repr_html_()
 
 
-@pytest.mark.parametrize(
-    "name", ["PrivateKMeans", "WaveCluster", "PrivateKPrototypes", "LocalClusterer"]
-)
+@pytest.mark.parametrize("name", [*UNFITTED, "RoundsModel"])
 def test_a_model_is_drawn_in_one_line(fitted, name):
     figure = shoal.plot(fitted[name])
     assert figure == fitted[name].plot()
@@ -150,5 +148,39 @@ def test_columns_of_a_map_and_the_group_of_a_profile_can_be_chosen(fitted):
         shoal.plot(fitted["PrivateKMeans"], columns=["visits", "size"])
     with pytest.raises(InvalidSetting, match="from 1 to 2"):
         shoal.plot(fitted["PrivateKPrototypes"], group=3)
+    with pytest.raises(InvalidSetting, match="from 1 to 2"):
+        shoal.plot(fitted["RoundsModel"], group=0)
     with pytest.raises(InvalidSetting, match="no figure"):
-        shoal.plot(fitted["KPrototypes"])
+        shoal.plot(BOX)
+
+
+ALONG = shoal.Box.of(["age"], [0], [100])
+ONE_COLUMN = {
+    "PrivateKMeans": shoal.PrivateKMeans(2, epsilon=2, domain=ALONG, random_state=1),
+    "WaveCluster": shoal.WaveCluster(epsilon=2, domain=ALONG, random_state=1),
+    "LocalClusterer": shoal.LocalClusterer(
+        2,
+        mechanism=shoal.LocalGrid(ALONG, epsilon=4, n_expected=800, n_clusters=2),
+        random_state=1,
+    ),
+}
+
+
+@pytest.mark.parametrize("name", ONE_COLUMN)
+def test_a_model_of_one_column_is_drawn_along_it(name):
+    model, rows = shoal.estimator.unfitted_copy(ONE_COLUMN[name]), ROWS[:, :1]
+    if name == "LocalClusterer":
+        rows = model.mechanism.release(rows, Randomness(7).noise)
+    figure = shoal.plot(model.fit(rows))
+    assert figure.data["names"][0] == "age"
+    assert sorted(figure.data["centers"]) == pytest.approx([20, 80], abs=5)
+    assert sum(figure.data["weights"]) == pytest.approx(800, rel=0.1)
+    assert figure.svg().count('class="mark') == 2
+    assert figure.alt.endswith("Counts are noisy.")
+
+
+def test_a_model_of_one_column_has_no_other_to_draw():
+    model = shoal.estimator.unfitted_copy(ONE_COLUMN["PrivateKMeans"]).fit(ROWS[:, :1])
+    assert model.plot(columns=["age"]) == model.plot()
+    with pytest.raises(InvalidSetting, match="only column"):
+        model.plot(columns=["age", "visits"])

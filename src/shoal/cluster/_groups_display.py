@@ -80,11 +80,12 @@ def _group_table(model: Any) -> tuple[list[str], list[list[str]]]:
         marks = ("" if sure else " (uncertain)" for sure in certain)
         sizes = [size + mark for size, mark in zip(sizes, marks, strict=True)]
     numbers = [str(i + 1) for i in range(model.n_clusters_)]
-    values = [[_value_text(value) for value in column] for column in shown.values()]
+    values = [[value_text(value) for value in column] for column in shown.values()]
     unit = "Reports" if hasattr(model, "n_reports_") else "Rows"
     rows = [list(line) for line in zip(numbers, *values, sizes, strict=True)]
     return ["Group", *shown, f"{unit}, about"], rows[:_MOST_GROUPS]
 
 
-def _value_text(value: Any) -> str:
+def value_text(value: Any) -> str:
+    """Format a value of a group: a number to four digits, anything else as it is."""
     return f"{value:,.4g}" if isinstance(value, float) else str(value)

@@ -1,11 +1,12 @@
-"""Draw the groups of a fitted model: centres on a map, or the profile of a group."""
+"""Draw the groups of a fitted model: centres on a map or an axis, or the profile of a group."""
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from itertools import combinations
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from shoal.arrays import Floats, Integers
 from shoal.domain import Box
@@ -13,6 +14,7 @@ from shoal.errors import DimensionMismatch, InvalidSetting, setting
 from shoal.figures import (
     Figure,
     ProfileRow,
+    bars,
     cell_map,
     group_profile,
     raster_of_cells,
@@ -25,7 +27,10 @@ _PROFILE_ROWS = 8
 
 
 def plot(model: Any, **options: Any) -> Figure:
-    """Draw a fitted model, from released numbers: its groups on a map, or the profile of a group.
+    """Draw a fitted model: its groups on a map, along an axis, or the profile of a group.
+
+    It is drawn from released numbers, but for a model that adds no noise: the words of the figure
+    then say that it is for the holder of the rows.
 
     The figure shows itself in a notebook; ``svg()`` is the picture as text.
 
@@ -52,7 +57,7 @@ def plot(model: Any, **options: Any) -> Figure:
     if not hasattr(model, "plot"):
         raise InvalidSetting(
             f"There is no figure of a {type(model).__name__}.",
-            "Give a fitted PrivateKMeans, PrivateKPrototypes, WaveCluster or LocalClusterer.",
+            "Give a fitted clusterer, e.g. a PrivateKMeans, or the result of an attack.",
             setting="model",
         )
     figure: Figure = model.plot(**options)
@@ -66,23 +71,25 @@ def center_map(
     columns: Sequence[str] | None,
     of: str,
 ) -> Figure:
-    """Draw centres over two columns.
+    """Draw centres over two columns, or along the only one.
 
     Parameters
     ----------
     counts
-        Returns the released counts over two columns, given by their places.
+        Returns the released counts over two columns, or over one, given by their places.
     columns
         The names of the two; None takes those in which centres are the most distant.
     of
         What is counted.
     """
-    if box is None or box.d < 2:
+    if box is None:
         raise DimensionMismatch(
-            "A map shows two columns with public bounds; the groups have "
-            f"{'none' if box is None else '1'}.",
+            "A map shows columns with public bounds; the groups have none.",
             "shoal.report(model) shows them in a table.",
         )
+    if box.d == 1:
+        _check_only_column(box, columns)
+        return center_bars(box, counts([0]), box.clip(centers), of=of)
     at = list(column_pairs(box, centers)[0]) if columns is None else _places(box, columns)
     names = [box.names[i] for i in at]
     return cell_map(
@@ -94,6 +101,48 @@ def center_map(
         centers=box.clip(centers)[:, at],
         of=of,
     )
+
+
+def center_bars(
+    box: Box,
+    counts: Integers,
+    centers: Floats,
+    spans: ArrayLike = (),
+    *,
+    of: str,
+    noisy: bool = True,
+) -> Figure:
+    """Draw centres along one column, over bars of the counts of even cells.
+
+    Parameters
+    ----------
+    spans
+        From where to where each group reaches.
+    of
+        What is counted.
+    """
+    edges = np.linspace(box.low[0], box.high[0], len(counts) + 1)
+    return bars(
+        edges[:-1],
+        edges[1:],
+        counts,
+        name=box.names[0],
+        within=[box.low[0], box.high[0]],
+        title=f"Groups by {box.names[0]}: {'ranges' if np.size(spans) else 'centres'} numbered",
+        centers=centers,
+        spans=spans,
+        of=of,
+        noisy=noisy,
+    )
+
+
+def _check_only_column(box: Box, columns: Sequence[str] | None) -> None:
+    if columns is not None and list(columns) != list(box.names):
+        raise InvalidSetting(
+            setting("columns") + " must name the only column of the model.",
+            "E.g. " + setting("columns", list(box.names)) + ", or leave it out.",
+            setting="columns",
+        )
 
 
 def _places(box: Box, columns: Sequence[str]) -> list[int]:
@@ -116,11 +165,11 @@ def column_pairs(box: Box, centers: Floats) -> list[tuple[int, int]]:
 
 
 def cells_of_synopsis(synopsis: Any, box: Box, at: list[int], n_rows: int) -> Integers:
-    """Return the released cells on a grid of two columns; zeros if none were released."""
+    """Return the released cells on a grid of one or two columns; zeros if there are none."""
     within = np.stack([box.low[at], box.high[at]])
     parts = min(MAP_PARTS, max(8, math.isqrt(n_rows // 8)))
     if synopsis is None:
-        return np.zeros((1, 1), dtype=np.int64)
+        return np.zeros((1,) * len(at), dtype=np.int64)
     cells, view = synopsis.cells_, synopsis.view_
     if view is None:
         corners = cells.low[:, at], cells.high[:, at]
@@ -129,23 +178,46 @@ def cells_of_synopsis(synopsis: Any, box: Box, at: list[int], n_rows: int) -> In
     return raster_of_points(points, cells.weight, within=within, parts=parts)
 
 
-def profile_of_group(profiles: Any, group: int | None) -> Figure:
+def profile_of_group(profiles: Any, group: int | None, *, noisy: bool = True) -> Figure:
     """Draw what is typical of a group beside everyone.
 
     Parameters
     ----------
     profiles
-        The ``profiles_`` of a ``PrivateKPrototypes``.
+        The ``profiles_`` of a ``PrivateKPrototypes`` or a ``KPrototypes``.
     group
         Its number, from 1; None takes the largest group.
     """
-    number = profiles.by_size()[0] + 1 if group is None else group
-    if number not in range(1, profiles.n_groups + 1):
-        raise InvalidSetting.of(
-            "group", f"must be a whole number from 1 to {profiles.n_groups}", 1, group
-        )
+    number = group_number(profiles.sizes, group)
     rows = [_profile_row(each) for each in profiles.differences(number - 1)[:_PROFILE_ROWS]]
-    return group_profile(rows, number=number, title=profiles.titles[number - 1])
+    return group_profile(rows, number=number, title=profiles.titles[number - 1], noisy=noisy)
+
+
+def profile_of_prototype(
+    numbers: Sequence[ProfileRow], modes: Mapping[str, Any], *, number: int, title: str
+) -> Figure:
+    """Draw a prototype: numbers beside everyone's, farthest first, and most common categories.
+
+    Parameters
+    ----------
+    modes
+        The most common category of each column of categories.
+    """
+    by_distance = sorted(numbers, key=lambda row: -abs((row.here or 0.0) - (row.other or 0.0)))
+    common = [ProfileRow(name, str(value), "", None, None, None, None, is_share=False)
+              for name, value in modes.items()]  # fmt: skip
+    return group_profile([*by_distance, *common][:_PROFILE_ROWS], number=number, title=title)
+
+
+def group_number(sizes: ArrayLike, group: int | None) -> int:
+    """Return the number of a group, from 1; of the largest if None is given."""
+    if group is None:
+        return int(np.argmax(sizes)) + 1
+    if group not in range(1, np.size(sizes) + 1):
+        raise InvalidSetting.of(
+            "group", f"must be a whole number from 1 to {np.size(sizes)}", 1, group
+        )
+    return group
 
 
 def _profile_row(each: Any) -> ProfileRow:

@@ -49,6 +49,31 @@ def test_a_saved_model_labels_as_before(made, tmp_path):
 
 
 @pytest.mark.heavy
+def test_the_picture_of_a_group_names_every_column_and_is_kept_with_the_model(made, tmp_path):
+    model = RoundsModel.of(made[0])
+    figure, largest = model.plot(), int(model.cluster_sizes_.argmax())
+    assert figure.data["number"] == largest + 1
+    drawn = {row[0]: row for row in figure.data["rows"]}
+    assert set(drawn) <= set(model.feature_names_in_)
+    assert len(drawn) == min(len(model.feature_names_in_), 8)
+    values = model.prototypes_.slice(largest, 1).to_pylist()[0]
+    numbers = [name for name in drawn if isinstance(values[name], float)]
+    assert all(drawn[name][1] == f"{values[name]:,.4g}" for name in numbers)
+    words = [row for row in drawn.values() if row[3] is None]
+    assert all(row[1] == str(values[row[0]]) for row in words)
+    assert shoal.load_model(model.save(tmp_path / "model")).plot().data == figure.data
+
+
+@pytest.mark.heavy
+def test_the_picture_of_a_group_that_may_be_noise_says_so(made):
+    model = RoundsModel.of(made[0])
+    model.share_error_ = 1.0
+    assert model.plot().title.endswith("may be noise")
+    model.share_error_ = 0.0
+    assert "noise" not in model.plot().title
+
+
+@pytest.mark.heavy
 def test_the_control_asks_the_same_of_people_spread_evenly(made):
     model = RoundsModel.of(made[0])
     control = model.control(500)

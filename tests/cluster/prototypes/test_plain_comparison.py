@@ -4,6 +4,8 @@ import pytest
 
 from shoal import evaluate
 from shoal.cluster import KPrototypes, PrivateKPrototypes, without_data
+from shoal.cluster.prototypes._mixed_rows import Prototypes, hold_rows
+from shoal.cluster.prototypes._profile_estimates import plain_profiles
 from shoal.domain import Schema
 from shoal.errors import DimensionMismatch, InvalidSetting
 
@@ -109,3 +111,22 @@ def test_plain_prototypes_promise_nothing():
 def test_one_group_costs_most():
     one, two = (KPrototypes(k, domain=SIDES, random_state=1).fit(two_sides()).cost_ for k in (1, 2))
     assert one > 10 * two
+
+
+def test_the_profile_of_plain_groups_is_that_of_their_rows():
+    model, table = KPrototypes(2, domain=SIDES, random_state=1).fit(two_sides()), two_sides()
+    in_first = model.labels_ == 0
+    assert model.profiles_.means[0, 0] == pytest.approx(table["x"][in_first].mean(), abs=1e-4)
+    assert model.profiles_.shares[0][0].sum() == pytest.approx(1)
+    assert model.profiles_.everyone_shares[0].tolist() == pytest.approx([0.5, 0.5, 0])
+    assert model.profiles_.sizes.tolist() == [100, 100]
+    assert "for the holder of the rows only" in model.plot(group=2).alt
+
+
+def test_a_plain_group_without_rows_has_the_profile_of_its_prototype():
+    rows = hold_rows(two_sides(), SIDES)
+    prototypes = Prototypes(np.array([[0.0], [0.5]]), np.array([[0], [2]]))
+    profiles = plain_profiles(rows, np.zeros(200, dtype=np.int64), prototypes)
+    assert profiles.sizes.tolist() == [200, 0]
+    assert profiles.means[1, 0] == pytest.approx(0.75)
+    assert profiles.shares[0][1].tolist() == [0, 0, 1]

@@ -260,8 +260,21 @@ def test_its_picture_shows_cells_tree_and_the_holders_rows():
     assert len(own.data["rows"]) == 2000
     assert len(public.data["branches"]) == model.n_clusters_
     assert own.svg().count("<path") > public.svg().count("<path")
-    with pytest.raises(DimensionMismatch):
-        private(domain=Box.unit(1)).fit(BLOBS[:, :1]).plot()
+    with pytest.raises(DimensionMismatch, match="shows two columns"):
+        private(domain=Box.unit(3)).fit(BLOBS[:, [0, 1, 0]]).plot()
+
+
+def test_clusters_of_one_column_are_ranges_of_it():
+    model = private(domain=Box.unit(1)).fit(BLOBS[:, :1])
+    assert model.plot().data["spans"] == model.boxes_[:, :, 0].tolist()
+    with pytest.raises(DimensionMismatch, match="over two columns"):
+        model.plot(BLOBS[:, :1])
+
+
+def test_every_part_of_a_picture_has_as_many_cells():
+    even = np.linspace(0, 1, 128 * 20, endpoint=False)[:, None]
+    model = WaveCluster(privacy=PLAIN, domain=Box.unit(1), cells=128).fit(even)
+    assert set(model._counts_over([0]).tolist()) == {40}
 
 
 def test_its_picture_calls_numbers_noisy_only_if_they_are():
@@ -269,6 +282,9 @@ def test_its_picture_calls_numbers_noisy_only_if_they_are():
     assert "noisy" not in plain.svg()
     assert "Numbers carry no noise." in plain.alt
     assert "Numbers are noisy." in private().fit(BLOBS).plot().alt
+    along = WaveCluster(privacy=PLAIN, domain=Box.unit(1), cells=32).fit(BLOBS[:, :1]).plot()
+    assert "noisy" not in along.svg()
+    assert "for the holder of the rows only" in along.alt
 
 
 @pytest.mark.filterwarnings("ignore::shoal.errors.NoGroupsDetected")

@@ -31,3 +31,18 @@ def test_values_beyond_the_range_stay_inside_the_picture():
 def test_a_profile_without_lines_is_refused():
     with pytest.raises(InvalidSetting):
         group_profile([], number=1, title="x")
+
+
+def test_a_category_of_which_no_share_is_known_is_named_without_a_bar():
+    mode = ProfileRow("sex", "F", "", None, None, None, None, is_share=False)
+    figure = group_profile([MEAN, mode], number=1, title="x")
+    assert "sex: F, the most common" in figure.alt
+    assert figure.svg().count('class="bar"') == 1
+
+
+def test_true_values_are_called_true_in_the_picture_and_in_words():
+    figure = group_profile([MEAN], number=1, title="x", noisy=False)
+    assert "true values" in figure.svg()
+    assert "for the holder of the rows only" in figure.alt
+    assert "true values" not in group_profile([MEAN], number=1, title="x").svg()
+    assert figure_of(figure.to_dict()).svg() == figure.svg()

@@ -54,3 +54,21 @@ def test_one_tiny_cell_does_not_pale_the_rest():
     figure = mosaic(low, high, [500, 900, 3], names=["x", "y"], within=BOX, title="Cells")
     assert figure.data["density"][2] > 1000 * figure.data["density"][1]
     assert 'class="cells q6" stroke-width="167"' in figure.svg()
+
+
+def test_places_on_bars_are_numbered_in_the_picture_and_in_words():
+    settings = {"name": "age", "within": [0, 10], "title": "Ages", "of": "rows"}
+    figure = bars([0, 5], [5, 10], [30, 60], centers=[2, 7.5], **settings)
+    assert figure.svg().count('class="mark') == 2
+    assert "as high as rows in 1 %" in figure.alt
+    assert "1 at 2; 2 at 7.5." in figure.alt
+    assert figure_of(figure.to_dict()).svg() == figure.svg()
+    reaching = bars([0, 5], [5, 10], [30, 60], centers=[2, 7.5], spans=[[1, 4], [6, 9]], **settings)
+    assert "1 at 1 to 4; 2 at 6 to 9." in reaching.alt
+    assert reaching.svg().count('class="cross"') == 2
+
+
+def test_bars_of_true_counts_say_so():
+    figure = bars([0], [1], [30], name="age", within=[0, 1], title="Ages", noisy=False)
+    assert "noisy" not in figure.svg()
+    assert "for the holder of the rows only" in figure.alt

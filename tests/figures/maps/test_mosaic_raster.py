@@ -39,3 +39,10 @@ def test_more_than_two_columns_are_refused():
         raster_of_cells(three, three + 1, [1], within=BOX)
     with pytest.raises(DimensionMismatch, match="shows two"):
         raster_of_points(three, [1], within=BOX)
+
+
+def test_one_column_is_added_up_along_it():
+    cells = raster_of_cells([[0], [2]], [[2], [4]], [40, 80], within=[[0], [4]], parts=4)
+    assert cells.tolist() == [20, 20, 40, 40]
+    points = raster_of_points([[-9], [3]], [2, 3], within=[[0], [4]], parts=2)
+    assert points.tolist() == [2, 3]

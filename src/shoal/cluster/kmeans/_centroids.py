@@ -138,7 +138,7 @@ class CentroidClusterer(
         return -float(squares[0]) / _STEPS
 
     def plot(self, columns: Sequence[str] | None = None) -> Figure:
-        """Draw the centres over two columns, with the released cells.
+        """Draw the centres over two columns, or along the only one, with the released cells.
 
         Parameters
         ----------
@@ -235,7 +235,7 @@ class CentroidClusterer(
         return strong < WEAK_STRENGTH
 
     def _counts_over(self, at: list[int]) -> Integers:
-        """Return the released cells on a grid of two columns, given by their places."""
+        """Return the released cells on a grid of one or two columns, given by their places."""
         return cells_of_synopsis(self.synopsis_, self.box, at, self.n_rows_)
 
     def _group_values(self) -> dict[str, list[float]]:

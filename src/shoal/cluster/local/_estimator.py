@@ -447,7 +447,7 @@ class LocalClusterer(GroupsMixin, ComputedOnce, NotebookDisplay, BaseEstimator):
         return box_of(self.mechanism)
 
     def plot(self, columns: Sequence[str] | None = None) -> Figure:
-        """Draw the centres over two columns of the box, with the learnt density.
+        """Draw the centres over two columns of the box, or along the only one, and the density.
 
         Parameters
         ----------
@@ -526,7 +526,7 @@ class LocalClusterer(GroupsMixin, ComputedOnce, NotebookDisplay, BaseEstimator):
         return self._is_grid and self.n_features_in_ >= ROUNDS_FROM
 
     def _counts_over(self, at: list[int], total: int | None = None) -> Integers:
-        """Return the density on a grid of two columns, given by their places.
+        """Return the density on a grid of one or two columns, given by their places.
 
         Parameters
         ----------

@@ -11,13 +11,16 @@ from numpy.typing import NDArray
 
 from shoal.arrays import Floats, Integers, nearest_centers
 from shoal.cluster._computed_once import ComputedOnce
-from shoal.cluster._groups_display import groups_html, groups_text
+from shoal.cluster._groups_display import groups_html, groups_text, value_text
+from shoal.cluster.figures import group_number, profile_of_prototype
 from shoal.cluster.local._prototypes import LocalPrototypes
 from shoal.cluster.local._rounds import LocalRounds
 from shoal.cluster.local.transcript import AllRounds, LearntGroups, State, Transcript, learn_groups
 from shoal.cluster.model_folder import save_model
+from shoal.cluster.prototypes._mixed_rows import Prototypes, prototype_table
 from shoal.domain import Box, Schema
 from shoal.errors import NotAReport
+from shoal.figures import Figure, ProfileRow
 from shoal.mechanisms.local import records_of
 from shoal.privacy import Guarantee, Public, Released, Result, exact_text
 from shoal.privacy.notebook import promise_sentences, summary_html
@@ -148,6 +151,55 @@ class RoundsModel(ComputedOnce):
         rng = Randomness(random_state)
         released = AllRounds(first, rng.seed()).release(_even_records(first, n, rng), rng.noise)
         return RoundsModel.of(released)
+
+    def plot(self, group: int | None = None) -> Figure:
+        """Draw what stands for a group: its numbers beside everyone's, its common categories.
+
+        Parameters
+        ----------
+        group
+            Its number, from 1; None takes the largest group.
+        """
+        number = group_number(self.cluster_sizes_, group)
+        here, everyone = self._scaled_numbers[number - 1], self._everyone_numbers
+        line = self.prototypes_.slice(number - 1, 1).to_pylist()[0]
+        rows = [
+            ProfileRow(
+                name, value_text(line.pop(name)), text, at, None, None, other, is_share=False
+            )
+            for (name, text), at, other in zip(
+                self._everyone_texts().items(), here.tolist(), everyone.tolist(), strict=True
+            )
+        ]
+        share = f"about {100 * max(float(self.shares_[number - 1]), 0):.0f} in 100 reports"
+        title = share if self.is_certain_[number - 1] else f"{share}, may be noise"
+        return profile_of_prototype(rows, line, number=number, title=title)
+
+    @property
+    def _scaled_numbers(self) -> Floats:
+        """The numbers of each prototype, from 0 to 1 across their bounds."""
+        if isinstance(self.state, LocalPrototypes):
+            return np.asarray((self.state._prototypes.numbers + 1) / 2)
+        box, centers = self.state.domain, np.asarray(self.state.cluster_centers)
+        return np.asarray(box.scale(box.clip(centers), 0, 1))
+
+    @property
+    def _everyone_numbers(self) -> Floats:
+        """The mean of each number over all groups, by their sizes."""
+        weights = self.cluster_sizes_ + 1e-9
+        return np.asarray(np.average(self._scaled_numbers, axis=0, weights=weights))
+
+    def _everyone_texts(self) -> dict[str, str]:
+        """Return everyone's mean of each number in its own units, or the nearest level."""
+        means = self._everyone_numbers
+        if isinstance(self.state, LocalPrototypes):
+            columns = self.state.columns
+            alone = Prototypes(2 * means[None] - 1, self.state._prototypes.codes[:1])
+            line = prototype_table(columns, alone).to_pylist()[0]
+            return {column.name: value_text(line[column.name]) for column in columns.numbers}
+        box = self.state.domain
+        values = box.low + means * (box.high - box.low)
+        return dict(zip(box.names, map(value_text, values.tolist()), strict=True))
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
         """Return the settings.

@@ -13,6 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from shoal.arrays import Floats, Integers
 from shoal.cluster._groups_display import GroupsMixin
+from shoal.cluster.figures import profile_of_group
 from shoal.cluster.prototypes._measure import Assignment, NearestPrototypes, total_cost
 from shoal.cluster.prototypes._mixed_rows import (
     MixedRows,
@@ -21,6 +22,7 @@ from shoal.cluster.prototypes._mixed_rows import (
     hold_rows,
     prototype_table,
 )
+from shoal.cluster.prototypes._profile_estimates import plain_profiles
 from shoal.cluster.prototypes._search import find_prototypes
 from shoal.domain import Schema
 from shoal.engine import rows_of
@@ -36,6 +38,7 @@ from shoal.evaluate.score_table import (
     agreement_scores,
     controls_of,
 )
+from shoal.figures import Figure
 from shoal.privacy import Unprotected
 from shoal.randomness import Randomness, Seed
 from shoal.synopsis.mixed import mixed_columns
@@ -117,6 +120,8 @@ class KPrototypes(
         The group of each row, and the cost of all rows to their prototypes.
     cluster_sizes_, is_certain_
         The number of rows of each group, without noise, and whether it has any.
+    profiles_
+        What is typical of each group beside everyone, without noise.
     n_clusters_, feature_names_in_
         How many groups; the columns of the schema.
 
@@ -164,6 +169,7 @@ class KPrototypes(
         self.n_clusters_ = len(self._prototypes)
         self.cluster_sizes_ = np.bincount(self.labels_, minlength=self.n_clusters_)
         self.is_certain_ = self.cluster_sizes_ > 0
+        self.profiles_ = plain_profiles(rows, self.labels_, self._prototypes)
         self.feature_names_in_ = np.array(self._schema().columns, dtype=object)
         self.n_features_in_ = len(self.feature_names_in_)
         self.guarantee_ = Unprotected("plain k-prototypes adds no noise")
@@ -194,6 +200,17 @@ class KPrototypes(
             Ignored.
         """
         return -total_cost(rows_of(X, self._schema()), self._assignment())
+
+    def plot(self, group: int | None = None) -> Figure:
+        """Draw the profile of a group beside everyone: true values, for the holder of the rows.
+
+        Parameters
+        ----------
+        group
+            Its number, from 1; None takes the largest group.
+        """
+        check_is_fitted(self, "_prototypes")
+        return profile_of_group(self.profiles_, group, noisy=False)
 
     def _group_values(self) -> dict[str, Sequence[Any]]:
         values: dict[str, Sequence[Any]] = self.prototypes_.to_pydict()

@@ -1,7 +1,8 @@
 """Make profiles of noisy measurements: values drawn to the model, sizes that add up, intervals.
 
 First the sizes of groups beside the number of rows, then intervals of shares and means, from draws
-of the noise that was added, then the two ways to a profile. All of it reads releases only.
+of the noise that was added, then the two ways to a profile. All of it reads releases only, but for
+the profiles of plain groups, which add no noise and are for the holder of the rows.
 """
 
 import itertools
@@ -11,13 +12,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from shoal.arrays import Floats
+from shoal.arrays import Floats, Integers
 from shoal.cluster.prototypes._measure import NoisyMeasurements, group_blocks
 from shoal.cluster.prototypes._mixed_rows import MixedRows, Prototypes
 from shoal.cluster.prototypes._profiles import RATE, GroupIntervals, Profiles
 from shoal.cluster.totals import CHANCE
 from shoal.estimator import RowCount
-from shoal.synopsis.mixed import MixedSynopsis, norm_sub
+from shoal.synopsis.mixed import MixedColumns, MixedSynopsis, norm_sub
 
 NOISE_SEED = 20_240_601  # of draws that protect nothing: intervals are the same each time
 DRAWS = 16_000  # of 4,000 a quantile was off by up to 4 %, and intervals held 94 times in 100
@@ -193,7 +194,7 @@ def measured_profiles(
         highs.append(high)
     size_noise = law.size_noise(n.size)
     shown, limits, is_certain = weigh_sizes(n, n_deviation**2, size_noise, row_count)
-    low_units, high_units = (_unscaled(synopsis, each) for each in (means_low, means_high))
+    low_units, high_units = (_unscaled(synopsis.columns, each) for each in (means_low, means_high))
     intervals = GroupIntervals(low_units, high_units, *limits, is_certain)
     return _profiles(
         synopsis, means, tuple(shares), tuple(lows), tuple(highs), shown, intervals, measured=True
@@ -211,25 +212,69 @@ def _profiles(
     *,
     measured: bool,
 ) -> Profiles:
-    """Put values in the columns' own units beside those of everyone."""
-    columns, total = synopsis.columns, synopsis.model_.total
+    """Put values beside those of everyone in the released columns."""
+    columns, p = synopsis.columns, len(synopsis.columns.numbers)
     # Middles of bins are off where rows crowd at an edge; measured groups are not.
     everyone = sizes @ means / max(sizes.sum(), 1.0) if measured else _everyone_means(synopsis)
-    p = len(columns.numbers)
-    floor = 1 / max(total, 1.0)  # so that a lift is never by nothing
+    floor = 1 / max(synopsis.model_.total, 1.0)  # so that a lift is never by nothing
+    everyone_shares = tuple(
+        np.maximum(synopsis.model_.shares(p + i), floor) for i in range(len(columns.categories))
+    )
+    given = (shares, lows, highs)
+    return _in_own_units(
+        columns, sizes, means, everyone, given, everyone_shares, intervals, measured=measured
+    )
+
+
+def plain_profiles(rows: MixedRows, labels: Integers, prototypes: Prototypes) -> Profiles:
+    """Return profiles of the rows as they are, without noise: for the holder of the rows.
+
+    A group without rows has the values of its prototype.
+    """
+    columns, k = rows.columns, len(prototypes)
+    sizes, means = rows.means(np.eye(k)[labels])
+    alone = MixedRows(columns, prototypes.numbers, prototypes.codes).means(np.eye(k))[1]
+    flat = np.vstack([rows.means(np.ones((len(rows), 1)))[1],
+                      np.where(sizes[:, None] > 0, means, alone)])  # fmt: skip
+    p, counts = len(columns.numbers), [column.size for column in columns.categories]
+    numbers, *shares = np.split(flat, np.cumsum([p, *counts])[:-1], axis=1)
+    unknown = np.full((k, p), np.nan)
+    nothing = tuple(np.full((k, count), np.nan) for count in counts)
+    given = (tuple(each[1:] for each in shares), nothing, nothing)
+    everyone_shares = tuple(each[0] for each in shares)
+    intervals = GroupIntervals(unknown, unknown, sizes, sizes)
+    return _in_own_units(
+        columns, sizes, numbers[1:], numbers[0], given, everyone_shares, intervals, measured=True
+    )
+
+
+def _in_own_units(
+    columns: MixedColumns,
+    sizes: Floats,
+    means: Floats,
+    everyone: Floats,
+    shares: tuple[tuple[Floats, ...], tuple[Floats, ...], tuple[Floats, ...]],
+    everyone_shares: tuple[Floats, ...],
+    intervals: GroupIntervals,
+    *,
+    measured: bool,
+) -> Profiles:
+    """Put means in the columns' own units, and make titles.
+
+    Parameters
+    ----------
+    shares
+        Those of the groups, and the low and high ends of their intervals.
+    """
     return Profiles(
         tuple((c.name, c.levels) for c in columns.numbers),
         tuple((c.name, c.labels) for c in columns.categories),
         sizes,
-        _unscaled(synopsis, means),
-        shares,
-        lows,
-        highs,
-        _unscaled(synopsis, everyone[None])[0],
-        tuple(
-            np.maximum(synopsis.model_.shares(p + i), floor) for i in range(len(columns.categories))
-        ),
-        np.array([[c.unscaled(-1), c.unscaled(1)] for c in columns.numbers]).reshape(p, 2),
+        _unscaled(columns, means),
+        *shares,
+        _unscaled(columns, everyone[None])[0],
+        everyone_shares,
+        np.array([[c.unscaled(-1), c.unscaled(1)] for c in columns.numbers]).reshape(-1, 2),
         intervals,
         measured,
     ).with_titles()
@@ -272,9 +317,8 @@ def _everyone_means(synopsis: MixedSynopsis) -> Floats:
     return np.array(means)
 
 
-def _unscaled(synopsis: MixedSynopsis, means: Floats) -> Floats:
-    columns = synopsis.columns.numbers
-    made = [column.unscaled(means[:, i]) for i, column in enumerate(columns)]
+def _unscaled(columns: MixedColumns, means: Floats) -> Floats:
+    made = [column.unscaled(means[:, i]) for i, column in enumerate(columns.numbers)]
     return np.column_stack(made) if made else np.empty((len(means), 0))
 
 

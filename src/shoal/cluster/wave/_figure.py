@@ -1,10 +1,12 @@
 """Draw a fitted ``WaveCluster``: its cells by cluster, and the tree of peaks."""
 
+import math
 from typing import Any
 
 import numpy as np
 
 from shoal.arrays import Floats, Integers
+from shoal.cluster.figures import center_bars
 from shoal.cluster.wave._segmentation import PeakTree
 from shoal.errors import DimensionMismatch, TooLarge, setting
 from shoal.figures import Figure, cluster_map
@@ -15,7 +17,7 @@ _COUNTS_SIDE = 96  # of the map of counts
 
 
 def draw_clusters(model: Any, points: Floats | None) -> Figure:
-    """Draw the cells of a fitted model of two columns, and its tree, largest clusters first.
+    """Draw the cells of a fitted model of two columns and its tree, or bars over its only column.
 
     Parameters
     ----------
@@ -27,15 +29,21 @@ def draw_clusters(model: Any, points: Floats | None) -> Figure:
     Raises
     ------
     DimensionMismatch
-        If there are not two columns.
+        If there are more than two columns, or rows to show over one.
     TooLarge
         If only some cells were made.
     """
     box = model.grid_.box
+    if box.d == 1 and points is None:
+        return _draw_along(model)
+    if box.d == 1:
+        raise DimensionMismatch(
+            "Rows are shown over two columns; the clusters have 1.", "Leave the rows out."
+        )
     if box.d != 2:
         raise DimensionMismatch(
             f"A map shows two columns; the clusters have {box.d}.",
-            "Fit two columns for a picture: domain=box.select([...]).",
+            "Fit one or two columns for a picture: domain=box.select([...]).",
         )
     if model.cell_keys_ is not None:
         raise TooLarge(
@@ -57,6 +65,18 @@ def draw_clusters(model: Any, points: Floats | None) -> Figure:
     )
 
 
+def _draw_along(model: Any) -> Figure:
+    """Draw clusters as ranges of the only column, over bars of the released counts."""
+    return center_bars(
+        model.grid_.box,
+        project_counts(model, [0]),
+        densest_cells(model),
+        model.boxes_[:, :, 0],
+        of="rows",
+        noisy=not isinstance(model.guarantee_, Unprotected),
+    )
+
+
 def places_of(model: Any, cells: Integers) -> tuple[Integers, ...]:
     """Return the places along each axis of cells that were made, given by their numbers."""
     keys = cells if model.cell_keys_ is None else model.cell_keys_[cells]
@@ -64,14 +84,15 @@ def places_of(model: Any, cells: Integers) -> tuple[Integers, ...]:
 
 
 def project_counts(model: Any, at: list[int]) -> Integers:
-    """Add up the released counts over all columns but two."""
+    """Add up the released counts over all columns but those given, one or two."""
     counts = np.rint(model.noisy_counts_.ravel()).astype(np.int64)
     places = places_of(model, np.arange(counts.size))
     sides = [model._lookup.shape[i] for i in at]
-    parts = [min(side, _COUNTS_SIDE) for side in sides]
+    # As many cells in each part, so that no stripes show.
+    parts = [-(-side // -(-side // _COUNTS_SIDE)) for side in sides]
     drawn = [(places[i] * part) // side for i, side, part in zip(at, sides, parts, strict=True)]
     added = np.bincount(
-        np.ravel_multi_index(drawn, parts), weights=counts, minlength=parts[0] * parts[1]
+        np.ravel_multi_index(drawn, parts), weights=counts, minlength=math.prod(parts)
     )
     return np.rint(added).astype(np.int64).reshape(parts)
 

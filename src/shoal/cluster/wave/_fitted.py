@@ -190,13 +190,13 @@ class FittedWave(GroupsMixin, ComputedOnce, PrivateEstimator):
         return model._publish(coarse, self.grid_, noisy, clustering)
 
     def plot(self, X: Any = None) -> Figure:
-        """Draw the cells by cluster, and the tree of peaks.
+        """Draw the cells by cluster and the tree of peaks, or the clusters along the only column.
 
         Parameters
         ----------
         X
-            Rows to show as dots. The figure then shows people, and is only for the holder of the
-            rows.
+            Rows to show as dots, over two columns. The figure then shows people, and is only for
+            the holder of the rows.
         """
         check_is_fitted(self)
         points = None if X is None else rows_of(X, self.grid_.box).take(2000, _same_dots())
@@ -296,7 +296,7 @@ class FittedWave(GroupsMixin, ComputedOnce, PrivateEstimator):
         return self._noisy.variance if self._noisy.variance and self._transform.is_blocks else None
 
     def _counts_over(self, at: list[int]) -> Integers:
-        """Return the released counts on a grid of two columns, given by their places."""
+        """Return the released counts on a grid of one or two columns, given by their places."""
         return figure.project_counts(self, at)
 
     def _labels_over(self, at: list[int]) -> Integers:

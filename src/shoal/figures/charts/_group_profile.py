@@ -12,6 +12,7 @@ from shoal.figures.text import shorten
 WIDTH, ROW, TOP, BELOW = 640, 40, 14, 34
 LEFT, RIGHT = 250, 470
 _MIDDLE = 18
+_TRUE = "Values are true: for the holder of the rows only."
 
 
 class ProfileRow(NamedTuple):
@@ -27,6 +28,7 @@ class ProfileRow(NamedTuple):
         What is printed of everyone.
     here, low, high, other
         The group's value, its interval (None if there is none) and everyone's, from 0 to 1 across.
+        Without ``here`` the value is a category of which only this is known: it is the most common.
     is_share
         Whether it is a bar, for a share; else a dot on a rail, for a mean.
     """
@@ -34,14 +36,21 @@ class ProfileRow(NamedTuple):
     label: str
     value: str
     everyone: str
-    here: float
+    here: float | None
     low: float | None
     high: float | None
-    other: float
+    other: float | None
     is_share: bool
 
+    @property
+    def beside(self) -> str:
+        """What the value is compared with, in words."""
+        return "the most common" if self.here is None else f"everyone {self.everyone}"
 
-def group_profile(rows: Sequence[ProfileRow], *, number: int, title: str) -> "GroupProfile":
+
+def group_profile(
+    rows: Sequence[ProfileRow], *, number: int, title: str, noisy: bool = True
+) -> "GroupProfile":
     """Draw what is typical of a group beside everyone.
 
     Parameters
@@ -52,6 +61,8 @@ def group_profile(rows: Sequence[ProfileRow], *, number: int, title: str) -> "Gr
         The group's number, from 1.
     title
         What the group is called.
+    noisy
+        Whether values carry noise; if not, picture and words say that they are true.
 
     Examples
     --------
@@ -61,11 +72,10 @@ def group_profile(rows: Sequence[ProfileRow], *, number: int, title: str) -> "Gr
     """
     if not rows:
         raise InvalidSetting("A profile needs at least one line.", "Give a column of the group.")
-    lines = "; ".join(f"{row.label}: {row.value}, everyone {row.everyone}" for row in rows)
-    data = {"number": number, "rows": [list(row) for row in rows]}
-    return GroupProfile(
-        title=f"Group {number}: {title}", alt=f"Group {number}, {title}. {lines}.", data=data
-    )
+    lines = "; ".join(f"{row.label}: {row.value}, {row.beside}" for row in rows)
+    data = {"number": number, "rows": [list(row) for row in rows], "noisy": noisy}
+    alt = f"Group {number}, {title}. {lines}.{'' if noisy else f' {_TRUE}'}"
+    return GroupProfile(title=f"Group {number}: {title}", alt=alt, data=data)
 
 
 class GroupProfile(Figure):
@@ -89,10 +99,11 @@ class GroupProfile(Figure):
             _draw_row(svg, row, middle)
             svg.text(LEFT - 12, middle + 5, shorten(row.label, 32), "end")
             svg.text(RIGHT + 12, middle - 2, row.value, "start axis-title")
-            svg.text(RIGHT + 12, middle + 14, f"everyone {row.everyone}", "start")
-        svg.text(
-            (LEFT + RIGHT) / 2, bottom + 22, "bar or dot: this group; tick: everyone", "middle"
-        )
+            svg.text(RIGHT + 12, middle + 14, row.beside, "start")
+        # Reports that were stored before say nothing of it: all of their values are noisy.
+        kind = "" if self.data.get("noisy", True) else "; true values, for the holder only"
+        key = f"bar or dot: this group; tick: everyone{kind}"
+        svg.text((LEFT + RIGHT) / 2, bottom + 22, key, "middle")
         return svg.render(page)
 
     def plotly(self) -> Any:
@@ -104,6 +115,8 @@ class GroupProfile(Figure):
 
 
 def _draw_row(svg: Svg, row: ProfileRow, middle: float) -> None:
+    if row.here is None or row.other is None:
+        return
     if row.is_share:
         svg.path(f"M{LEFT} {middle - 8}H{RIGHT}v16H{LEFT}z", "trough")
         svg.path(f"M{LEFT} {middle - 8}H{px(_across(row.here))}v16H{LEFT}z", "bar")

@@ -23,7 +23,7 @@ from shoal.figures.text import count_decimals, format_number, format_ticks, shor
 MOST_CELLS = 10_000  # drawn one by one; of finer grids neighbours are merged
 WIDTH, HEIGHT = 640, 440
 LEFT, RIGHT, TOP, BOTTOM = 74, 626, 44, 378
-_TRUE = "Counts are true: for the holder of the rows only."
+TRUE_COUNTS = "Counts are true: for the holder of the rows only."
 LETTER = 13  # the width of a digit where it is drawn largest, on a narrow screen
 
 
@@ -129,7 +129,7 @@ def true_cell_map(
         "centers": [] if centers is None else check_points(centers).tolist(),
     }
     note = drawn.note("cells")
-    alt = map_alt_text(names, drawn.corners, drawn.finding, note, _TRUE)
+    alt = map_alt_text(names, drawn.corners, drawn.finding, note, TRUE_COUNTS)
     return CellMap(title=title, alt=alt, data=data, note=note)
 
 

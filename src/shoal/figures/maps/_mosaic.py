@@ -15,6 +15,7 @@ from shoal.figures.maps._cell_map import (
     LEFT,
     RIGHT,
     TOP,
+    TRUE_COUNTS,
     WIDTH,
     CellMap,
     describe_dense_areas,
@@ -22,7 +23,7 @@ from shoal.figures.maps._cell_map import (
 )
 from shoal.figures.maps._cells import draw_legend, shade_levels
 from shoal.figures.svg import Svg, px
-from shoal.figures.text import format_number
+from shoal.figures.text import count_decimals, format_number
 
 _CELLS_AT_ONCE = 2**16  # cells: their shares in all parts of an axis are in memory together
 
@@ -85,7 +86,17 @@ def mosaic(
 
 
 def bars(
-    low: ArrayLike, high: ArrayLike, weights: ArrayLike, *, name: str, within: ArrayLike, title: str
+    low: ArrayLike,
+    high: ArrayLike,
+    weights: ArrayLike,
+    *,
+    name: str,
+    within: ArrayLike,
+    title: str,
+    centers: ArrayLike = (),
+    spans: ArrayLike = (),
+    of: str = "people",
+    noisy: bool = True,
 ) -> "Mosaic":
     """Draw cells along one column as bars, as high as their density.
 
@@ -103,6 +114,14 @@ def bars(
         The two ends of its public box.
     title
         What the figure is.
+    centers
+        Places to mark and number on the axis.
+    spans
+        From where to where each of them reaches: a line below its bars.
+    of
+        What is counted: people, or rows where nobody knows whose they are.
+    noisy
+        Whether the weights carry noise; if not, the words say that they are for the holder alone.
 
     Examples
     --------
@@ -113,21 +132,39 @@ def bars(
     ends, weight = np.ravel(np.asarray(within, dtype=float)), np.asarray(weights, dtype=float)
     density = np.ceil(weight / (last - first) * (ends[1] - ends[0]) / 100).astype(int)
     top = max(int(density.max(initial=1)), 1)
+    places = np.ravel(np.asarray(centers, dtype=float)).tolist()
+    reaches = np.asarray(spans, dtype=float).reshape(-1, 2).tolist()
     alt = (
         f"{name} from {format_number(ends[0])} to {format_number(ends[1])} across; bars as "
-        f"high as people in 1 "
+        f"high as {of} in 1 % of it, up to {format_number(top)}. "
+        f"{_describe_places(places, reaches, float(ends[1] - ends[0]))}"
+        f"{'Counts are noisy.' if noisy else TRUE_COUNTS}"
     )
-    alt += f"% of it, up to {format_number(top)}. Counts are noisy."
     data = {
-        "names": [name, "people in 1 %"],
+        "names": [name, f"{of} in 1 %"],
         "low": [float(ends[0]), 0.0],
         "high": [float(ends[1]), float(top)],
         "cells": np.column_stack([first, np.zeros_like(first), last, density]).tolist(),
         "weights": weight.tolist(),
         "density": density.tolist(),
-        "legend": "people in 1 % of the axis, noisy",
+        "legend": f"{of} in 1 % of the axis, {'noisy' if noisy else 'true'}",
+        "centers": places,
+        "spans": reaches,
     }
     return Mosaic(title=title, alt=alt, data=data)
+
+
+def _describe_places(
+    places: Sequence[float], reaches: Sequence[Sequence[float]], side: float
+) -> str:
+    """Describe where the numbered places lie, in a sentence; nothing without any."""
+    decimals = count_decimals(side) + 1
+    if reaches:
+        each = (" to ".join(format_number(end, decimals) for end in ends) for ends in reaches)
+    else:
+        each = (format_number(place, decimals) for place in places)
+    named = "; ".join(f"{number} at {where}" for number, where in enumerate(each, 1))
+    return f"Numbered: {named}. " if named else ""
 
 
 class Mosaic(CellMap):
@@ -150,6 +187,7 @@ class Mosaic(CellMap):
         self._draw_tiles(svg, np.searchsorted(levels, density, side="right"))
         svg.path(f"M{self._left} {TOP}H{RIGHT}V{BOTTOM}H{self._left}z", "frame")
         draw_legend(svg, levels, LEFT, RIGHT, self.data["legend"])
+        self._draw_places(svg)
         return svg.render(page)
 
     def plotly(self) -> Any:
@@ -168,6 +206,15 @@ class Mosaic(CellMap):
             return 1
         return int(density[order][np.searchsorted(people, 0.95 * people[-1])])
 
+    def _draw_places(self, svg: Svg) -> None:
+        """Draw the numbered places of bars on the axis, and how far each reaches."""
+        for low, high in self.data.get("spans", ()):
+            left, right = px(self._x(low)), px(self._x(high))
+            svg.path(f"M{left} {BOTTOM}H{right}M{left} {BOTTOM - 6}v12M{right} {BOTTOM - 6}v12",
+                     "cross")  # fmt: skip
+        for number, place in enumerate(self.data.get("centers", ()), start=1):
+            svg.mark(self._x(place), BOTTOM, number)
+
     def _draw_tiles(self, svg: Svg, shades: Integers) -> None:
         """Draw tiles as thick lines, one path for those of a shade and a height."""
         paths: dict[tuple[int, float], list[str]] = {}
@@ -184,7 +231,7 @@ class Mosaic(CellMap):
 def raster_of_cells(
     low: ArrayLike, high: ArrayLike, weights: ArrayLike, *, within: ArrayLike, parts: int = 48
 ) -> Integers:
-    """Spread cells' weights over a regular grid and round the sums.
+    """Spread cells' weights over a regular grid of one or two columns, and round the sums.
 
     Parameters
     ----------
@@ -206,20 +253,21 @@ def raster_of_cells(
     """
     corners = np.asarray(low, dtype=float), np.asarray(high, dtype=float)
     box, weight = np.asarray(within, dtype=float), np.asarray(weights, dtype=float)
-    _check_two(*corners, box)
-    counts = np.zeros((parts, parts))
+    d = _check_columns(*corners, box)
+    counts = np.zeros((parts,) * d)
     for start in range(0, len(weight), _CELLS_AT_ONCE):
         some = slice(start, start + _CELLS_AT_ONCE)
         low_some, high_some = corners[0][some], corners[1][some]
-        shares = [_shares(low_some[:, i], high_some[:, i], box[:, i], parts) for i in range(2)]
-        counts += (shares[0] * weight[some, None]).T @ shares[1]
+        shares = [_shares(low_some[:, i], high_some[:, i], box[:, i], parts) for i in range(d)]
+        across = (shares[0] * weight[some, None]).T
+        counts += across.sum(axis=1) if d == 1 else across @ shares[1]
     return np.asarray(np.rint(counts), dtype=np.int64)
 
 
 def raster_of_points(
     points: ArrayLike, weights: ArrayLike, *, within: ArrayLike, parts: int = 48
 ) -> Integers:
-    """Add points' weights up on a regular grid and round the sums.
+    """Add points' weights up on a regular grid of one or two columns, and round the sums.
 
     Parameters
     ----------
@@ -238,10 +286,10 @@ def raster_of_points(
     [[3, 0], [0, 4]]
     """
     places, box = np.asarray(points, dtype=float), np.asarray(within, dtype=float)
-    _check_two(places, box)
+    d = _check_columns(places, box)
     sides = [(low, high) for low, high in box.T]
     inside, weight = np.clip(places, box[0], box[1]), np.asarray(weights, dtype=float)
-    counts, *_ = np.histogramdd(inside, bins=(parts, parts), range=sides, weights=weight)
+    counts, *_ = np.histogramdd(inside, bins=(parts,) * d, range=sides, weights=weight)
     return np.asarray(np.rint(counts), dtype=np.int64)
 
 
@@ -252,10 +300,13 @@ def _shares(low: Floats, high: Floats, ends: Floats, parts: int) -> Floats:
     return np.asarray(np.maximum(overlap, 0) / (high - low)[:, None])
 
 
-def _check_two(*arrays: Floats) -> None:
-    if any(array.ndim != 2 or array.shape[1] != 2 for array in arrays):
+def _check_columns(*arrays: Floats) -> int:
+    """Return how many columns all arrays have: one or two."""
+    widths = {int(array.shape[1]) if array.ndim == 2 else 0 for array in arrays}
+    if widths not in ({1}, {2}):
         raise DimensionMismatch(
-            "A map shows two columns; the arrays have shapes "
+            "A map shows two columns, and bars one; the arrays have shapes "
             f"{', '.join(str(a.shape) for a in arrays)}.",
             "Choose two columns, e.g. low[:, :2].",
         )
+    return widths.pop()
