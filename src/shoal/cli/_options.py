@@ -149,8 +149,59 @@ Choose = Annotated[
     ),
 ]
 
-# The options of `shoal cluster` and `shoal perturb` in the order of their help, by the name of the
-# field that they set.
+# Of verbs that write a page of verdicts, and of those about a policy.
+Page = Annotated[
+    Path | None,
+    typer.Option(
+        "--output",
+        "-o",
+        envvar="SHOAL_OUTPUT",
+        help="Page (.html) or document (.json) to write.",
+        show_default=False,
+    ),
+]
+PrivatePage = Annotated[
+    Path | None,
+    typer.Option(
+        "--output",
+        "-o",
+        envvar="SHOAL_OUTPUT",
+        help="Page (.html) or document (.json) to write, readable by you only.",
+        show_default=False,
+    ),
+]
+OverwriteFile = Annotated[
+    bool, typer.Option("--overwrite", envvar="SHOAL_OVERWRITE", help="Replace an older file.")
+]
+OverwriteFiles = Annotated[
+    bool, typer.Option("--overwrite", envvar="SHOAL_OVERWRITE", help="Replace older files.")
+]
+PolicyFile = Annotated[
+    Path | None,
+    typer.Option(
+        "--policy", envvar="SHOAL_POLICY", help="The policy's YAML file.", show_default=False
+    ),
+]
+Explain = Annotated[
+    bool,
+    typer.Option(
+        "--explain",
+        envvar="SHOAL_EXPLAIN",
+        help="Also explain what k-anonymity does not cover, and why each column is as general as "
+        "it is.",
+    ),
+]
+Population = Annotated[
+    Path | None,
+    typer.Option(
+        envvar="SHOAL_POPULATION",
+        help="A table of the population, one row per person, for the journalist's risk.",
+        show_default=False,
+    ),
+]
+
+# The options of each verb in the order of their help, by the name of what they set: a parameter of
+# the verb, or a field of its request.
 CLUSTER: dict[str, Any] = {
     "table": Table,
     "method": Annotated[
@@ -412,11 +463,433 @@ PERTURB: dict[str, Any] = {
     "seed": Seed,
 }
 
+AUDIT: dict[str, Any] = {
+    "method": Annotated[
+        str | None,
+        typer.Argument(
+            metavar="NAME",
+            help="A mechanism, an estimator or a broken twin of shoal, e.g. nd-laplace, kmeans; "
+            "or `mechanisms`, `estimators` or `twins` for all of them.",
+            show_default=False,
+        ),
+    ],
+    "epsilon": Annotated[
+        str | None,
+        typer.Option(
+            envvar="SHOAL_EPSILON",
+            help="The claimed epsilon, with which a case is set up; default: the case's own. "
+            "With --python and no epsilon, the loss is measured and compared with nothing.",
+            show_default=False,
+        ),
+    ],
+    "delta": Annotated[
+        float,
+        typer.Option(envvar="SHOAL_DELTA", help="Delta of the claim, for --python."),
+    ],
+    "python": Annotated[
+        str | None,
+        typer.Option(
+            metavar="MODULE:FUNCTION",
+            envvar="SHOAL_PYTHON",
+            help="Your own mechanism: a function of an input, or of an input and a NumPy "
+            "generator, or an object with release(value, rng).",
+            show_default=False,
+        ),
+    ],
+    "pair": Annotated[
+        str | None,
+        typer.Option(
+            metavar="JSON",
+            envvar="SHOAL_PAIR",
+            help="For --python: two inputs that the claim compares, as a JSON list.",
+            show_default=False,
+        ),
+    ],
+    "made_up": Annotated[
+        bool,
+        typer.Option(
+            "--made-up",
+            envvar="SHOAL_MADE_UP",
+            help="The pair belongs to nobody: the result may name it, and may be passed on.",
+        ),
+    ],
+    "replay": Annotated[
+        bool,
+        typer.Option(
+            "--replay",
+            envvar="SHOAL_REPLAY",
+            help="Compute the exact loss of whole fits on neighbouring tables, for an estimator "
+            "of shoal or one named by --python.",
+        ),
+    ],
+    "pairs": Annotated[
+        int | None,
+        typer.Option(
+            min=1,
+            envvar="SHOAL_PAIRS",
+            help="For --replay: how many pairs of made-up tables; default 24.",
+            show_default=False,
+        ),
+    ],
+    "draws": Annotated[
+        int | None,
+        typer.Option(
+            min=1000,
+            envvar="SHOAL_DRAWS",
+            help="Outputs per input; default: the case's own number, 20,000 for --python.",
+            show_default=False,
+        ),
+    ],
+    "alpha": Annotated[
+        float,
+        typer.Option(
+            envvar="SHOAL_ALPHA",
+            help="Chance of calling something correct violated, over all audits together.",
+        ),
+    ],
+    "seed": Annotated[
+        int | None,
+        typer.Option(
+            min=0,
+            envvar="SHOAL_SEED",
+            help="Seed of the draws; default: a new one, which is printed.",
+            show_default=False,
+        ),
+    ],
+    "output": Page,
+    "overwrite": OverwriteFile,
+    "names": Annotated[bool, typer.Option("--list", help="List what can be audited.")],
+}
+PLAN: dict[str, Any] = {
+    "model": Annotated[
+        Path | None,
+        typer.Argument(
+            metavar="[MODEL]",
+            help="A folder that `shoal cluster` wrote: what would another budget have done? Left "
+            "out, the plan is made of public facts alone.",
+            show_default=False,
+        ),
+    ],
+    "groups": Annotated[
+        int | None,
+        typer.Option(
+            "-k",
+            "--groups",
+            min=1,
+            envvar="SHOAL_GROUPS",
+            help="How many groups will be looked for.",
+            show_default=False,
+        ),
+    ],
+    "domain": Domain,
+    "columns": Columns,
+    "n_expected": Annotated[
+        int | None,
+        typer.Option(
+            min=1,
+            envvar="SHOAL_N_EXPECTED",
+            help="How many rows are expected, as far as that is publicly known.",
+            show_default=False,
+        ),
+    ],
+    "epsilon": Annotated[
+        str | None,
+        typer.Option(
+            metavar="LIST",
+            envvar="SHOAL_EPSILON",
+            help="Budgets to try, e.g. 0.5,1,2. Default: 0.05 to 5, for reports 1 to 8.",
+            show_default=False,
+        ),
+    ],
+    "within": Annotated[
+        float,
+        typer.Option(
+            envvar="SHOAL_WITHIN",
+            help="Wanted error of nine in ten coordinates, in % of the range.",
+        ),
+    ],
+    "shape": Annotated[
+        Literal["clear", "near", "touching"] | None,
+        typer.Option(
+            envvar="SHOAL_SHAPE",
+            help="How the groups lie, if that is known: it narrows the band.",
+            show_default=False,
+        ),
+    ],
+    "trust": Annotated[
+        Literal["central", "local", "both"],
+        typer.Option(
+            envvar="SHOAL_TRUST",
+            help="Who holds the rows: a curator, nobody (reports only), or a plan for both.",
+        ),
+    ],
+    "output": Page,
+    "overwrite": OverwriteFile,
+    "seed": Annotated[
+        int, typer.Option(min=0, envvar="SHOAL_SEED", help="Seed of made-up tables and fits.")
+    ],
+}
+EVALUATE: dict[str, Any] = {
+    "model": Annotated[
+        Path, typer.Argument(metavar="MODEL", help="A folder that `shoal cluster` wrote.")
+    ],
+    "against": Annotated[
+        str | None,
+        typer.Option(
+            metavar="TABLE",
+            envvar="SHOAL_AGAINST",
+            help="The rows: a CSV or Parquet file, a folder of Parquet files, or `-`.",
+            show_default=False,
+        ),
+    ],
+    "labels": Annotated[
+        str | None,
+        typer.Option(
+            metavar="COLUMN",
+            envvar="SHOAL_LABELS",
+            help="Column of the table that holds the true groups. Default: the groups of plain "
+            "k-means (or k-prototypes) on the rows, as many as the model has.",
+            show_default=False,
+        ),
+    ],
+    "columns": Columns,
+    "sample_rows": Annotated[
+        int,
+        typer.Option(
+            min=2,
+            envvar="SHOAL_SAMPLE_ROWS",
+            help="Number of rows to score on, drawn at random if there are more.",
+        ),
+    ],
+    "controls": Annotated[
+        int,
+        typer.Option(
+            min=0,
+            envvar="SHOAL_CONTROLS",
+            help="Number of runs of the method without data, scored as controls; 0 for none.",
+        ),
+    ],
+    "output": PrivatePage,
+    "overwrite": OverwriteFile,
+    "seed": Annotated[
+        int,
+        typer.Option(
+            min=0, envvar="SHOAL_SEED", help="Seed of the draws; the model does not change."
+        ),
+    ],
+    "engine": Engine,
+    "master": Master,
+}
+MEMBERSHIP: dict[str, Any] = {
+    "table": Table,
+    "method": Annotated[
+        str,
+        typer.Option(
+            metavar="NAME",
+            envvar="SHOAL_METHOD",
+            help="What is attacked: a method of `shoal cluster`, or plain, k-means without noise.",
+        ),
+    ],
+    "groups": Annotated[
+        str | None,
+        typer.Option(
+            "-k",
+            "--groups",
+            metavar="N",
+            envvar="SHOAL_GROUPS",
+            help="How many groups the model has.",
+            show_default=False,
+        ),
+    ],
+    "epsilon": Annotated[
+        str | None,
+        typer.Option(envvar="SHOAL_EPSILON", help="Budget of the model.", show_default=False),
+    ],
+    "columns": Columns,
+    "domain": Domain,
+    "by": Annotated[
+        Literal["lira", "shadow", "art"],
+        typer.Option(
+            envvar="SHOAL_BY",
+            help="lira: likelihood ratios, the strongest. shadow: shadow models and a forest. art: "
+            "the same through the Adversarial Robustness Toolbox.",
+        ),
+    ],
+    "sample_rows": Annotated[
+        int,
+        typer.Option(
+            min=160,
+            envvar="SHOAL_SAMPLE_ROWS",
+            help="Number of rows to attack, drawn at random if there are more.",
+        ),
+    ],
+    "shadows": Annotated[
+        int | None,
+        typer.Option(
+            min=1,
+            envvar="SHOAL_SHADOWS",
+            help="Number of shadow models; default: 64 for lira, otherwise 3 per game.",
+            show_default=False,
+        ),
+    ],
+    "repeats": Annotated[
+        int, typer.Option(min=1, envvar="SHOAL_REPEATS", help="Number of models attacked.")
+    ],
+    "alpha": Annotated[
+        float, typer.Option(envvar="SHOAL_ALPHA", help="Significance level of the verdict.")
+    ],
+    "seed": Annotated[
+        int, typer.Option(min=0, envvar="SHOAL_SEED", help="Seed of all random draws.")
+    ],
+    "output": PrivatePage,
+    "overwrite": OverwriteFile,
+    "engine": Engine,
+    "master": Master,
+}
+LINKAGE: dict[str, Any] = {
+    "released": Annotated[Path, typer.Argument(help="The released table.")],
+    "raw": Annotated[Path, typer.Option(envvar="SHOAL_RAW", help="The original table.")],
+    "policy": Annotated[
+        Path, typer.Option(envvar="SHOAL_POLICY", help="The policy it was released under.")
+    ],
+    "second": Annotated[
+        Path | None,
+        typer.Option(
+            envvar="SHOAL_SECOND",
+            help="The adversary's file: one row per person, with the quasi-identifiers in "
+            "columns of the same names. Default: the original table, for an adversary who "
+            "knows everyone.",
+            show_default=False,
+        ),
+    ],
+    "column": Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME",
+            envvar="SHOAL_COLUMN",
+            help="Also guess this column for everyone, compared with guesses made without the "
+            "table.",
+            show_default=False,
+        ),
+    ],
+    "seed": Annotated[int, typer.Option(min=0, envvar="SHOAL_SEED", help="Seed of the guesses.")],
+    "output": PrivatePage,
+    "overwrite": OverwriteFile,
+}
+ANONYMIZE: dict[str, Any] = {
+    "policy": PolicyFile,
+    "dry_run": Annotated[
+        bool,
+        typer.Option(
+            "--dry-run",
+            envvar="SHOAL_DRY_RUN",
+            help="Check policy, hierarchies and table, and write nothing.",
+        ),
+    ],
+    "explain": Explain,
+    "population": Population,
+    "title": Title,
+    "publisher": Publisher,
+    "overwrite": OverwriteFiles,
+    "engine": Engine,
+    "master": Master,
+}
+ANONYMIZE_APPLY: dict[str, Any] = {
+    "policy": PolicyFile,
+    "cut": Annotated[
+        Path | None,
+        typer.Option(
+            envvar="SHOAL_CUT",
+            help="The manifest of the first release, whose cut is kept.",
+            show_default=False,
+        ),
+    ],
+    "new_people": Annotated[
+        bool,
+        typer.Option(
+            # Without a setting: it is about one table, not about all to come.
+            "--new-people",
+            help="State that nobody in this table was in an earlier release. Needed where people "
+            "cannot be compared; manifest and pages say so.",
+        ),
+    ],
+    "explain": Explain,
+    "population": Population,
+    "title": Title,
+    "publisher": Publisher,
+    "overwrite": OverwriteFiles,
+    "engine": Engine,
+    "master": Master,
+}
+ANONYMIZE_CHECK: dict[str, Any] = {
+    "table": Table,
+    "policy": PolicyFile,
+    "engine": Engine,
+    "master": Master,
+}
+ANONYMIZE_INIT: dict[str, Any] = {
+    "table": Table,
+    "output": Annotated[
+        Path,
+        typer.Option(
+            "--output",
+            "-o",
+            envvar="SHOAL_OUTPUT",
+            help="The policy to write; `-` for standard output.",
+        ),
+    ],
+    "k": Annotated[
+        int | None,
+        typer.Option(
+            "-k",
+            min=2,
+            envvar="SHOAL_K",
+            help="The number of people that share every combination.",
+            show_default=False,
+        ),
+    ],
+    "overwrite": OverwriteFiles,
+    "engine": Engine,
+    "master": Master,
+}
+ANONYMIZE_EXPLORE: dict[str, Any] = {
+    "policy": PolicyFile,
+    "output": Annotated[
+        Path, typer.Option("--output", "-o", envvar="SHOAL_OUTPUT", help="The page to write.")
+    ],
+    "k": Annotated[str, typer.Option("-k", envvar="SHOAL_EXPLORE_K", help="Values of k to try.")],
+    "suppression": Annotated[
+        str,
+        typer.Option(
+            envvar="SHOAL_EXPLORE_SUPPRESSION", help="Shares of rows that may be left out."
+        ),
+    ],
+    "recoding": Annotated[
+        str, typer.Option(envvar="SHOAL_EXPLORE_RECODING", help="Kinds of recoding to try.")
+    ],
+    "overwrite": OverwriteFiles,
+    "engine": Engine,
+    "master": Master,
+}
+ANONYMIZE_UTILITY: dict[str, Any] = {
+    "policy": PolicyFile,
+    "target": Annotated[
+        str | None,
+        typer.Option(
+            envvar="SHOAL_TARGET", help="The column that analysts predict.", show_default=False
+        ),
+    ],
+    "engine": Engine,
+    "master": Master,
+}
+
 
 def takes(*requests: type, options: Mapping[str, Any]) -> Callable[[Callable[..., None]], Any]:
-    """Give a verb the options that are fields of some dataclasses, and hand it the filled ones.
+    """Give a verb the options of a table, and hand it the dataclasses that some of them fill.
 
-    Names, order, types and help of the options are those of the table; defaults are the fields'.
+    Names, types and help of the options are those of the table. Those that are fields of a
+    dataclass come first, in the order of the table, with the fields' defaults; the others are
+    parameters of the verb.
 
     Parameters
     ----------
@@ -425,7 +898,7 @@ def takes(*requests: type, options: Mapping[str, Any]) -> Callable[[Callable[...
     """
     known = {each.name: each for kind in requests for each in fields(kind) if each.name in options}
     of_kind = [[each.name for each in fields(kind) if each.name in options] for kind in requests]
-    of_fields = [_parameter(known[name], options[name]) for name in options]
+    of_fields = [_parameter(known[name], options[name]) for name in options if name in known]
 
     def decorate(verb: Callable[..., None]) -> Any:
         @wraps(verb)
@@ -437,7 +910,9 @@ def takes(*requests: type, options: Mapping[str, Any]) -> Callable[[Callable[...
             verb(*filled, **given)
 
         rest = [*signature(verb).parameters.values()][len(requests) :]
-        own = [each.replace(kind=Parameter.KEYWORD_ONLY) for each in rest]
+        if unknown := options.keys() - known.keys() - {each.name for each in rest}:
+            raise TypeError(f"{verb.__name__} has no parameter {', '.join(sorted(unknown))}.")
+        own = [_own_parameter(each, options) for each in rest]
         run.__signature__ = Signature([*of_fields, *own])  # type: ignore[attr-defined]
         run.__annotations__ = {each.name: each.annotation for each in (*of_fields, *own)}
         return run
@@ -448,3 +923,8 @@ def takes(*requests: type, options: Mapping[str, Any]) -> Callable[[Callable[...
 def _parameter(field: "Field[Any]", annotation: Any) -> Parameter:
     default = Parameter.empty if field.default is MISSING else field.default
     return Parameter(field.name, Parameter.KEYWORD_ONLY, default=default, annotation=annotation)
+
+
+def _own_parameter(given: Parameter, options: Mapping[str, Any]) -> Parameter:
+    annotation = options.get(given.name, given.annotation)
+    return given.replace(kind=Parameter.KEYWORD_ONLY, annotation=annotation)

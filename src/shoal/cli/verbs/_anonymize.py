@@ -4,11 +4,22 @@ import shlex
 from collections.abc import Callable, Mapping
 from contextlib import nullcontext
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
 import typer
 
-from shoal.cli._options import Engine, Json, Master, Publisher, Quiet, Table, Title
+from shoal.cli._options import (
+    ANONYMIZE,
+    ANONYMIZE_APPLY,
+    ANONYMIZE_CHECK,
+    ANONYMIZE_EXPLORE,
+    ANONYMIZE_INIT,
+    ANONYMIZE_UTILITY,
+    Engine,
+    Json,
+    Quiet,
+    takes,
+)
 from shoal.cli._output import Output, write_text
 from shoal.errors import InvalidPolicy, InvalidSetting, quantity, sentence, setting
 from shoal.jobs import Engines, is_uri
@@ -25,53 +36,20 @@ anonymize_app = typer.Typer(
     help="Release a table in which every combination is shared by k people.",
 )
 
-PolicyFile = Annotated[
-    Path | None,
-    typer.Option(
-        "--policy", envvar="SHOAL_POLICY", help="The policy's YAML file.", show_default=False
-    ),
-]
-Overwrite = Annotated[
-    bool, typer.Option("--overwrite", envvar="SHOAL_OVERWRITE", help="Replace older files.")
-]
-Explain = Annotated[
-    bool,
-    typer.Option(
-        "--explain",
-        envvar="SHOAL_EXPLAIN",
-        help="Also explain what k-anonymity does not cover, and why each column is as general as "
-        "it is.",
-    ),
-]
-Population = Annotated[
-    Path | None,
-    typer.Option(
-        envvar="SHOAL_POPULATION",
-        help="A table of the population, one row per person, for the journalist's risk.",
-        show_default=False,
-    ),
-]
-
 
 @anonymize_app.callback()
+@takes(options=ANONYMIZE)
 def anonymize(
     context: typer.Context,
-    policy: PolicyFile = None,
-    dry_run: Annotated[
-        bool,
-        typer.Option(
-            "--dry-run",
-            envvar="SHOAL_DRY_RUN",
-            help="Check policy, hierarchies and table, and write nothing.",
-        ),
-    ] = False,
-    explain: Explain = False,
-    population: Population = None,
-    title: Title = None,
-    publisher: Publisher = None,
-    overwrite: Overwrite = False,
+    policy: Path | None = None,
+    dry_run: bool = False,
+    explain: bool = False,
+    population: Path | None = None,
+    title: str | None = None,
+    publisher: str | None = None,
+    overwrite: bool = False,
     engine: Engine = "local",
-    master: Master = None,
+    master: str | None = None,
     json: Json = False,
     quiet: Quiet = False,
 ) -> None:
@@ -115,31 +93,18 @@ def anonymize(
 
 
 @anonymize_app.command()
+@takes(options=ANONYMIZE_APPLY)
 def apply(
-    policy: PolicyFile = None,
-    cut: Annotated[
-        Path | None,
-        typer.Option(
-            envvar="SHOAL_CUT",
-            help="The manifest of the first release, whose cut is kept.",
-            show_default=False,
-        ),
-    ] = None,
-    new_people: Annotated[
-        bool,
-        typer.Option(
-            "--new-people",  # without a setting: it is about one table, not about all to come
-            help="State that nobody in this table was in an earlier release. Needed where people "
-            "cannot be compared; manifest and pages say so.",
-        ),
-    ] = False,
-    explain: Explain = False,
-    population: Population = None,
-    title: Title = None,
-    publisher: Publisher = None,
-    overwrite: Overwrite = False,
+    policy: Path | None = None,
+    cut: Path | None = None,
+    new_people: bool = False,
+    explain: bool = False,
+    population: Path | None = None,
+    title: str | None = None,
+    publisher: str | None = None,
+    overwrite: bool = False,
     engine: Engine = "local",
-    master: Master = None,
+    master: str | None = None,
     json: Json = False,
     quiet: Quiet = False,
 ) -> None:
@@ -182,11 +147,12 @@ def apply(
 
 
 @anonymize_app.command()
+@takes(options=ANONYMIZE_CHECK)
 def check(
-    table: Table,
-    policy: PolicyFile = None,
+    table: str,
+    policy: Path | None = None,
     engine: Engine = "local",
-    master: Master = None,
+    master: str | None = None,
     json: Json = False,
     quiet: Quiet = False,
 ) -> None:
@@ -213,30 +179,14 @@ def check(
 
 
 @anonymize_app.command()
+@takes(options=ANONYMIZE_INIT)
 def init(
-    table: Table,
-    output: Annotated[
-        Path,
-        typer.Option(
-            "--output",
-            "-o",
-            envvar="SHOAL_OUTPUT",
-            help="The policy to write; `-` for standard output.",
-        ),
-    ] = Path("policy.yaml"),
-    k: Annotated[
-        int | None,
-        typer.Option(
-            "-k",
-            min=2,
-            envvar="SHOAL_K",
-            help="The number of people that share every combination.",
-            show_default=False,
-        ),
-    ] = None,
-    overwrite: Overwrite = False,
+    table: str,
+    output: Path = Path("policy.yaml"),
+    k: int | None = None,
+    overwrite: bool = False,
     engine: Engine = "local",
-    master: Master = None,
+    master: str | None = None,
     json: Json = False,
     quiet: Quiet = False,
 ) -> None:
@@ -297,26 +247,16 @@ def _people_text(person: str | None) -> str:
 
 
 @anonymize_app.command()
+@takes(options=ANONYMIZE_EXPLORE)
 def explore(
-    policy: PolicyFile = None,
-    output: Annotated[
-        Path, typer.Option("--output", "-o", envvar="SHOAL_OUTPUT", help="The page to write.")
-    ] = Path("explore.curator.html"),
-    k: Annotated[
-        str, typer.Option("-k", envvar="SHOAL_EXPLORE_K", help="Values of k to try.")
-    ] = "5,10,50",
-    suppression: Annotated[
-        str,
-        typer.Option(
-            envvar="SHOAL_EXPLORE_SUPPRESSION", help="Shares of rows that may be left out."
-        ),
-    ] = "0,0.02,0.05",
-    recoding: Annotated[
-        str, typer.Option(envvar="SHOAL_EXPLORE_RECODING", help="Kinds of recoding to try.")
-    ] = "global,local",
-    overwrite: Overwrite = False,
+    policy: Path | None = None,
+    output: Path = Path("explore.curator.html"),
+    k: str = "5,10,50",
+    suppression: str = "0,0.02,0.05",
+    recoding: str = "global,local",
+    overwrite: bool = False,
     engine: Engine = "local",
-    master: Master = None,
+    master: str | None = None,
     json: Json = False,
     quiet: Quiet = False,
 ) -> None:
@@ -363,16 +303,12 @@ def explore(
 
 
 @anonymize_app.command()
+@takes(options=ANONYMIZE_UTILITY)
 def utility(
-    policy: PolicyFile = None,
-    target: Annotated[
-        str | None,
-        typer.Option(
-            envvar="SHOAL_TARGET", help="The column that analysts predict.", show_default=False
-        ),
-    ] = None,
+    policy: Path | None = None,
+    target: str | None = None,
     engine: Engine = "local",
-    master: Master = None,
+    master: str | None = None,
     json: Json = False,
     quiet: Quiet = False,
 ) -> None:

@@ -1,12 +1,12 @@
 """``shoal attack``: play the adversary against a release of your own, before others do."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import typer
 
 from shoal.cli._flags import Flags
-from shoal.cli._options import Columns, Domain, Engine, Json, Master, Quiet, Table
+from shoal.cli._options import LINKAGE, MEMBERSHIP, Engine, Json, Quiet, takes
 from shoal.cli._output import Output, check_page, show_verdicts
 from shoal.errors import ConflictingSettings
 from shoal.jobs import Engines, box_of, budget_of, schema_of
@@ -34,87 +34,26 @@ FLAGS = Flags(
     },
 )
 
-Page = Annotated[
-    Path | None,
-    typer.Option(
-        "--output",
-        "-o",
-        envvar="SHOAL_OUTPUT",
-        help="Page (.html) or document (.json) to write, readable by you only.",
-        show_default=False,
-    ),
-]
-Overwrite = Annotated[
-    bool, typer.Option("--overwrite", envvar="SHOAL_OVERWRITE", help="Replace an older file.")
-]
-
 
 @attack_app.command()
+@takes(options=MEMBERSHIP)
 def membership(
-    table: Table,
-    method: Annotated[
-        str,
-        typer.Option(
-            metavar="NAME",
-            envvar="SHOAL_METHOD",
-            help="What is attacked: a method of `shoal cluster`, or plain, k-means without noise.",
-        ),
-    ] = "kmeans",
-    groups: Annotated[
-        str | None,
-        typer.Option(
-            "-k",
-            "--groups",
-            metavar="N",
-            envvar="SHOAL_GROUPS",
-            help="How many groups the model has.",
-            show_default=False,
-        ),
-    ] = None,
-    epsilon: Annotated[
-        str | None,
-        typer.Option(envvar="SHOAL_EPSILON", help="Budget of the model.", show_default=False),
-    ] = None,
-    columns: Columns = None,
-    domain: Domain = None,
-    by: Annotated[
-        Literal["lira", "shadow", "art"],
-        typer.Option(
-            envvar="SHOAL_BY",
-            help="lira: likelihood ratios, the strongest. shadow: shadow models and a forest. art: "
-            "the same through the Adversarial Robustness Toolbox.",
-        ),
-    ] = "lira",
-    sample_rows: Annotated[
-        int,
-        typer.Option(
-            min=160,
-            envvar="SHOAL_SAMPLE_ROWS",
-            help="Number of rows to attack, drawn at random if there are more.",
-        ),
-    ] = 1_000,
-    shadows: Annotated[
-        int | None,
-        typer.Option(
-            min=1,
-            envvar="SHOAL_SHADOWS",
-            help="Number of shadow models; default: 64 for lira, otherwise 3 per game.",
-            show_default=False,
-        ),
-    ] = None,
-    repeats: Annotated[
-        int, typer.Option(min=1, envvar="SHOAL_REPEATS", help="Number of models attacked.")
-    ] = 10,
-    alpha: Annotated[
-        float, typer.Option(envvar="SHOAL_ALPHA", help="Significance level of the verdict.")
-    ] = 0.01,
-    seed: Annotated[
-        int, typer.Option(min=0, envvar="SHOAL_SEED", help="Seed of all random draws.")
-    ] = 0,
-    output: Page = None,
-    overwrite: Overwrite = False,
+    table: str,
+    method: str = "kmeans",
+    groups: str | None = None,
+    epsilon: str | None = None,
+    columns: str | None = None,
+    domain: Path | None = None,
+    by: Literal["lira", "shadow", "art"] = "lira",
+    sample_rows: int = 1_000,
+    shadows: int | None = None,
+    repeats: int = 10,
+    alpha: float = 0.01,
+    seed: int = 0,
+    output: Path | None = None,
+    overwrite: bool = False,
     engine: Engine = "local",
-    master: Master = None,
+    master: str | None = None,
     json: Json = False,
     quiet: Quiet = False,
 ) -> None:
@@ -153,35 +92,16 @@ def membership(
 
 
 @attack_app.command()
+@takes(options=LINKAGE)
 def linkage(
-    released: Annotated[Path, typer.Argument(help="The released table.")],
-    raw: Annotated[Path, typer.Option(envvar="SHOAL_RAW", help="The original table.")],
-    policy: Annotated[
-        Path, typer.Option(envvar="SHOAL_POLICY", help="The policy it was released under.")
-    ],
-    second: Annotated[
-        Path | None,
-        typer.Option(
-            envvar="SHOAL_SECOND",
-            help="The adversary's file: one row per person, with the quasi-identifiers in "
-            "columns of the same names. Default: the original table, for an adversary who "
-            "knows everyone.",
-            show_default=False,
-        ),
-    ] = None,
-    column: Annotated[
-        str | None,
-        typer.Option(
-            metavar="NAME",
-            envvar="SHOAL_COLUMN",
-            help="Also guess this column for everyone, compared with guesses made without the "
-            "table.",
-            show_default=False,
-        ),
-    ] = None,
-    seed: Annotated[int, typer.Option(min=0, envvar="SHOAL_SEED", help="Seed of the guesses.")] = 0,
-    output: Page = None,
-    overwrite: Overwrite = False,
+    released: Path,
+    raw: Path,
+    policy: Path,
+    second: Path | None = None,
+    column: str | None = None,
+    seed: int = 0,
+    output: Path | None = None,
+    overwrite: bool = False,
     json: Json = False,
     quiet: Quiet = False,
 ) -> None:

@@ -3,11 +3,11 @@
 import secrets
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
 import typer
 
-from shoal.cli._options import Json, Quiet
+from shoal.cli._options import AUDIT, Json, Quiet, takes
 from shoal.cli._output import Output, check_page, show_verdicts
 from shoal.errors import ConflictingSettings, InvalidSetting
 
@@ -16,113 +16,22 @@ if TYPE_CHECKING:
     from shoal.cli.inputs._audit_cases import CaseMap
 
 
+@takes(options=AUDIT)
 def audit(
-    method: Annotated[
-        str | None,
-        typer.Argument(
-            metavar="NAME",
-            help="A mechanism, an estimator or a broken twin of shoal, e.g. nd-laplace, kmeans; "
-            "or `mechanisms`, `estimators` or `twins` for all of them.",
-            show_default=False,
-        ),
-    ] = None,
-    epsilon: Annotated[
-        str | None,
-        typer.Option(
-            envvar="SHOAL_EPSILON",
-            help="The claimed epsilon, with which a case is set up; default: the case's own. "
-            "With --python and no epsilon, the loss is measured and compared with nothing.",
-            show_default=False,
-        ),
-    ] = None,
-    delta: Annotated[
-        float,
-        typer.Option(envvar="SHOAL_DELTA", help="Delta of the claim, for --python."),
-    ] = 0.0,
-    python: Annotated[
-        str | None,
-        typer.Option(
-            metavar="MODULE:FUNCTION",
-            envvar="SHOAL_PYTHON",
-            help="Your own mechanism: a function of an input, or of an input and a NumPy "
-            "generator, or an object with release(value, rng).",
-            show_default=False,
-        ),
-    ] = None,
-    pair: Annotated[
-        str | None,
-        typer.Option(
-            metavar="JSON",
-            envvar="SHOAL_PAIR",
-            help="For --python: two inputs that the claim compares, as a JSON list.",
-            show_default=False,
-        ),
-    ] = None,
-    made_up: Annotated[
-        bool,
-        typer.Option(
-            "--made-up",
-            envvar="SHOAL_MADE_UP",
-            help="The pair belongs to nobody: the result may name it, and may be passed on.",
-        ),
-    ] = False,
-    replay: Annotated[
-        bool,
-        typer.Option(
-            "--replay",
-            envvar="SHOAL_REPLAY",
-            help="Compute the exact loss of whole fits on neighbouring tables, for an estimator "
-            "of shoal or one named by --python.",
-        ),
-    ] = False,
-    pairs: Annotated[
-        int | None,
-        typer.Option(
-            min=1,
-            envvar="SHOAL_PAIRS",
-            help="For --replay: how many pairs of made-up tables; default 24.",
-            show_default=False,
-        ),
-    ] = None,
-    draws: Annotated[
-        int | None,
-        typer.Option(
-            min=1000,
-            envvar="SHOAL_DRAWS",
-            help="Outputs per input; default: the case's own number, 20,000 for --python.",
-            show_default=False,
-        ),
-    ] = None,
-    alpha: Annotated[
-        float,
-        typer.Option(
-            envvar="SHOAL_ALPHA",
-            help="Chance of calling something correct violated, over all audits together.",
-        ),
-    ] = 0.01,
-    seed: Annotated[
-        int | None,
-        typer.Option(
-            min=0,
-            envvar="SHOAL_SEED",
-            help="Seed of the draws; default: a new one, which is printed.",
-            show_default=False,
-        ),
-    ] = None,
-    output: Annotated[
-        Path | None,
-        typer.Option(
-            "--output",
-            "-o",
-            envvar="SHOAL_OUTPUT",
-            help="Page (.html) or document (.json) to write.",
-            show_default=False,
-        ),
-    ] = None,
-    overwrite: Annotated[
-        bool, typer.Option("--overwrite", envvar="SHOAL_OVERWRITE", help="Replace an older file.")
-    ] = False,
-    names: Annotated[bool, typer.Option("--list", help="List what can be audited.")] = False,
+    method: str | None = None,
+    epsilon: str | None = None,
+    delta: float = 0.0,
+    python: str | None = None,
+    pair: str | None = None,
+    made_up: bool = False,
+    replay: bool = False,
+    pairs: int | None = None,
+    draws: int | None = None,
+    alpha: float = 0.01,
+    seed: int | None = None,
+    output: Path | None = None,
+    overwrite: bool = False,
+    names: bool = False,
     json: Json = False,
     quiet: Quiet = False,
 ) -> None:

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from shoal.cli._options import Json, Quiet
+from shoal.cli._options import Json, OverwriteFiles, Quiet
 from shoal.cli._output import Output
 from shoal.pages.page import Line, Table
 
@@ -107,9 +107,7 @@ def make_set(
         int, typer.Option(min=1, envvar="SHOAL_ROWS", help="How many rows to make up.")
     ] = 10_000,
     seed: Annotated[int, typer.Option(envvar="SHOAL_SEED", help="Makes another table.")] = 0,
-    overwrite: Annotated[
-        bool, typer.Option("--overwrite", envvar="SHOAL_OVERWRITE", help="Replace older files.")
-    ] = False,
+    overwrite: OverwriteFiles = False,
     json: Json = False,
     quiet: Quiet = False,
 ) -> None:

@@ -1,11 +1,11 @@
 """``shoal evaluate``: how good published groups are, for the holder of the rows alone."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
 import typer
 
-from shoal.cli._options import Columns, Engine, Json, Master, Quiet
+from shoal.cli._options import EVALUATE, Engine, Json, Quiet, takes
 from shoal.cli._output import Output, check_page, show_verdicts
 from shoal.errors import InvalidSetting
 from shoal.jobs import Engines, Progress, split_commas
@@ -16,67 +16,19 @@ if TYPE_CHECKING:
     from shoal.cli.inputs._evaluation_rows import EvaluationRows
 
 
+@takes(options=EVALUATE)
 def evaluate(
-    model: Annotated[
-        Path, typer.Argument(metavar="MODEL", help="A folder that `shoal cluster` wrote.")
-    ],
-    against: Annotated[
-        str | None,
-        typer.Option(
-            metavar="TABLE",
-            envvar="SHOAL_AGAINST",
-            help="The rows: a CSV or Parquet file, a folder of Parquet files, or `-`.",
-            show_default=False,
-        ),
-    ] = None,
-    labels: Annotated[
-        str | None,
-        typer.Option(
-            metavar="COLUMN",
-            envvar="SHOAL_LABELS",
-            help="Column of the table that holds the true groups. Default: the groups of plain "
-            "k-means (or k-prototypes) on the rows, as many as the model has.",
-            show_default=False,
-        ),
-    ] = None,
-    columns: Columns = None,
-    sample_rows: Annotated[
-        int,
-        typer.Option(
-            min=2,
-            envvar="SHOAL_SAMPLE_ROWS",
-            help="Number of rows to score on, drawn at random if there are more.",
-        ),
-    ] = 100_000,
-    controls: Annotated[
-        int,
-        typer.Option(
-            min=0,
-            envvar="SHOAL_CONTROLS",
-            help="Number of runs of the method without data, scored as controls; 0 for none.",
-        ),
-    ] = 5,
-    output: Annotated[
-        Path | None,
-        typer.Option(
-            "--output",
-            "-o",
-            envvar="SHOAL_OUTPUT",
-            help="Page (.html) or document (.json) to write, readable by you only.",
-            show_default=False,
-        ),
-    ] = None,
-    overwrite: Annotated[
-        bool, typer.Option("--overwrite", envvar="SHOAL_OVERWRITE", help="Replace an older file.")
-    ] = False,
-    seed: Annotated[
-        int,
-        typer.Option(
-            min=0, envvar="SHOAL_SEED", help="Seed of the draws; the model does not change."
-        ),
-    ] = 0,
+    model: Path,
+    against: str | None = None,
+    labels: str | None = None,
+    columns: str | None = None,
+    sample_rows: int = 100_000,
+    controls: int = 5,
+    output: Path | None = None,
+    overwrite: bool = False,
+    seed: int = 0,
     engine: Engine = "local",
-    master: Master = None,
+    master: str | None = None,
     json: Json = False,
     quiet: Quiet = False,
 ) -> None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from shoal.cli._options import Epsilon, Json, LedgerFile, Numbers, Quiet, Seed, Table
+from shoal.cli._options import Epsilon, Json, LedgerFile, Numbers, OverwriteFile, Quiet, Seed, Table
 from shoal.cli._output import Output, write_text
 from shoal.errors import InvalidSetting, quantity, sentence
 from shoal.jobs import Progress, budget_of, note_spending, table_file, tell_spending
@@ -54,9 +54,7 @@ def init(
     epsilon: Epsilon = None,
     ledger: LedgerFile = None,
     numbers: Numbers = None,
-    overwrite: Annotated[
-        bool, typer.Option("--overwrite", envvar="SHOAL_OVERWRITE", help="Replace an older file.")
-    ] = False,
+    overwrite: OverwriteFile = False,
     seed: Seed = None,
     json: Json = False,
     quiet: Quiet = False,

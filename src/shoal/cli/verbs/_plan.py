@@ -2,12 +2,10 @@
 
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
-
-import typer
+from typing import TYPE_CHECKING, Literal
 
 from shoal.cli._flags import Flags
-from shoal.cli._options import Columns, Domain, Json, Quiet
+from shoal.cli._options import PLAN, Json, Quiet, takes
 from shoal.cli._output import Output, check_page, show_verdicts
 from shoal.errors import ConflictingSettings, InvalidSetting, sentence
 from shoal.jobs import Progress, box_of, schema_of, split_commas
@@ -19,85 +17,20 @@ if TYPE_CHECKING:
 _FLAGS = Flags({"epsilons": "--epsilon"})
 
 
+@takes(options=PLAN)
 def plan(
-    model: Annotated[
-        Path | None,
-        typer.Argument(
-            metavar="[MODEL]",
-            help="A folder that `shoal cluster` wrote: what would another budget have done? Left "
-            "out, the plan is made of public facts alone.",
-            show_default=False,
-        ),
-    ] = None,
-    groups: Annotated[
-        int | None,
-        typer.Option(
-            "-k",
-            "--groups",
-            min=1,
-            envvar="SHOAL_GROUPS",
-            help="How many groups will be looked for.",
-            show_default=False,
-        ),
-    ] = None,
-    domain: Domain = None,
-    columns: Columns = None,
-    n_expected: Annotated[
-        int | None,
-        typer.Option(
-            min=1,
-            envvar="SHOAL_N_EXPECTED",
-            help="How many rows are expected, as far as that is publicly known.",
-            show_default=False,
-        ),
-    ] = None,
-    epsilon: Annotated[
-        str | None,
-        typer.Option(
-            metavar="LIST",
-            envvar="SHOAL_EPSILON",
-            help="Budgets to try, e.g. 0.5,1,2. Default: 0.05 to 5, for reports 1 to 8.",
-            show_default=False,
-        ),
-    ] = None,
-    within: Annotated[
-        float,
-        typer.Option(
-            envvar="SHOAL_WITHIN",
-            help="Wanted error of nine in ten coordinates, in % of the range.",
-        ),
-    ] = 5.0,
-    shape: Annotated[
-        Literal["clear", "near", "touching"] | None,
-        typer.Option(
-            envvar="SHOAL_SHAPE",
-            help="How the groups lie, if that is known: it narrows the band.",
-            show_default=False,
-        ),
-    ] = None,
-    trust: Annotated[
-        Literal["central", "local", "both"],
-        typer.Option(
-            envvar="SHOAL_TRUST",
-            help="Who holds the rows: a curator, nobody (reports only), or a plan for both.",
-        ),
-    ] = "both",
-    output: Annotated[
-        Path | None,
-        typer.Option(
-            "--output",
-            "-o",
-            envvar="SHOAL_OUTPUT",
-            help="Page (.html) or document (.json) to write.",
-            show_default=False,
-        ),
-    ] = None,
-    overwrite: Annotated[
-        bool, typer.Option("--overwrite", envvar="SHOAL_OVERWRITE", help="Replace an older file.")
-    ] = False,
-    seed: Annotated[
-        int, typer.Option(min=0, envvar="SHOAL_SEED", help="Seed of made-up tables and fits.")
-    ] = 0,
+    model: Path | None = None,
+    groups: int | None = None,
+    domain: Path | None = None,
+    columns: str | None = None,
+    n_expected: int | None = None,
+    epsilon: str | None = None,
+    within: float = 5.0,
+    shape: Literal["clear", "near", "touching"] | None = None,
+    trust: Literal["central", "local", "both"] = "both",
+    output: Path | None = None,
+    overwrite: bool = False,
+    seed: int = 0,
     json: Json = False,
     quiet: Quiet = False,
 ) -> None:
