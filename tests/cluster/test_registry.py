@@ -27,7 +27,10 @@ def test_every_private_estimator_stands_here_once():
 @every
 def test_what_finds_groups_can_be_saved_and_has_a_page(entry):
     assert entry.kind is EXPORTED[entry.name]
-    assert entry.is_model == (entry.page is not None) == hasattr(entry.kind, "_tables")
+    has_page = entry.page is not None
+    assert has_page == entry.is_model, "what shoal.cluster exports names the kind of its page"
+    is_saved = hasattr(entry.kind, "_tables")
+    assert is_saved == entry.is_model, "see the top of shoal/cluster/model_folder.py"
 
 
 @every

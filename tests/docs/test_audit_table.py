@@ -24,7 +24,7 @@ def test_the_page_shows_what_the_last_run_found():
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_every_case_there_is_was_run(kind):
-    """If not: ``python bench/audit.py --resume``, then ``python tools/audit_table.py``."""
+    """If not: ``python bench/audit.py KIND --resume``, then ``python tools/audit_table.py``."""
     assert sorted(row["name"] for row in audit_table.rows_of(kind)) == sorted(KINDS[kind])
 
 
