@@ -430,6 +430,8 @@ def serve(
         File of the TLS certificate; None speaks plain HTTP.
     key
         File of its private key.
+    trusted_proxies
+        Addresses of proxies whose word on where a request came from is taken.
     """
     import uvicorn
 

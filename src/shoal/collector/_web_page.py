@@ -8,9 +8,7 @@ from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
 from shoal.collector._campaign import Campaign, people_for_groups
-from shoal.figures import dots
-from shoal.figures.palette import css_variables
-from shoal.figures.svg import figure_style
+from shoal.figures import css_variables, dots, figure_style
 from shoal.privacy import LocalDP
 from shoal.privacy.wording import promise
 

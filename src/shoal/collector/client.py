@@ -827,9 +827,13 @@ class Client:
         Of the server, without ``/v1``.
     key
         The operator's public key, pinned: 32 bytes, or 64 digits as it is printed.
+    notebook
+        The person's notebook.
     token
         From the person's invitation, likewise. None in an open campaign, and on a device where
         one person has used theirs before.
+    limits
+        What the person allows.
     send
         Sends a request; replaced in tests.
     pause

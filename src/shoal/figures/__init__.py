@@ -44,6 +44,8 @@ from shoal.figures.maps._center_maps import CenterMaps, CenterPanel, center_maps
 from shoal.figures.maps._cluster_map import ClusterMap, cluster_map
 from shoal.figures.maps._mosaic import Mosaic, bars, mosaic, raster_of_cells, raster_of_points
 from shoal.figures.maps._stage_map import StageMap, stage_map
+from shoal.figures.palette import css_variables
+from shoal.figures.svg import figure_style
 
 __all__ = [
     "Area",
@@ -81,11 +83,13 @@ __all__ = [
     "class_sizes",
     "cluster_map",
     "count_curve",
+    "css_variables",
     "dense_areas",
     "detail_bars",
     "dots",
     "error_band",
     "figure_of",
+    "figure_style",
     "group_profile",
     "grouped_bars",
     "icicle",

@@ -44,7 +44,13 @@ SHADES = 6
 
 
 def css_variables(dark: bool = False) -> str:
-    """Return the roles as CSS variables: ``--ink:#14232B;...``."""
+    """Return the roles as CSS variables: ``--ink:#14232B;...``.
+
+    Parameters
+    ----------
+    dark
+        Whether those of the dark page are wanted.
+    """
     return "".join(f"--{role}:{pair[dark]};" for role, pair in PALETTE.items())
 
 

@@ -242,7 +242,7 @@ def plain_profiles(rows: MixedRows, labels: Integers, prototypes: Prototypes) ->
     nothing = tuple(np.full((k, count), np.nan) for count in counts)
     given = (tuple(each[1:] for each in shares), nothing, nothing)
     everyone_shares = tuple(each[0] for each in shares)
-    intervals = GroupIntervals(unknown, unknown, sizes, sizes)
+    intervals = GroupIntervals(unknown, unknown, sizes, sizes, sizes > 0)
     return _in_own_units(
         columns, sizes, numbers[1:], numbers[0], given, everyone_shares, intervals, measured=True
     )
