@@ -73,10 +73,11 @@ What counts as a difference that matters stands beside it, and in the code befor
 was set when most tables of the thesis and of LETEO had been measured already; dissimilarities of
 WaveCluster were drawn 36 times after 12 draws had left one set unclear.) One rule judges all: a
 claim **holds** if every setting speaks for it (of something that "can" happen: if one does), it
-**does not hold** if more speak against it than for it or none shows a difference that matters, and
-**cannot be told here** where what is clear does not suffice. Between these it **holds in part**,
-and the line says where. An audit can refute a promise of privacy and never prove it: what holds
-there, holds by a proof.
+**does not hold** if more speak against it than for it or none shows a difference that matters (of
+something that "can" happen: only if no setting is unclear), and **cannot be told here** where what
+is clear does not suffice. Between these it **holds in part**, and the line says where. An equality
+does not speak for "less" or "more". An audit can refute a promise of privacy and never prove it:
+what holds there, holds by a proof.
 """
 
 

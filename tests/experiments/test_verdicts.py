@@ -46,6 +46,7 @@ UNCLEAR = Effect("unclear", 0.2, -0.1, 0.5)
         ([SAME, SAME], "does not hold"),
         ([SAME, UNCLEAR], "cannot be told here"),
         ([UNCLEAR], "cannot be told here"),
+        ([], "cannot be told here"),
     ],
 )
 def test_the_rule_of_verdicts(effects, verdict):
@@ -57,8 +58,21 @@ def test_a_possibility_holds_if_one_setting_shows_it():
     assert verdict_on([SAME, AGAINST], 0.05, is_possibility=True) == "does not hold"
 
 
+def test_a_possibility_cannot_be_told_while_a_setting_that_may_show_it_is_unclear():
+    effects = [AGAINST, AGAINST, UNCLEAR]
+    assert verdict_on(effects, 0.05, is_possibility=True) == "cannot be told here"
+    assert verdict_on([*effects, FOR], 0.05, is_possibility=True) == "holds"
+
+
 def test_an_equality_breaks_no_proof():
     assert verdict_on([exact("at most 1/k", 0.0)], 0.0) == "holds"
+
+
+def test_an_equality_does_not_speak_for_a_strict_statement():
+    equal, less = exact("equal", 0.0), exact("less", 0.1)
+    assert verdict_on([equal], 0.0, is_strict=True) == "does not hold"
+    assert verdict_on([equal, less], 0.0, is_strict=True) == "holds in part"
+    assert verdict_on([less], 0.0, is_strict=True) == "holds"
 
 
 def test_a_difference_too_small_to_matter_refutes_nothing():
@@ -93,6 +107,12 @@ def test_what_was_not_run_is_not_judged_and_says_how_to_run_it():
     claim = Judge("nd-laplace", quick=False).claim(MEASURED, [])
     assert claim.verdict == "not judged"
     assert "shoal reproduce nd-laplace --only noise" in claim.reason
+
+
+def test_a_statement_without_effects_is_not_judged_even_if_no_part_measures_it():
+    calculated = Statement(source="thesis", where="1", quote="q", tested="t")
+    for quick in (False, True):
+        assert Judge("nd-laplace", quick).claim(calculated, []).verdict == "not judged"
 
 
 def test_a_quick_run_shows_numbers_and_no_verdict():

@@ -48,6 +48,8 @@ class Statement:
         What that difference means, in words, with its unit.
     is_possibility
         Whether the document says that something can happen: then one setting is enough.
+    is_strict
+        Whether it says "less" or "more", so that an equality does not speak for it.
     number
         The number that the document gives, and where it is if not in the quote's place.
     parts
@@ -65,6 +67,7 @@ class Statement:
     matters: float = 0.0
     margin: str = ""
     is_possibility: bool = False
+    is_strict: bool = False
     number: str = ""
     parts: tuple[str, ...] = ()
     proof: str = ""
@@ -140,28 +143,37 @@ def clear_errors(comparisons: int) -> float:
 FOR, AGAINST, SAME, UNCLEAR = "for", "against", "no difference that matters", "cannot be told"
 
 
-def side_of(effect: Effect, matters: float) -> str:
+def side_of(effect: Effect, matters: float, is_strict: bool = False) -> str:
     """Return which side an effect is on; one that is smaller than what matters is on neither.
 
     Examples
     --------
     >>> side_of(exact("a", 0.2), 0.05), side_of(exact("a", 0.01), 0.05)
     ('for', 'no difference that matters')
+    >>> side_of(exact("a", 0.0), 0.0), side_of(exact("a", 0.0), 0.0, is_strict=True)
+    ('for', 'no difference that matters')
     """
-    if effect.low >= 0 and effect.value >= matters:
+    is_above = effect.low > 0 if is_strict else effect.low >= 0
+    if is_above and effect.value >= matters:
         return FOR
     if effect.high < 0 and effect.value <= -matters:
         return AGAINST
     return SAME if max(-effect.low, effect.high) <= matters else UNCLEAR
 
 
-def verdict_on(effects: Sequence[Effect], matters: float, is_possibility: bool = False) -> str:
+def verdict_on(
+    effects: Sequence[Effect],
+    matters: float,
+    is_possibility: bool = False,
+    is_strict: bool = False,
+) -> str:
     """Return the verdict: the one rule of all documents.
 
-    It holds if every setting speaks for it; of a possibility, if one does. It does not hold if
-    more settings speak against it than for it, or if none shows a difference that matters. Where
-    nothing speaks against it and more than half of the settings are unclear, or none speaks for
-    it and some are, it cannot be told. Otherwise it holds in part.
+    It holds if every setting speaks for it; of a possibility, if one does. Without any setting, or
+    of a possibility while one is unclear, it cannot be told. It does not hold if more settings
+    speak against it than for it, or if none shows a difference that matters. Where nothing speaks
+    against it and more than half of the settings are unclear, or none speaks for it and some are,
+    it cannot be told. Otherwise it holds in part.
 
     Examples
     --------
@@ -174,9 +186,11 @@ def verdict_on(effects: Sequence[Effect], matters: float, is_possibility: bool =
     >>> verdict_on([Effect("a", 0.2, -0.1, 0.5)], 0.05)
     'cannot be told here'
     """
-    sides = Counter(side_of(effect, matters) for effect in effects)
+    sides = Counter(side_of(effect, matters, is_strict) for effect in effects)
     if sides[FOR] and (is_possibility or sides[FOR] == len(effects)):
         return HOLDS
+    if not effects or (is_possibility and sides[UNCLEAR]):
+        return CANNOT_TELL
     if sides[AGAINST] > sides[FOR]:
         return DOES_NOT_HOLD
     if not sides[AGAINST] and sides[UNCLEAR] > (len(effects) / 2 if sides[FOR] else 0):
@@ -184,7 +198,7 @@ def verdict_on(effects: Sequence[Effect], matters: float, is_possibility: bool =
     return HOLDS_IN_PART if sides[FOR] else DOES_NOT_HOLD
 
 
-def sides_text(effects: Sequence[Effect], matters: float) -> str:
+def sides_text(effects: Sequence[Effect], matters: float, is_strict: bool = False) -> str:
     """Return where a statement holds and where not, in a sentence.
 
     Examples
@@ -196,7 +210,7 @@ def sides_text(effects: Sequence[Effect], matters: float) -> str:
              UNCLEAR: "Cannot be told"}  # fmt: skip
     by_side: dict[str, list[str]] = {side: [] for side in words}
     for effect in effects:
-        by_side[side_of(effect, matters)].append(effect.setting)
+        by_side[side_of(effect, matters, is_strict)].append(effect.setting)
     return " ".join(f"{words[side]}: {', '.join(names)}." for side, names in by_side.items()
                     if names)  # fmt: skip
 
@@ -240,11 +254,12 @@ class Judge:
     def _judged(self, statement: Statement, effects: Sequence[Effect]) -> tuple[str, str]:
         if statement.untestable:
             return CANNOT_TELL, ""
-        if statement.parts and (self.quick or not effects):
+        if not effects or (statement.parts and self.quick):
             return NOT_JUDGED, ""
-        verdict = verdict_on(effects, statement.matters, statement.is_possibility)
-        is_mixed = len({side_of(effect, statement.matters) for effect in effects}) > 1
-        return verdict, sides_text(effects, statement.matters) if is_mixed else ""
+        matters, is_strict = statement.matters, statement.is_strict
+        verdict = verdict_on(effects, matters, statement.is_possibility, is_strict)
+        is_mixed = len({side_of(effect, matters, is_strict) for effect in effects}) > 1
+        return verdict, sides_text(effects, matters, is_strict) if is_mixed else ""
 
 
 def not_run(command: str, *parts: str) -> str:

@@ -18,6 +18,13 @@ def test_time_is_linear_if_more_rows_take_no_more_than_their_share():
     assert verdict_on_time(times(1.0)) == "not judged"
 
 
+def test_less_than_one_in_k_holds_only_where_there_are_more_than_k_equal_records():
+    claims = conclude(Results([]), False).claims
+    claim = next(c for c in claims if "re-identify the person" in c.quote)
+    assert claim.verdict == "holds in part"
+    assert "Speaks for it: more than k." in claim.detail
+
+
 def test_every_figure_of_the_report_has_its_number_on_the_page():
     numbers = [exhibit.number for exhibit in conclude(Results([]), True).exhibits]
     assert numbers[:3] == ["Figure 1", "Figure 2", "Figure 3"]

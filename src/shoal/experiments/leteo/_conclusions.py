@@ -44,7 +44,8 @@ def _statement(where: str, quote: str, tested: str, **more: Any) -> Statement:
 LESS_THAN = _statement(
     "Section 2.1", "the probability for the attacker to re-identify the person associated to the "
     "record is less than",
-    "Among k equal records the probability is at most 1/k.", number="less than 1/k",
+    "Among k or more equal records the probability is less than 1/k.", number="less than 1/k",
+    is_strict=True,
 )  # fmt: skip
 LEVEL = _statement(
     "Definition 3.1", "that can be obtained for any assignment of values",
@@ -161,7 +162,10 @@ def judge(results: Results, quick: bool) -> list[Claim]:
 
 
 def _claims(results: Results, judge: Judge) -> Iterator[Claim]:
-    yield judge.claim(LESS_THAN, [exact("k equal records", 0.0)], "at most 1/k",
+    # Of k = 10, eleven equal records stand for more.
+    yield judge.claim(LESS_THAN, [exact("exactly k equal records", 0.0),
+                                  exact("more than k", 1 / 10 - 1 / 11)],
+                      "at most 1/k",
                       "Exactly 1/k with exactly k equal records, and less with more.")  # fmt: skip
     yield judge.claim(LEVEL, [exact("an assignment that does not occur", -1.0)], "0",
                       "Of an assignment that does not occur the count is 0, so that no table would "
