@@ -76,8 +76,9 @@ claim **holds** if every setting speaks for it (of something that "can" happen: 
 **does not hold** if more speak against it than for it or none shows a difference that matters (of
 something that "can" happen: only if no setting is unclear), and **cannot be told here** where what
 is clear does not suffice. Between these it **holds in part**, and the line says where. An equality
-does not speak for "less" or "more". An audit can refute a promise of privacy and never prove it:
-what holds there, holds by a proof.
+does not speak for "less" or "more". What is clear is judged by Student's t for the number of draws
+and allows for how many settings are compared; beside means stand two standard errors. An audit can
+refute a promise of privacy and never prove it: what holds there, holds by a proof.
 """
 
 

@@ -3,11 +3,12 @@ import os
 import re
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from shoal.experiments import DOCUMENTS, document_named
 from shoal.experiments._literature import STATEMENTS as LITERATURE
-from shoal.experiments._results import Mean, Results
+from shoal.experiments._results import Mean, Results, mean_of
 from shoal.experiments._verdicts import (
     Effect,
     Judge,
@@ -83,9 +84,20 @@ def test_a_difference_too_small_to_matter_refutes_nothing():
 
 def test_one_draw_tells_nothing_and_more_comparisons_need_clearer_differences():
     assert verdict_on(measured({"a": Mean(9.0, math.nan, 1)}), 0.1) == "cannot be told here"
-    one = measured({"a": Mean(0.21, 0.1, 9)})[0]
-    many = measured({name: Mean(0.21, 0.1, 9) for name in "abcdefgh"})[0]
+    one = measured({"a": Mean(0.3, 0.1, 9)})[0]
+    many = measured({name: Mean(0.3, 0.1, 9) for name in "abcdefgh"})[0]
     assert one.low > 0 > many.low
+
+
+@pytest.mark.parametrize("draws", [3, 10])
+def test_few_draws_of_equal_means_look_clear_once_in_twenty_groups_at_most(draws):
+    rng, groups = np.random.default_rng(0), 2_000
+    looks_clear = 0
+    for group in rng.normal(size=(groups, 4, draws)):
+        effects = measured({f"{i}": mean_of(values) for i, values in enumerate(group)})
+        looks_clear += any(effect.low > 0 or effect.high < 0 for effect in effects)
+    # The normal quantile gives 0.14 with ten draws and 0.42 with three.
+    assert 0.02 < looks_clear / groups < 0.08
 
 
 def test_an_audit_can_refute_a_promise_and_never_prove_it():

@@ -24,16 +24,6 @@ class Mean:
     error: float
     n: int
 
-    @property
-    def low(self) -> float:
-        """Two standard errors below the mean."""
-        return self.mean - 2 * self.error
-
-    @property
-    def high(self) -> float:
-        """Two standard errors above the mean."""
-        return self.mean + 2 * self.error
-
     def __str__(self) -> str:
         """Return the mean with two standard errors.
 
@@ -148,13 +138,18 @@ class Results:
         self, part: str, value: str, along: str = "epsilon", **equal: Any
     ) -> list[tuple[float, float, float]]:
         """Return the points of a curve: place, mean, standard error (0 for one draw)."""
-        points = []
-        for place in sorted(self.distinct(part, along, **equal)):
-            average = self.mean(part, value, **{**equal, along: place})
-            if average is not None:
-                error = 0.0 if math.isnan(average.error) else average.error
-                points.append((float(place), average.mean, error))
-        return points
+        return [
+            (place, mean.mean, 0.0 if math.isnan(mean.error) else mean.error)
+            for place, mean in self.means_along(part, value, along, **equal).items()
+        ]
+
+    def means_along(self, part: str, value: str, along: str, **equal: Any) -> dict[float, Mean]:
+        """Return the mean at each place of a curve, in order."""
+        means = {
+            float(place): self.mean(part, value, **{**equal, along: place})
+            for place in sorted(self.distinct(part, along, **equal))
+        }
+        return {place: mean for place, mean in means.items() if mean is not None}
 
     def means(self, part: str) -> list[Row]:
         """Return the part with its draws averaged: for each number its mean and standard error."""

@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from scipy.stats import norm
+from scipy.stats import t as student
 
 from shoal.experiments._results import Mean
 from shoal.pages import (
@@ -92,8 +92,7 @@ def exact(setting: str, value: float) -> Effect:
 
 def measured(gaps: Mapping[str, Mean]) -> list[Effect]:
     """Return effects with intervals that allow for how many are compared; one draw has none."""
-    limit = clear_errors(len(gaps))
-    return [_interval(setting, gap, limit) for setting, gap in gaps.items()]
+    return [interval(setting, gap, len(gaps)) for setting, gap in gaps.items()]
 
 
 def near(means: Mapping[str, Mean], aims: Mapping[str, float], tolerance: float) -> list[Effect]:
@@ -122,22 +121,33 @@ def audited(setting: str, claim: float, bound: float) -> Effect:
     return Effect(setting, claim - bound, -math.inf, claim - bound)
 
 
-def _interval(setting: str, gap: Mean, limit: float) -> Effect:
-    half = math.inf if math.isnan(gap.error) else limit * gap.error
+def interval(setting: str, gap: Mean, comparisons: int) -> Effect:
+    """Return an effect with the interval that its draws leave, as one of several comparisons."""
+    is_known = gap.n > 1 and not math.isnan(gap.error)
+    half = clear_errors(comparisons, gap.n) * gap.error if is_known else math.inf
     return Effect(setting, gap.mean, gap.mean - half, gap.mean + half)
 
 
-def clear_errors(comparisons: int) -> float:
+def clear_errors(comparisons: int, draws: float = math.inf) -> float:
     """Return how many standard errors make a difference clear, where several are compared.
 
-    Of equal means one in twenty such groups of comparisons has a difference that looks clear.
+    Of equal means at most one in twenty such groups of comparisons has a difference that looks
+    clear. Few draws know their own spread badly, so Student's t is taken; of a difference of two
+    means it has the draws of the smaller one, which is never too few errors.
+
+    Parameters
+    ----------
+    draws
+        How many the standard error was taken from, at least 2; infinite where it is known.
 
     Examples
     --------
     >>> round(clear_errors(1), 2), round(clear_errors(3), 2), round(clear_errors(7), 2)
     (1.96, 2.39, 2.69)
+    >>> round(clear_errors(1, draws=10), 2), round(clear_errors(1, draws=3), 2)
+    (2.26, 4.3)
     """
-    return float(norm.ppf(1 - 0.025 / max(comparisons, 1)))
+    return float(student.ppf(1 - 0.025 / max(comparisons, 1), df=draws - 1))
 
 
 FOR, AGAINST, SAME, UNCLEAR = "for", "against", "no difference that matters", "cannot be told"

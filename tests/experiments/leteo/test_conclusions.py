@@ -2,9 +2,9 @@ from shoal.experiments._results import Results
 from shoal.experiments.leteo._conclusions import conclude
 
 
-def times(*seconds):
-    return Results([{"part": "times", "times": n, "draw": i, "seconds": s}
-                    for n, s in enumerate(seconds, start=1) for i in range(2)])  # fmt: skip
+def times(*seconds, draws=2, spread=0.0):
+    return Results([{"part": "times", "times": n, "draw": i, "seconds": s + spread * (i % 2)}
+                    for n, s in enumerate(seconds, start=1) for i in range(draws)])  # fmt: skip
 
 
 def verdict_on_time(results):
@@ -16,6 +16,13 @@ def test_time_is_linear_if_more_rows_take_no_more_than_their_share():
     assert verdict_on_time(times(1.0, 1.9, 2.8, 3.9)) == "holds"
     assert verdict_on_time(times(1.0, 4.0, 9.0, 16.0)) == "does not hold"
     assert verdict_on_time(times(1.0)) == "not judged"
+
+
+def test_times_are_judged_by_as_many_runs_as_there_were():
+    seconds = (1.0, 1.9, 2.8, 3.6)
+    assert verdict_on_time(times(*seconds, draws=1)) == "cannot be told here"
+    assert verdict_on_time(times(*seconds, draws=2, spread=0.1)) == "cannot be told here"
+    assert verdict_on_time(times(*seconds, draws=20, spread=0.1)) == "holds"
 
 
 def test_less_than_one_in_k_holds_only_where_there_are_more_than_k_equal_records():

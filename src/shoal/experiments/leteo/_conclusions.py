@@ -213,22 +213,17 @@ def _specialised(results: Results, judge: Judge) -> Claim:
 def _linear(results: Results, judge: Judge) -> Claim:
     inside, ours = {}, []
     for part, name in (("times", "here"), ("spark times", "on Spark")):
-        line = results.line(part, "seconds", along="times")
-        if len(line) > 2:
-            (first, least, _), *_, (last, most, _) = line
-            growth = _ratio(_mean(line[-1]), _mean(line[0]))
+        means = results.means_along(part, "seconds", along="times")
+        if len(means) > 2:
+            (first, least), *_, (last, most) = means.items()
+            growth = _ratio(most, least)
             allowed = LITTLE * last / first
             if part == "times":  # on Spark of one machine, fixed costs outweigh these rows
                 inside[name] = Mean(allowed - growth.mean, growth.error, growth.n)
-            x, y = (np.array([point[i] for point in line]) for i in (0, 1))
-            slope, start = np.polyfit(x, y, 1)
+            slope, start = np.polyfit(list(means), [mean.mean for mean in means.values()], 1)
             ours.append(f"{name} {start:.2f} s + {slope:.3f} s for each copy, x{last:g} takes "
-                        f"{most / least:.1f} times x{first:g}")  # fmt: skip
+                        f"{growth.mean:.1f} times x{first:g}")  # fmt: skip
     return judge.claim(LINEAR, measured(inside), "; ".join(ours))
-
-
-def _mean(point: tuple[float, float, float]) -> Mean:
-    return Mean(point[1], point[2], 2)
 
 
 def _ratio(most: Mean, least: Mean) -> Mean:
@@ -317,11 +312,11 @@ def _little_impact(results: Results, judge: Judge) -> Claim:
     ratios = {}
     for data in results.distinct("alpha", "data"):
         for epsilon in results.distinct("alpha", "epsilon", data=data):
-            line = results.line("alpha", "ratio", along="alpha", data=data, epsilon=epsilon)
-            inner = sorted((point for point in line if 0.25 <= point[0] <= 0.75),
-                           key=lambda point: point[1])  # fmt: skip
+            means = results.means_along("alpha", "ratio", "alpha", data=data, epsilon=epsilon)
+            inner = sorted((mean for alpha, mean in means.items() if 0.25 <= alpha <= 0.75),
+                           key=lambda mean: mean.mean)  # fmt: skip
             if len(inner) == 3:
-                ratios[f"{data} at {epsilon:g}"] = _ratio(_mean(inner[-1]), _mean(inner[0]))
+                ratios[f"{data} at {epsilon:g}"] = _ratio(inner[-1], inner[0])
     ours = "; ".join(f"{setting}: {ratio}" for setting, ratio in ratios.items())
     effects = near(ratios, dict.fromkeys(ratios, 1.0), LITTLE - 1)
     return judge.claim(LITTLE_IMPACT, effects, ours)

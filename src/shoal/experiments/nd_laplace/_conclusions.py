@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from itertools import pairwise
 from typing import Any
 
@@ -9,7 +10,7 @@ from scipy.special import gammaln
 from scipy.stats import spearmanr
 
 from shoal import evaluate
-from shoal.experiments._results import Mean, Results
+from shoal.experiments._results import Results
 from shoal.experiments._verdicts import (
     Effect,
     Judge,
@@ -144,10 +145,8 @@ def _definitions(judge: Judge) -> Iterator[Claim]:
 def _noise_shrinks(results: Results, judge: Judge) -> Claim:
     line = results.line("noise", "length", along="d")
     ours = "; ".join(f"{mean:.2f} ± {2 * error:.2f} at d = {d:g}" for d, mean, error in line)
-    falls = {
-        f"{a[0]:g} to {b[0]:g}": Mean(a[1] - b[1], math.hypot(a[2], b[2]), 2)
-        for a, b in pairwise(line)
-    }
+    means = results.means_along("noise", "length", along="d")
+    falls = {f"{a:g} to {b:g}": means[a] - means[b] for a, b in pairwise(means)}
     reason = "The length of the noise is Gamma(d, 1/epsilon), whose mean is d/epsilon."
     return judge.claim(thesis.SHRINKS, measured(falls), ours, reason if falls else "")
 
@@ -207,8 +206,8 @@ def _shape_restored(results: Results, judge: Judge) -> Claim:
     grid, optimal = (results.mean("utility", "ami", mechanism=name, **equal) for name in names)
     if grid is None or optimal is None:
         return judge.claim(thesis.SHAPE_LOST, [])
-    half = Mean(0.5, 0.0, 1)
-    effects = measured({"lost after the grid": half - grid, "restored": optimal - half})
+    lost, restored = replace(grid, mean=0.5 - grid.mean), replace(optimal, mean=optimal.mean - 0.5)
+    effects = measured({"lost after the grid": lost, "restored": restored})
     ours = f"AMI {grid} after the grid, {optimal} after the optimal remap"
     return judge.claim(thesis.SHAPE_LOST, effects, ours, "It reads the true rows to do so.")
 

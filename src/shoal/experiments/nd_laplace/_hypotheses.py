@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from shoal.experiments._results import Mean, Results, mean_of
-from shoal.experiments._verdicts import Effect, Judge, audited, clear_errors, exact, measured
+from shoal.experiments._verdicts import Effect, Judge, audited, exact, interval, measured
 from shoal.experiments.nd_laplace import _statements as thesis
 from shoal.experiments.nd_laplace._advantage import best_advantage
 from shoal.experiments.nd_laplace._chapter_six import mean_of_games
@@ -57,13 +57,14 @@ def _gaps(results: Results, first: str, second: str) -> dict[str, Mean]:
 
 def _utility_of_remap(results: Results, judge: Judge) -> Claim:
     gaps = _gaps(results, "laplace-optimal-truncated", "laplace")
-    better = sum(gap.low > 0 for gap in gaps.values())
+    effects = measured(gaps)
+    better = sum(effect.low > 0 for effect in effects)
     ours = f"clearly above 0 in {better} of {len(gaps)} settings" if gaps else ""
     free = mean_of(gap.mean for gap in _gaps(results, "bayes", "laplace").values())
     reason = "It helps where it looks at the true rows, and that is what it leaks."
     if free is not None:
         reason += f" The free form 'bayes': AMI {free.mean:+.2f} on average of {free.n} settings."
-    return judge.claim(thesis.H2_UTILITY, measured(gaps), ours, reason if gaps else "")
+    return judge.claim(thesis.H2_UTILITY, effects, ours, reason if gaps else "")
 
 
 def _privacy_of_remap(results: Results, judge: Judge) -> Claim:
@@ -99,8 +100,7 @@ def _ends_differ(means: dict[str, Mean]) -> list[Effect]:
         return []
     (low_name, low), *_, (high_name, high) = sorted(means.items(), key=lambda item: item[1].mean)
     gap, pairs = high - low, len(means) * (len(means) - 1) // 2
-    half = clear_errors(pairs) * gap.error
-    return [Effect(f"{high_name} less {low_name}", gap.mean, gap.mean - half, gap.mean + half)]
+    return [interval(f"{high_name} less {low_name}", gap, pairs)]
 
 
 def _advantages(results: Results, part: str) -> dict[str, Mean]:
@@ -115,5 +115,6 @@ def _advantages(results: Results, part: str) -> dict[str, Mean]:
         each = [mean_of_games(row, "advantage") for row in rows]
         if each:
             values, errors = ([one.mean for one in each], [one.error for one in each])
-            means[data] = Mean(sum(values) / len(each), sum(errors) / len(each), len(each))
+            games = min(one.n for one in each)
+            means[data] = Mean(sum(values) / len(each), sum(errors) / len(each), games)
     return means

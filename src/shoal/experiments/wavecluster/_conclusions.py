@@ -248,13 +248,13 @@ def _best_share(results: Results, judge: Judge, statement: Statement, method: st
     alpha, behind, ours = ALPHA[method], {}, []
     for data in results.distinct("alpha", "data"):
         equal = {"data": data, "method": method}
-        line = results.line("alpha", "di2", along="alpha", **equal)
-        own = results.mean("alpha", "di2", alpha=alpha, **equal)
-        if line and own is not None:
-            place, mean, error = min(line, key=lambda point: point[1])
+        means = results.means_along("alpha", "di2", along="alpha", **equal)
+        own = means.get(alpha)
+        if own is not None:
+            place, best = min(means.items(), key=lambda item: item[1].mean)
             # The best share is compared with itself where it is the printed one.
-            behind[data] = own - Mean(mean, error, own.n) if place != alpha else Mean(0.0, 0.0, 1)
-            ours.append(f"{data}: best {place:g} ({mean:.2f}), at {alpha:g} {own}")
+            behind[data] = own - best if place != alpha else Mean(0.0, 0.0, own.n)
+            ours.append(f"{data}: best {place:g} ({best.mean:.2f}), at {alpha:g} {own}")
     effects = near(behind, dict.fromkeys(behind, 0.0), 0.05)
     reason = f"Mean dissimilarity among alpha {', '.join(f'{a:g}' for a in ALPHAS)}."
     return judge.claim(statement, effects, "; ".join(ours), reason if effects else "")
