@@ -6,7 +6,7 @@ import numpy as np
 
 import shoal
 from shoal import choose
-from shoal.cluster._control import without_data
+from shoal.cluster._without_data import without_data
 from shoal.evaluate import score, score_picture
 from shoal.figures import Figure
 

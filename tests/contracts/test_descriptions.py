@@ -6,7 +6,7 @@ import pytest
 import shoal
 from shoal.cluster import PrivateKPrototypes
 from shoal.mechanisms import LocalGrid
-from shoal.pages._report import build_page, page_findings
+from shoal.pages._write_page import build_page, page_findings
 from shoal.pages.groups import LocalGroups, page
 from shoal.privacy import Page
 from shoal.randomness import Randomness

@@ -30,11 +30,8 @@ pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="signals are POS
 STARTER = """
 import json, os, signal, sys, threading, time
 import duckdb, numpy, pyarrow.csv, pyarrow.ipc, pyarrow.parquet, rich.text, sklearn.cluster, yaml
-import shoal.cli._main, shoal.pages.groups, shoal.cluster, shoal.perturb.draft, shoal.pages._report
-import shoal.anonymize.release._run, shoal.pages.table, shoal.perturb.stream
-import shoal.cli._main, shoal.pages._kmeans, shoal.cluster, shoal.perturb.draft, shoal.pages._report
-import shoal.anonymize.release._run, shoal.pages.table, shoal.perturb.stream
-import shoal.cli._main, shoal.pages.groups, shoal.cluster, shoal.perturb.draft, shoal.pages._report
+import shoal.cli._main, shoal.pages.groups, shoal.pages._write_page
+import shoal.cluster, shoal.perturb.draft
 import shoal.anonymize.release._run, shoal.pages.table, shoal.perturb.stream
 import shoal.cluster.local.transcript
 from shoal.cli.start import main

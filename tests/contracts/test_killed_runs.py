@@ -25,7 +25,8 @@ from shoal.privacy._journal import unpack_arrays
 STARTER = """
 import json, os, signal, sys
 import duckdb, numpy, pyarrow.csv, pyarrow.ipc, pyarrow.parquet, rich.text, sklearn.cluster, yaml
-import shoal.cli._main, shoal.pages.groups, shoal.cluster, shoal.perturb.draft, shoal.pages._report
+import shoal.cli._main, shoal.pages.groups, shoal.pages._write_page
+import shoal.cluster, shoal.perturb.draft
 from shoal.cli.start import main
 from shoal.privacy._store import FileStore
 

@@ -106,7 +106,7 @@ def test_simulations_and_what_promises_nothing_do_not_count(heard):
 def test_what_follows_from_one_fit_does_not_count(heard, tmp_path):
     """Intervals, controls, other budgets, choices of k, attacks and pages simulate."""
     from shoal.audit import replay
-    from shoal.cluster._control import without_data
+    from shoal.cluster._without_data import without_data
     from shoal.planning import plan
     from shoal.planning.what_if import what_if
 

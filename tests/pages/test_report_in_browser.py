@@ -21,7 +21,7 @@ from shoal.domain import Box, Schema
 from shoal.figures import class_sizes, detail_bars
 from shoal.mechanisms import LocalGrid
 from shoal.pages import Detail, Verdicts, render, verdict_page
-from shoal.pages._report import build_page, page_findings
+from shoal.pages._write_page import build_page, page_findings
 from shoal.pages.page import Table
 from shoal.privacy import KAnonymity, Public, Released, Result
 from shoal.randomness import Randomness

@@ -33,15 +33,15 @@ from typing import TYPE_CHECKING
 from shoal._lazy import names_when_used
 
 if TYPE_CHECKING:
-    from shoal.anonymize._explore import ExploredSetting, TrialFile, explore, settings_to_explore
-    from shoal.anonymize._frequency_table import FrequencyTable, count_combinations
-    from shoal.anonymize._label_finder import LabelFinder
-    from shoal.anonymize._policy import Policy, guarantee_of, policy_of, read_policy
-    from shoal.anonymize._specialization import (
+    from shoal.anonymize._estimator import (
         OutputSettings,
         SearchSettings,
         TopDownSpecialization,
     )
+    from shoal.anonymize._explore import ExploredSetting, TrialFile, explore, settings_to_explore
+    from shoal.anonymize._frequency_table import FrequencyTable, count_combinations
+    from shoal.anonymize._label_finder import LabelFinder
+    from shoal.anonymize._policy import Policy, guarantee_of, policy_of, read_policy
     from shoal.anonymize.hierarchies import Hierarchy, read_hierarchy, write_arx
     from shoal.anonymize.problem import Metrics
     from shoal.anonymize.release._result import RunResult
@@ -54,11 +54,11 @@ _MODULE_OF = {
     "Hierarchy": "hierarchies",
     "LabelFinder": "_label_finder",
     "Metrics": "problem",
-    "OutputSettings": "_specialization",
+    "OutputSettings": "_estimator",
     "Policy": "_policy",
     "RunResult": "release._run",
-    "SearchSettings": "_specialization",
-    "TopDownSpecialization": "_specialization",
+    "SearchSettings": "_estimator",
+    "TopDownSpecialization": "_estimator",
     "ExploredSetting": "_explore",
     "TrialFile": "_explore",
     "count_combinations": "_frequency_table",

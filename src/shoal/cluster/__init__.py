@@ -36,9 +36,9 @@ from shoal._lazy import names_when_used
 
 if TYPE_CHECKING:
     from shoal.cluster import choose
-    from shoal.cluster._control import without_data
     from shoal.cluster._simulate import Refit, StandInRows, refit, unfitted
     from shoal.cluster._synopsis_clusters import cluster_synopsis
+    from shoal.cluster._without_data import without_data
     from shoal.cluster.figures import plot
     from shoal.cluster.kmeans._estimator import PrivateKMeans
     from shoal.cluster.local import LocalClusterer
@@ -72,7 +72,7 @@ _MODULE_OF = {
     "plot": "figures",
     "refit": "_simulate",
     "unfitted": "_simulate",
-    "without_data": "_control",
+    "without_data": "_without_data",
     "write_model": "model_folder",
 }
 

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     )
     from shoal.jobs._engine import VERBOSE, Engines
     from shoal.jobs._group_names import is_model_folder
+    from shoal.jobs._groups import GroupsRequest, ReleasedGroups, name_released, release_groups
     from shoal.jobs._progress import (
         FIRST_STEP,
         PROGRESS_FILE,
@@ -31,7 +32,6 @@ if TYPE_CHECKING:
         State,
         tell_spending,
     )
-    from shoal.jobs._release import GroupsRequest, ReleasedGroups, name_released, release_groups
     from shoal.jobs._resume import note_spending, resumed_lines
     from shoal.jobs._table import (
         Preview,
@@ -57,14 +57,14 @@ if TYPE_CHECKING:
 _MODULE_OF = {
     "Engines": "_engine",
     "FIRST_STEP": "_progress",
-    "GroupsRequest": "_release",
+    "GroupsRequest": "_groups",
     "METHODS": "_clustering",
     "ClusterOptions": "_clustering",
     "PROGRESS_FILE": "_progress",
     "Preview": "_table",
     "Progress": "_progress",
     "ProgressFile": "_progress",
-    "ReleasedGroups": "_release",
+    "ReleasedGroups": "_groups",
     "ReleasedTable": "_table",
     "ReportsRequest": "reports._release",
     "SchemaDraft": "drafts._schema_draft",
@@ -80,12 +80,12 @@ _MODULE_OF = {
     "is_model_folder": "_group_names",
     "is_uri": "_table_inputs",
     "method_named": "_clustering",
-    "name_released": "_release",
+    "name_released": "_groups",
     "note_spending": "_resume",
     "parse_groups": "_clustering",
     "prepare_reports": "reports._release",
     "preview": "_table",
-    "release_groups": "_release",
+    "release_groups": "_groups",
     "release_table": "_table",
     "resumed_lines": "_resume",
     "schema_of": "_table_inputs",

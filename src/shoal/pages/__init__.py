@@ -37,7 +37,6 @@ from shoal._lazy import names_when_used
 if TYPE_CHECKING:
     from shoal.pages._findings import findings
     from shoal.pages._render import render, texts, write
-    from shoal.pages._report import report
     from shoal.pages._reproduction import (
         CANNOT_TELL,
         DOES_NOT_HOLD,
@@ -51,6 +50,7 @@ if TYPE_CHECKING:
         reproduction_page,
     )
     from shoal.pages._verdicts import Detail, Verdicts, verdict_page
+    from shoal.pages._write_page import report
     from shoal.pages.reports import sidecar
 
 _MODULE_OF = {
@@ -67,7 +67,7 @@ _MODULE_OF = {
     "Verdicts": "_verdicts",
     "findings": "_findings",
     "render": "_render",
-    "report": "_report",
+    "report": "_write_page",
     "reproduction_page": "_reproduction",
     "sidecar": "reports",
     "texts": "_render",

@@ -17,7 +17,7 @@ description
 """
 
 from shoal.planning._curve import Band, Curve, Ends, Range
-from shoal.planning._public_facts import Flattery, Plan, plan
+from shoal.planning._plan import Flattery, Plan, plan
 from shoal.planning.description import Description, describe
 from shoal.planning.what_if import what_if
 

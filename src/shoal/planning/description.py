@@ -7,7 +7,7 @@ from typing import Any
 from shoal.cluster.choose import CostCurve
 from shoal.cluster.intervals import Intervals
 from shoal.errors import InvalidBudget, InvalidSetting, NotPublishable, ShoalError
-from shoal.planning._public_facts import Plan
+from shoal.planning._plan import Plan
 from shoal.planning.what_if import what_if
 from shoal.privacy import PureDP, Unprotected
 

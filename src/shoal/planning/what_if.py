@@ -7,7 +7,7 @@ from shoal.arrays import Floats
 from shoal.domain import Box
 from shoal.errors import InvalidSetting
 from shoal.estimator import person_and_limit
-from shoal.planning._public_facts import (
+from shoal.planning._plan import (
     Flattery,
     Plan,
     Progress,

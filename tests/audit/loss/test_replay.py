@@ -5,8 +5,8 @@ import numpy as np
 import pytest
 
 from shoal.audit import Replayed, replay
-from shoal.audit.loss._releases import StepLoss
 from shoal.audit.loss._replay import Pass, gaussian_delta
+from shoal.audit.loss._replay_ledgers import StepLoss
 from shoal.domain import Box, Schema
 from shoal.errors import InvalidSetting, NotNumeric, ShoalError
 from shoal.mechanisms import Gaussian, Geometric

@@ -8,7 +8,7 @@ from shoal.cluster.local._saving import mechanism_of
 from shoal.domain import Box
 from shoal.errors import UnreadableModel
 from shoal.mechanisms import NDLaplace, Piecewise, PlanarLaplace, Restrict
-from shoal.perturb._settings import settings_of
+from shoal.perturb._plain_values import settings_of
 
 BOX = Box(x=(0, 3), y=(0, 4))
 

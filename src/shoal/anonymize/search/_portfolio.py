@@ -20,6 +20,7 @@ from shoal.anonymize.local_recoding._recoding import recode
 from shoal.anonymize.problem import KEPT_CUT, Cut, Metrics, Problem, SearchOutcome
 from shoal.anonymize.release._manifest import cut_of
 from shoal.anonymize.search._full_domain import search_full_domain
+from shoal.anonymize.search._further_models import keep_models, search_with_models
 from shoal.anonymize.search._greedy import (
     PORTFOLIO,
     LossUnit,
@@ -28,7 +29,6 @@ from shoal.anonymize.search._greedy import (
     find_violations,
     resolve_score,
 )
-from shoal.anonymize.search._model_search import keep_models, search_with_models
 from shoal.anonymize.search._top_down import TopDownRun
 from shoal.errors import InvalidSetting, StartFails, quantity
 from shoal.randomness import Randomness

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from shoal.anonymize.codec import Codec
 from shoal.anonymize.problem import Cut, Problem
-from shoal.anonymize.search._remote_search import (
+from shoal.anonymize.search._remote_lines import (
     ChildCounts,
     Codes,
     CountChildren,

@@ -292,7 +292,7 @@ def write_groups(model: Any, page: "Page", folder: Path, publish_anyway: bool) -
     """
     from shoal.cluster import write_model
     from shoal.pages import write
-    from shoal.pages._report import page_findings
+    from shoal.pages._write_page import page_findings
 
     files = write_model(model, folder)
     result = page.to_result(publish_anyway=publish_anyway)

@@ -73,8 +73,8 @@ def report(
         shoal report model --overwrite --ledger students.ledger
         shoal report model -o page.html --name Early --name Late
     """
-    from shoal.pages._report import build_page, load_subject
-    from shoal.pages._report import report as write_report
+    from shoal.pages._write_page import build_page, load_subject
+    from shoal.pages._write_page import report as write_report
     from shoal.privacy.account import existing_ledger
 
     say = Output(json, quiet)

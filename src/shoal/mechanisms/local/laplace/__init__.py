@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 from shoal._lazy import names_when_used
 
 if TYPE_CHECKING:
-    from shoal.mechanisms.local.laplace._noise_lattice import (
+    from shoal.mechanisms.local.laplace._convolution_lattice import (
         NoiseLattice,
         in_noise_units,
         lattice_for,
@@ -22,14 +22,14 @@ if TYPE_CHECKING:
 
 _MODULE_OF = {
     "Law": "_prior",
-    "NoiseLattice": "_noise_lattice",
-    "in_noise_units": "_noise_lattice",
+    "NoiseLattice": "_convolution_lattice",
+    "in_noise_units": "_convolution_lattice",
     "laplace_of": "_prior",
-    "lattice_for": "_noise_lattice",
+    "lattice_for": "_convolution_lattice",
     "likeliest": "_prior",
     "likelihood_of": "_prior",
     "needs_all_reports": "_remaps",
-    "scaled_blocks": "_noise_lattice",
+    "scaled_blocks": "_convolution_lattice",
     "thinned": "_prior",
     "with_learnt_prior": "_remaps",
 }

@@ -22,7 +22,7 @@ from shoal.errors import (
 from shoal.mechanisms.local._records import domain_required, extremes, is_simulated, records_of
 from shoal.mechanisms.local._reports import Reports
 from shoal.mechanisms.local._scaling import Scale, Scaling
-from shoal.mechanisms.local.laplace._lattice import FARTHEST, WIDEST_BOX, Lattice, checked_step
+from shoal.mechanisms.local.laplace._lattice_step import FARTHEST, WIDEST_BOX, Lattice, checked_step
 from shoal.mechanisms.local.laplace._noise_law import log_density, radius_quantile
 from shoal.privacy import Guarantee, LocalDP, MetricDP, Number, Unprotected, exact_budget
 

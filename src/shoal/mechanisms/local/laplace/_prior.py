@@ -11,13 +11,13 @@ from shoal.arrays import Floats
 from shoal.errors import DimensionMismatch, InvalidSetting, NotAReport, TooLarge
 from shoal.mechanisms.local._records import records_of
 from shoal.mechanisms.local._reports import as_raw_reports
-from shoal.mechanisms.local.laplace._nd_laplace import NDLaplace
-from shoal.mechanisms.local.laplace._noise_lattice import (
+from shoal.mechanisms.local.laplace._convolution_lattice import (
     NoiseLattice,
     in_noise_units,
     lattice_for,
     scaled_blocks,
 )
+from shoal.mechanisms.local.laplace._nd_laplace import NDLaplace
 
 # All of these: docs/decisions/remaps.md.
 _MOST_ATOMS = 20_000

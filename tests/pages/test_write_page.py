@@ -9,7 +9,7 @@ from shoal.domain import Box, Schema
 from shoal.errors import AlreadyExists, CannotWrite, InvalidSetting, NotPublishable, UnreadableModel
 from shoal.mechanisms import LocalGrid, NDLaplace
 from shoal.pages import Verdicts, findings
-from shoal.pages._report import build_page, report
+from shoal.pages._write_page import build_page, report
 from shoal.planning import plan
 from shoal.privacy import Ledger, Protected, Public, PureDP, Released, Result, Unprotected
 from shoal.randomness import Randomness

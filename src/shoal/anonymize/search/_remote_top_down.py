@@ -3,7 +3,7 @@
 A greedy choice needs, of each candidate, how its children divide the classes; nothing below them.
 So lines are merged at nodes a few steps below the cut, and fetched in more detail where the search
 moves on. Candidates found invalid never return, so lines below them stay merged. Every count is
-that of the whole table, so cuts are those of ``specialise``: see ``lazy_frontier.proof.md``.
+that of the whole table, so cuts are those of ``specialise``: see ``remote_top_down.proof.md``.
 """
 
 from dataclasses import replace
@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from shoal.anonymize.problem import Cut, Problem, SearchOutcome
 from shoal.anonymize.search._greedy import LossUnit, Nodes, ScoreName, SharedCounts, resolve_score
-from shoal.anonymize.search._remote_search import RemoteLines, RemoteSearch
+from shoal.anonymize.search._remote_lines import RemoteLines, RemoteSearch
 from shoal.anonymize.search._top_down import TopDownRun
 from shoal.anonymize.tree import Tree
 from shoal.arrays import Integers

@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 
 from shoal.anonymize.problem import problem_of
 from shoal.anonymize.search._greedy import SCORES
-from shoal.anonymize.search._lazy_frontier import specialise_remotely
-from shoal.anonymize.search._remote_search import CountChildren, MergeLines
+from shoal.anonymize.search._remote_lines import CountChildren, MergeLines
+from shoal.anonymize.search._remote_top_down import specialise_remotely
 from shoal.anonymize.search._top_down import specialise
 from shoal.domain import Taxonomy
 from shoal.errors import ShoalError

@@ -2,7 +2,7 @@ import numpy as np
 
 from shoal.anonymize.problem import Cut, problem_of
 from shoal.anonymize.search._greedy import Nodes
-from shoal.anonymize.search._remote_search import CountChildren, MergeLines
+from shoal.anonymize.search._remote_lines import CountChildren, MergeLines
 from shoal.domain import Taxonomy
 
 AGES = Taxonomy.nested("*", {"young": ["18", "19"], "old": ["70", "71"]})  # places 0 1 2 3 4 5 6

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from shoal.mechanisms import NDLaplace
-from shoal.mechanisms.local.laplace._noise_lattice import NoiseLattice, lattice_for
+from shoal.mechanisms.local.laplace._convolution_lattice import NoiseLattice, lattice_for
 from shoal.mechanisms.local.laplace._prior import likeliest, likelihood_of
 from shoal.randomness import Randomness
 

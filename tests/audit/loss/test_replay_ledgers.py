@@ -3,7 +3,7 @@ import pickle
 import numpy as np
 import pytest
 
-from shoal.audit.loss._releases import Branch, ForcingLedger, RecordingLedger
+from shoal.audit.loss._replay_ledgers import Branch, ForcingLedger, RecordingLedger
 from shoal.domain import SparseCounts
 from shoal.errors import InvalidSetting, PromiseExceeded
 from shoal.mechanisms import Choices, Exponential, Geometric, ScoredIntervals

@@ -18,7 +18,7 @@ from shoal.mechanisms import (
     snap,
 )
 from shoal.perturb import settings_of
-from shoal.perturb._settings import parameters_of
+from shoal.perturb._plain_values import parameters_of
 
 BOX = Box(age=(0, 110), visits=(0, 20.123456789))
 

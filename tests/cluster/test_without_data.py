@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 import shoal
-from shoal.cluster._control import without_data
+from shoal.cluster._without_data import without_data
 from shoal.errors import UnknownBounds
 from shoal.privacy import PureDP
 

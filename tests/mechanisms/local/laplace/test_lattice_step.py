@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from shoal.errors import InvalidSetting
-from shoal.mechanisms.local.laplace._lattice import auto_step, checked_step
+from shoal.mechanisms.local.laplace._lattice_step import auto_step, checked_step
 
 EPSILONS = st.fractions(min_value=Fraction(1, 10**30), max_value=10**30)
 

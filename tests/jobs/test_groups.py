@@ -9,8 +9,8 @@ import pytest
 
 from shoal.cluster import load_model
 from shoal.errors import InvalidBudget, InvalidSetting, NotNumeric, PromisesAddUp, UnknownBounds
+from shoal.jobs._groups import GroupsRequest, name_released, release_groups
 from shoal.jobs._progress import Progress, ProgressFile
-from shoal.jobs._release import GroupsRequest, name_released, release_groups
 from shoal.pages.groups import CodeFiles
 from shoal.privacy import Ledger, PureDP
 

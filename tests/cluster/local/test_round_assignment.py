@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from shoal.cluster.local._round_reports import draw_rounds, reports_of_round
+from shoal.cluster.local._round_assignment import draw_rounds, reports_of_round
 from shoal.domain import Box
 from shoal.errors import NotAReport
 from shoal.mechanisms import LocalGrid
