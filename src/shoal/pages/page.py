@@ -97,6 +97,24 @@ class Extra:
         return {"title": self.title, "text": self.text, "figures": figures}
 
 
+class WithoutGroups(NamedTuple):
+    """What is said on a page that does not show the groups: none of it tells where one lies.
+
+    Parameters
+    ----------
+    summary
+        The sentence under the title; it ends with why they are not shown.
+    facts
+        How many were counted.
+    limits
+        Why there is nothing to show, and what to do.
+    """
+
+    summary: str
+    facts: Sequence[Fact]
+    limits: Sequence[str]
+
+
 @dataclass(frozen=True, kw_only=True)
 class Summary:
     """What a terminal shows of a result, and what scripts read.
@@ -139,9 +157,9 @@ class Page(Summary):
         Why this many groups: a figure over their number, and sentences; None if it was given.
     extra
         A section of its own; None for most pages.
-    is_distinct
-        Whether a group is distinguishable from noise. Otherwise a page for the public does not
-        show the groups, unless its publisher says so: docs/decisions/certain-groups.md.
+    without_groups
+        What a page for the public says instead of groups that are not distinguishable from noise,
+        unless its publisher says so: docs/decisions/certain-groups.md. None if one is.
     """
 
     result: "Result"
@@ -155,7 +173,12 @@ class Page(Summary):
     budgets: Table | None = None
     curve: "CountReason | None" = None
     extra: Extra | None = None
-    is_distinct: bool = True
+    without_groups: WithoutGroups | None = None
+
+    @property
+    def is_distinct(self) -> bool:
+        """Whether a group is distinguishable from noise."""
+        return self.without_groups is None
 
     def to_result(self, *, publish_anyway: bool = False) -> "Result":
         """Return the result with the page's own text and figures, for ``report.findings``.
@@ -170,8 +193,8 @@ class Page(Summary):
         """
         from shoal.privacy import Public, Released
 
-        if not (self.is_distinct or publish_anyway):
-            return self._without_groups().to_result()
+        if self.without_groups is not None and not publish_anyway:
+            return self._with_promise_alone(self.without_groups).to_result()
         shown = {
             "summary": self.summary,
             "facts": [fact._asdict() for fact in self.facts],
@@ -189,16 +212,15 @@ class Page(Summary):
             released={**self.result.released, **_marked(Released, shown)},
         )
 
-    def _without_groups(self) -> "Page":
+    def _with_promise_alone(self, shown: WithoutGroups) -> "Page":
         """Return the page that says that there is nothing to show: the promise, and why."""
         hidden: dict[str, Any] = dict.fromkeys(("figures", "tables"), ())
         hidden |= dict.fromkeys(("groups", "budgets", "curve", "extra"))
         return replace(
             self,
             result=replace(self.result, released={}),
-            summary=f"{self.summary} {WITHHELD}",
-            facts=self.facts[:1],
-            is_distinct=True,
+            **shown._asdict(),
+            without_groups=None,
             **hidden,
         )
 

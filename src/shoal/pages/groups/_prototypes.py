@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from shoal.cluster.totals import NO_GROUP
 from shoal.errors import quantity
 from shoal.figures.text import format_number
 from shoal.pages._release_texts import release_settings
@@ -32,6 +33,10 @@ WEAK = (
 TOO_FEW = (
     "There are so few rows at this epsilon that one group may describe the table better: the "
     "groups may be noise."
+)
+NO_SIZE_CERTAIN = (
+    f"{NO_GROUP}: no group's size is above 0 in all of its 95 % interval. The budget is spent, and "
+    "the release stands. Use fewer groups, fewer columns or a larger epsilon."
 )
 _MODELLED = "from the model"
 TABLE_COLUMNS = 4
@@ -69,7 +74,14 @@ class PrototypeGroups(ReleasedGroups):
 
     @property
     def counted(self) -> str:
-        return f"About {quantity(self.total, self.one, self.unit)} in {count_text(self.k)}."
+        rows = quantity(self.total, self.one, self.unit)
+        if not self.is_distinct:
+            return f"{self.no_groups} Counted: about {rows}."
+        return f"About {rows} in {count_text(self.k)}."
+
+    @property
+    def no_groups(self) -> str:
+        return NO_SIZE_CERTAIN
 
     def settings(self, title: str, publisher: str | None) -> dict[str, Any]:
         bounds = f"the schema of {quantity(len(self.columns), 'column')}"
@@ -171,7 +183,8 @@ class PrototypeGroups(ReleasedGroups):
         return rows
 
     def limits(self) -> list[str]:
-        return [*self.cautions(), *self.own_limits(), *self.row_limits()]
+        why = [] if self.is_distinct else [self.no_groups]
+        return [*why, *self.cautions(), *self.own_limits(), *self.row_limits()]
 
     def own_limits(self) -> list[str]:
         return [
@@ -204,8 +217,10 @@ class PrototypeGroups(ReleasedGroups):
         }
 
     def group_lines(self) -> list[Line | Table]:
-        """Return a line or two for each group."""
+        """Return a line or two for each group, if there is one to show."""
         lines: list[Line | Table] = []
+        if not self.is_distinct:
+            return lines
         for i in self.profiles.by_size():
             low, high = self.size_ends(i) or (0, 0)
             size = f"about {self.sizes[i]:,}, between {low:,} and {high:,}"

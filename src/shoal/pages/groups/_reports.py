@@ -337,6 +337,9 @@ class LocalGroups(LearntGroups):
             )
         return [*limits, *self._people_needed(), CLIENTS, self._per_report()]
 
+    def limits_without_groups(self) -> list[str]:
+        return [*self.cautions(), *self._trial(), *self._people_needed(), self._per_report()]
+
     def _people_needed(self) -> list[str]:
         if self.needed is None:
             return []

@@ -12,9 +12,9 @@ from shoal.pages.groups._reports import CLIENTS, LearntGroups
 from shoal.pages.page import Fact, Line, Table, bounds_text, name_list
 from shoal.pages.reports import coarse_note
 
-NOT_TRIED = (
-    "Whether noise alone would look like these groups was not tried; compare them with those found "
-    "without data."
+PLACES_NOT_TESTED = (
+    "Only the sizes of the groups were tested against noise. Whether noise alone would put groups "
+    "in these places was not; compare them with those found without data."
 )
 _CONTROL_PEOPLE = 50_000
 _COLUMNS = 12  # that fit a page
@@ -116,25 +116,36 @@ class RoundGroups(LearntGroups):
         return share if self.model.is_certain_[i] else f"{share}, may be noise"
 
     def limits(self) -> list[str]:
-        limits = [NOT_TRIED]
-        unsure, domain = int((~self.model.is_certain_).sum()), self.model.domain
-        if unsure:
-            limits.append(
-                f"{quantity(unsure, 'group has', 'groups have')} no more people than noise alone "
-                "would show. Collect more reports, look for fewer groups, or use a larger epsilon."
-            )
+        return [PLACES_NOT_TESTED, *self._uncertain_sizes(), *self._of_rounds(), CLIENTS,
+                self._per_report()]  # fmt: skip
+
+    def limits_without_groups(self) -> list[str]:
+        return [*self._uncertain_sizes(), *self._of_rounds(), self._per_report()]
+
+    def _uncertain_sizes(self) -> list[str]:
+        unsure = int((~self.model.is_certain_).sum())
+        if not unsure:
+            return []
+        return [
+            f"{quantity(unsure, 'group has', 'groups have')} no more people than noise alone "
+            "would show. Collect more reports, look for fewer groups, or use a larger epsilon."
+        ]
+
+    def _of_rounds(self) -> list[str]:
+        """Return what is true of every collection in rounds."""
+        limits, domain = [], self.model.domain
         if isinstance(domain, Box) and (note := coarse_note(domain.d, in_rounds=True)):
             limits.append(note)
         limits.append(
             "The number of groups was fixed before the rounds, since they ask about so many; "
             "another number takes other reports."
         )
-        whose = "Each person was reported once."
+        return limits
+
+    def _per_report(self) -> str:
         if self.protects == "a row":
-            whose = (
-                "One report is one row. For whoever has several rows the limit counts each time."
-            )
-        return [*limits, CLIENTS, whose]
+            return "One report is one row. For whoever has several rows the limit counts each time."
+        return "Each person was reported once."
 
     def group_lines(self) -> Sequence[Line | Table]:
         """Return the groups, how far shares are off, and what clients may do."""

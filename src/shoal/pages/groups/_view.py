@@ -36,7 +36,7 @@ from shoal.pages.groups._cards import (
 from shoal.pages.groups._code import USUAL_FILES, CodeFiles
 from shoal.pages.groups._count_reason import count_reason
 from shoal.pages.groups._numeric_profiles import NumericProfiles
-from shoal.pages.page import CountReason, Fact, Line, Page, Table
+from shoal.pages.page import WITHHELD, CountReason, Fact, Line, Page, Table, WithoutGroups
 
 if TYPE_CHECKING:
     from shoal.figures import Figure
@@ -123,7 +123,7 @@ class GroupsView(ABC):
             curve=self.curve(),
             lines=self.lines(),
             values=promise_values(self.guarantee) | self.values(),
-            is_distinct=self.is_distinct,
+            without_groups=None if self.is_distinct else self.without_groups(),
         )
 
     @property
@@ -226,6 +226,16 @@ class GroupsView(ABC):
     @abstractmethod
     def limits(self) -> list[str]:
         """Return what the groups do not say, and how far they may be off."""
+
+    def without_groups(self) -> WithoutGroups:
+        """Return what a page says that does not show the groups."""
+        counts = ("Reports", f"{self.unit.capitalize()}, about")
+        facts = [fact for fact in self.facts() if fact.name in counts]
+        return WithoutGroups(f"{self.counted} {WITHHELD}", facts, self.limits_without_groups())
+
+    @abstractmethod
+    def limits_without_groups(self) -> list[str]:
+        """Return why a page does not show the groups; nothing of where they lie."""
 
     @abstractmethod
     def values(self) -> dict[str, Any]:
@@ -431,6 +441,9 @@ class ReleasedGroups(GroupsView):
     def limits(self) -> list[str]:
         first = self.first_limits() if self.is_distinct else [self.no_groups]
         return [*first, *self.own_limits(), *self.row_limits()]
+
+    def limits_without_groups(self) -> list[str]:
+        return [self.no_groups, *self.counts(), *self.row_limits()]
 
     def row_limits(self) -> list[str]:
         """Return what is said where no column says whose a row is."""
