@@ -5,7 +5,9 @@ import re
 
 import numpy as np
 import pytest
+from typer.testing import CliRunner
 
+from shoal.cli._main import app
 from shoal.cluster import (
     LocalClusterer,
     LocalRounds,
@@ -63,12 +65,18 @@ def reports():
     return model
 
 
+def untested_reports():
+    model = reports()
+    model._set_evidence(None)
+    return model
+
+
 def rounds():
     first = LocalRounds(BOX, n_clusters=2, epsilon=0.01, n_expected=len(ROWS))
     return RoundsModel.of(AllRounds(first, 7).release(ROWS, Randomness(1).noise))
 
 
-@pytest.mark.parametrize("make", [k_means, waves, prototypes, reports, rounds])
+@pytest.mark.parametrize("make", [k_means, waves, prototypes, reports, untested_reports, rounds])
 def test_a_withheld_page_says_nothing_of_where_a_group_lies(make):
     model = make()
     built = page(model)
@@ -96,3 +104,17 @@ def test_groups_that_are_published_anyway_keep_their_limits(make):
     shown = findings(page(make()).to_result(publish_anyway=True))
     assert shown["groups"]
     assert any("Other people in the table" in text for text in shown["errors"])
+
+
+def test_a_saved_model_that_was_not_tested_is_shown_by_no_page_until_it_is(tmp_path):
+    untested_reports().save(tmp_path / "model")
+    words = ["report", str(tmp_path / "model"), "--overwrite"]
+    shown = CliRunner().invoke(app, words)
+    assert shown.exit_code == 1
+    assert "model.evidence(reports)" in " ".join(shown.output.split())
+    assert CliRunner().invoke(app, [*words, "--publish-anyway"]).exit_code == 0
+
+
+@pytest.mark.parametrize("make", [k_means, waves])
+def test_the_document_calls_the_verdict_on_a_group_certain(make):
+    assert all(group["certain"] is False for group in page(make()).values["groups"])

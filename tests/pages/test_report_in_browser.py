@@ -69,7 +69,9 @@ def mixed_rows(n=2_400):
 def reports():
     mechanism = LocalGrid(BOX, epsilon=3, cells=8)
     released = mechanism.release(rows(4_000), Randomness(1).noise)
-    return LocalClusterer(4, mechanism=released.mechanism, random_state=1).fit(released)
+    model = LocalClusterer(4, mechanism=released.mechanism, random_state=1).fit(released)
+    assert model.evidence(released, random_state=1).is_certain
+    return model
 
 
 def table():

@@ -41,7 +41,9 @@ def prototypes():
 def learnt():
     mechanism = LocalGrid(BOX, epsilon=3, cells=8)
     reports = mechanism.release(rows(), Randomness(1).noise)
-    return LocalClusterer(2, mechanism=reports.mechanism, random_state=1).fit(reports)
+    model = LocalClusterer(2, mechanism=reports.mechanism, random_state=1).fit(reports)
+    assert model.evidence(reports, random_state=1).is_certain
+    return model
 
 
 SUBJECTS = {

@@ -18,9 +18,18 @@ if TYPE_CHECKING:
 
 
 WITHHELD = "Noise alone would look like these groups, so they are not shown here."
+UNTESTED = (
+    "Whether noise alone would look like these groups was not tested, so they are not shown here."
+)
 NOT_PUBLISHED = (
     "Noise alone would look like these groups: the page for the public does not show them, and the "
     "other files are for you alone. To publish them all the same: --publish-anyway."
+)
+
+UNTESTED_NOT_PUBLISHED = (
+    "Whether noise alone would look like these groups was not tested: the page for the public does "
+    "not show them. Test them with their reports, in Python: model.evidence(reports), then save "
+    "the model. To publish them all the same: --publish-anyway."
 )
 
 
@@ -288,5 +297,15 @@ def bounds_text(box: "Box") -> str:
 
 def is_withheld(result: "Result") -> bool:
     """Whether the page of this result says that it does not show the groups."""
+    return _summary_ends_with(result, WITHHELD, UNTESTED)
+
+
+def withheld_line(result: "Result") -> Line:
+    """Return what the holder is told of a page that does not show the groups."""
+    is_untested = _summary_ends_with(result, UNTESTED)
+    return Line("Withheld", UNTESTED_NOT_PUBLISHED if is_untested else NOT_PUBLISHED)
+
+
+def _summary_ends_with(result: "Result", *endings: str) -> bool:
     summary = result.released.get("summary")
-    return summary is not None and str(summary.value).endswith(WITHHELD)
+    return summary is not None and str(summary.value).endswith(endings)

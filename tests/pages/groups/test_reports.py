@@ -8,7 +8,7 @@ from shoal.cluster.local._evidence import Evidence
 from shoal.domain import Box
 from shoal.mechanisms import LocalGrid, NDLaplace
 from shoal.pages.groups import LocalGroups, page
-from shoal.pages.groups._reports import NO_GROUPS, NOT_TRIED, PLAIN
+from shoal.pages.groups._reports import NO_GROUPS, NOT_TESTED, PLAIN
 from shoal.privacy import LocalDP
 from shoal.randomness import Randomness
 
@@ -58,10 +58,11 @@ def test_the_verdict_is_said_first_on_the_page_and_in_the_document(placed, certa
     evidence = None if certain is None else Evidence(certain, {"spread evenly": 1.0}, 2.0, 1.5)
     monkeypatch.setattr(placed.model, "evidence_", evidence)
     made = shown(placed)
-    first = {False: NO_GROUPS, None: NOT_TRIED}.get(certain)
+    first = {False: NO_GROUPS, None: NOT_TESTED}.get(certain)
     assert (made.limits[0] == first) if first else NO_GROUPS not in made.limits
-    title = made.settings["title"]
-    assert title.startswith("No clear groups" if certain is False else "2 groups")
+    title = {True: "2 groups", False: "No clear groups", None: "Untested groups"}[certain]
+    assert made.settings["title"].startswith(title)
+    assert made.is_distinct is (certain is True)
     assert made.values["may_be_noise"] is (None if certain is None else not certain)
 
 

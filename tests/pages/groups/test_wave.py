@@ -93,7 +93,7 @@ def test_json_has_the_box_and_the_noise_of_each_group():
     assert len(shown["groups"]) == shown["n_clusters"] == 2
     group = shown["groups"][0]
     assert set(group) == {
-        "box", "cells", "rows_about", "rows_interval", "stable", "noise_deviation", "told",
+        "box", "cells", "rows_about", "rows_interval", "stable", "noise_deviation", "certain",
         "noise_reach",
     }  # fmt: skip
     assert set(group["box"]) == {"age", "visits"}

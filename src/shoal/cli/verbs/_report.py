@@ -9,7 +9,7 @@ from shoal.cli._flags import Flags
 from shoal.cli._options import Json, PublishAnyway, Publisher, Quiet, Title
 from shoal.cli._output import Output
 from shoal.errors import UnreadableModel
-from shoal.pages.page import NOT_PUBLISHED, Line, is_withheld
+from shoal.pages.page import Line, is_withheld, withheld_line
 
 _FLAGS = Flags({"path": "--output", "names": "--name"})
 
@@ -104,7 +104,7 @@ def report(
     is_published = isinstance(subject, dict) or not is_withheld(subject)
     say.result(
         {"report": str(page), "published": is_published},
-        *([] if is_published else [Line("Withheld", NOT_PUBLISHED)]),
+        *([] if is_published else [withheld_line(subject)]),
         Line("Page", str(page), is_literal=True),
     )
     if not is_published:

@@ -12,7 +12,7 @@ from shoal.errors import quantity
 from shoal.figures import cell_map
 from shoal.figures.text import count_decimals, format_number, shorten
 from shoal.pages.groups._code import estimator_code
-from shoal.pages.groups._view import NOT_TOLD, UNSTABLE, ReleasedGroups, count_text
+from shoal.pages.groups._view import UNCERTAIN_NOTE, UNSTABLE, ReleasedGroups, count_text
 from shoal.pages.groups._what_if import budgets_table, what_if_values
 from shoal.pages.page import Fact, Line, Table, name_list
 
@@ -143,7 +143,7 @@ class KMeansGroups(ReleasedGroups):
             [f"Group {i + 1}", *self.center_text(i)[: len(shown)], self.size_text(i)]
             for i in self.by_size
         ]
-        note = self._rate_text() + ("" if all(self.certain) else f" {NOT_TOLD}")
+        note = self._rate_text() + ("" if all(self.certain) else f" {UNCERTAIN_NOTE}")
         note += self.columns_left_out(PAGE_COLUMNS)
         columns = ["Group", *shown, f"{self.unit.capitalize()}, about"]
         return Table("Centres of the groups", columns, rows, marked=True, note=note)

@@ -19,7 +19,7 @@ from shoal.figures.text import count_decimals, format_number
 from shoal.pages._release_texts import exact_promise_lines
 from shoal.pages.groups._code import learner_code
 from shoal.pages.groups._view import GroupsView, count_text
-from shoal.pages.page import Fact, Line, Table, bounds_origin, bounds_text
+from shoal.pages.page import UNTESTED, Fact, Line, Table, bounds_origin, bounds_text
 
 if TYPE_CHECKING:
     from shoal.figures import CellMap
@@ -32,9 +32,10 @@ NO_GROUPS = (
     "other half no better than what the same learner finds where there are no groups. "
     "Collect more reports, look for fewer groups, or use a larger epsilon."
 )
-NOT_TRIED = (
-    "Whether noise alone would look like these groups was not tried: that takes two halves of the "
-    "reports, and they were not at hand."
+UNTESTED_GROUPS = "Untested groups"
+NOT_TESTED = (
+    "Whether noise alone would look like these groups was not tested. Whoever has the reports can "
+    "test them, model.evidence(reports), or show them all the same: publish_anyway."
 )
 MAY_BE_NOISE = "Noise alone would look like this. Plan nothing on it."
 CLIENTS = (
@@ -227,8 +228,16 @@ class LocalGroups(LearntGroups):
 
     @property
     def is_distinct(self) -> bool:
-        """Whether the groups may be shown to the public."""
-        return not self.may_be_noise
+        """Whether the groups may be shown to the public: they were tested, and passed."""
+        return self.may_be_noise is False
+
+    @property
+    def heading(self) -> str:
+        return UNTESTED_GROUPS if self.may_be_noise is None else super().heading
+
+    @property
+    def why_withheld(self) -> str:
+        return UNTESTED if self.may_be_noise is None else super().why_withheld
 
     @property
     def needed(self) -> int | None:
@@ -285,7 +294,7 @@ class LocalGroups(LearntGroups):
 
     def cautions(self) -> list[str]:
         if self.may_be_noise is None:
-            return [NOT_TRIED]
+            return [NOT_TESTED]
         return [NO_GROUPS] if self.may_be_noise else []
 
     def _trial(self) -> list[str]:

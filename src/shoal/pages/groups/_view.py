@@ -44,7 +44,7 @@ if TYPE_CHECKING:
 
 
 NO_CLEAR_GROUPS = "No clear groups"
-NOT_TOLD = "(uncertain): noise alone may count as many where nobody is."
+UNCERTAIN_NOTE = "(uncertain): noise alone may count as many where nobody is."
 UNSTABLE = "unstable"
 
 
@@ -231,7 +231,13 @@ class GroupsView(ABC):
         """Return what a page says that does not show the groups."""
         counts = ("Reports", f"{self.unit.capitalize()}, about")
         facts = [fact for fact in self.facts() if fact.name in counts]
-        return WithoutGroups(f"{self.counted} {WITHHELD}", facts, self.limits_without_groups())
+        summary = f"{self.counted} {self.why_withheld}"
+        return WithoutGroups(summary, facts, self.limits_without_groups())
+
+    @property
+    def why_withheld(self) -> str:
+        """The sentence that says why a page does not show the groups."""
+        return WITHHELD
 
     @abstractmethod
     def limits_without_groups(self) -> list[str]:
@@ -471,7 +477,7 @@ class ReleasedGroups(GroupsView):
 
     def certainty_values(self, i: int) -> dict[str, Any]:
         """Return what ``--json`` prints of how sure a group is."""
-        return {"told": self.certain[i], "noise_reach": float(self.model.noise_sizes_[i])}
+        return {"certain": self.certain[i], "noise_reach": float(self.model.noise_sizes_[i])}
 
 
 def count_text(groups: int) -> str:

@@ -13,7 +13,7 @@ from shoal.errors import quantity
 from shoal.figures import cell_map, cluster_map
 from shoal.figures.text import count_decimals, format_number
 from shoal.pages.groups._code import estimator_code
-from shoal.pages.groups._view import NOT_TOLD, ReleasedGroups, count_text
+from shoal.pages.groups._view import UNCERTAIN_NOTE, ReleasedGroups, count_text
 from shoal.pages.page import Fact, Line, Table
 
 if TYPE_CHECKING:
@@ -170,7 +170,7 @@ class WaveGroups(ReleasedGroups):
         elif self.noise is not None:
             notes.append("± is the noise in that many cells, one standard deviation.")
         if not all(self.certain):
-            notes.append(NOT_TOLD)
+            notes.append(UNCERTAIN_NOTE)
         if (more := self.k - PAGE_GROUPS) > 0:
             notes.append(f"{quantity(more, 'more group is', 'more groups are')} in cells.parquet.")
         return notes
