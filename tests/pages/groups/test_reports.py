@@ -135,3 +135,14 @@ def test_a_grid_of_many_columns_is_said_to_be_coarse(d, said):
     model = LocalClusterer(2, mechanism=grid, random_state=1).fit(reports)
     made = shown(LocalGroups(model, model, 400))
     assert any("asks again about the centres" in line for line in made.limits) == said
+
+
+def test_a_model_of_a_grid_without_given_cells_has_a_page_and_a_verdict():
+    box = BOX.select(["x", "y"])
+    rows = np.random.default_rng(0).normal(np.repeat(PLACES[:, :2], 200, axis=0), 0.3)
+    grid = LocalGrid(box, epsilon=4)
+    reports = grid.release(box.clip(rows), Randomness(1).noise)
+    model = LocalClusterer(2, mechanism=grid, random_state=1).fit(reports)
+    model.evidence(reports, random_state=1)
+    assert page(model).settings["mechanism"] == reports.mechanism
+    assert model.mechanism is grid

@@ -331,8 +331,9 @@ class LocalClusterer(GroupsMixin, ComputedOnce, NotebookDisplay, BaseEstimator):
         people = self._number_of_people(n)
         rng = Randomness(random_state)
         point = self._public_point() if at is None else np.asarray(at, dtype=np.float64)
-        reports = self.mechanism.release(np.tile(point, (people, 1)), rng.noise)
-        copy = unfitted(self, random_state=rng.seed(), progress=self.progress)
+        own = self._reports_mechanism
+        reports = own.release(np.tile(point, (people, 1)), rng.noise)
+        copy = unfitted(self, random_state=rng.seed(), progress=self.progress, mechanism=own)
         control: Self = refit(copy, reports).model
         return control
 
@@ -462,7 +463,7 @@ class LocalClusterer(GroupsMixin, ComputedOnce, NotebookDisplay, BaseEstimator):
         check_is_fitted(self)
         public = {
             "n_clusters": self.n_clusters,
-            "mechanism": self.mechanism,
+            "mechanism": self._reports_mechanism,
             "method": self.method_,
         }
         settings = {name: Public(value) for name, value in public.items()}
@@ -516,6 +517,13 @@ class LocalClusterer(GroupsMixin, ComputedOnce, NotebookDisplay, BaseEstimator):
         return np.column_stack(distances(own, self.cluster_centers_, self.units_))
 
     @property
+    def _reports_mechanism(self) -> Any:
+        """The mechanism of the reports: a grid after the fit has the cells chosen for them."""
+        if self._is_grid and hasattr(self, "n_reports_"):
+            return self.mechanism.with_cells_for(self.n_reports_)
+        return self.mechanism
+
+    @property
     def _is_grid(self) -> bool:
         """Whether the reports are cells of a public grid."""
         return isinstance(self.mechanism, LocalGrid)
@@ -542,7 +550,7 @@ class LocalClusterer(GroupsMixin, ComputedOnce, NotebookDisplay, BaseEstimator):
     def _map_parts(self, at: list[int]) -> int:
         """Return how many parts of a map fit cells or lattice nodes, so that no stripes show."""
         if self._is_grid:
-            sides = [int(self.mechanism.grid.shape[i]) for i in at]
+            sides = [int(self._reports_mechanism.grid.shape[i]) for i in at]
         else:
             sides = [len(np.unique(self.density_.atoms[:, i].round(9))) for i in at]
         side = max(min(sides), 2)

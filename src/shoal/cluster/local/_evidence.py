@@ -130,7 +130,7 @@ class _Half:
 
 
 def _fit_half(model: Any, reports: Reports, rng: Randomness) -> _Half:
-    copy = unfitted(model, random_state=rng.seed())
+    copy = unfitted(model, random_state=rng.seed(), mechanism=reports.mechanism)
     # k-means warns if there are fewer distinct points than clusters, as with all at one point.
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)

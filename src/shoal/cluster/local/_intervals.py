@@ -66,11 +66,13 @@ def _deviation(model: Any, n: int, rng: Randomness) -> tuple[Floats, Floats]:
     density, units = model.density_, model.units_
     chances = density.weights / density.weights.sum()
     people = density.atoms[rng.compute.choice(len(chances), n, p=chances)]
-    box = getattr(model.mechanism, "domain", None)
+    mechanism = model._reports_mechanism
+    box = getattr(mechanism, "domain", None)
     if isinstance(box, Box):  # a density of reports reaches beyond where people may be
         people = box.clip(people)
-    reports = model.mechanism.release(people, Randomness(rng.seed()).noise)
-    copy = unfitted(model, random_state=rng.seed(), method=model.method_, scale=tuple(units))
+    reports = mechanism.release(people, Randomness(rng.seed()).noise)
+    settings = {"mechanism": mechanism, "method": model.method_, "scale": tuple(units)}
+    copy = unfitted(model, random_state=rng.seed(), **settings)
     again = refit(copy, reports).model
     centers = model.cluster_centers_ / units
     plain = _plain_kmeans(people / units, centers)

@@ -148,7 +148,7 @@ def learner_code(
     model
         A fitted ``LocalClusterer``.
     """
-    mechanism = model.mechanism
+    mechanism = model._reports_mechanism
     imports, read = (_read_on_spark if is_distributed else _read_here)(table, mechanism, names)
     seeded = "" if seed is None else f", random_state={seed}"
     settings = _mechanism_settings(mechanism)

@@ -271,7 +271,7 @@ class LocalGroups(LearntGroups):
         return bounds_text(self.box)
 
     def own_settings(self) -> dict[str, Any]:
-        return {"mechanism": self.model.mechanism, "algorithm": self.model.method_}
+        return {"mechanism": self.model._reports_mechanism, "algorithm": self.model.method_}
 
     def code(self) -> str:
         return learner_code(
