@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from shoal.collector import client, learning
-from shoal.errors import InvalidSetting
+from shoal.errors import InvalidSetting, TooFewRows
 from shoal.evaluate import normalised_inertia
 
 from .campaigns import SECRET, campaign_document
@@ -123,6 +123,15 @@ def test_three_rounds_are_closed_one_by_one_and_end_in_centres(tmp_path):
     store.close()
     nearest = [min(np.linalg.norm(centers - middle, axis=1)) for middle in MIDDLES]
     assert max(nearest) < 0.1
+
+
+def test_a_round_without_reports_is_not_closed(tmp_path):
+    campaign = campaign_of(2_000, rounds=3)
+    store = open_store(f"sqlite:///{tmp_path / 'a.sqlite'}", campaign.id, campaign.envelope)
+    with pytest.raises(TooFewRows, match="No report"):
+        learning.advance(campaign, store, 0, PRIVATE, seed=1)
+    assert store.accept([Arrival(0, [os.urandom(16)], [0])], 0)[0].accepted == 1
+    store.close()
 
 
 def test_shares_of_categories_come_with_their_errors(tmp_path):

@@ -217,6 +217,8 @@ def advance(
 ) -> Floats:
     """Close a round, learn from it, and publish the next question; return the centres so far."""
     state = _rounds_of(campaign, store, number)
+    # A round that closed without a report could never be learnt from.
+    _enough(reports_of(campaign, store, number))
     digest = store.close_round(number)
     own = reports_of(campaign, store, number)
     reports = Reports(_enough(own).values, state.mechanism)
