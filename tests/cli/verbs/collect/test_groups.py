@@ -117,6 +117,26 @@ def test_a_shuffled_campaign_states_its_sums_and_releases_them_once(campaign, ru
     assert run(*at) == first
 
 
+@pytest.mark.heavy
+@pytest.mark.parametrize("robust", ["--robust", "--no-robust"])
+def test_a_missing_key_or_a_folder_in_the_way_leaves_a_shuffled_campaign_open(
+    campaign, run, yaml, tmp_path, robust
+):
+    shuffled = yaml.replace('"4"', '"2"') + 'setting: shuffled\ndelta: "0.000001"\nn_least: 500\n'
+    (tmp_path / "other.yaml").write_text(shuffled)
+    run("sign", "other.yaml")
+    other = Campaign.load("other.json")
+    store = open_store("sqlite:///other.sqlite", other.id, other.envelope)
+    store.accept([Arrival(0, [os.urandom(16) for _ in range(600)], [*range(200)] * 3)], 0)
+    (tmp_path / "taken").mkdir()
+    (tmp_path / "taken" / "notes.txt").write_text("mine")
+    at = ("cluster", "other.json", "--db", "sqlite:///other.sqlite", robust)
+    assert "error" in run(*at, "--key", "nowhere.key")
+    assert run(*at, "-o", "taken")["error"] == "AlreadyExists"
+    assert store.accept([Arrival(0, [os.urandom(16)], [1])], 0)[0].accepted == 1
+    store.close()
+
+
 @pytest.mark.slow
 def test_groups_learnt_on_spark_are_nearly_those_learnt_here(campaign, run, spark):
     store = open_store("sqlite:///campaign.sqlite", campaign.id, campaign.envelope)

@@ -148,14 +148,16 @@ def cluster(
         raise InvalidSetting(
             "The campaign has several rounds.", "Close them one by one: shoal collect advance."
         )
-    learning.prepare_release(loaded, store)
+    # What closes a shuffled campaign comes after everything that may be refused.
     if "categories" in loaded.document:
+        learning.prepare_release(loaded, store)
         _show_shares(say, learning.shares_of(loaded, store))
         store.close()
         return
     private = read_key(key)
     if robust if robust is not None else not loaded.has_tokens:
         with atomic_folder(output, overwrite) as part:
+            learning.prepare_release(loaded, store)
             learning.export_reports(loaded, store, part)
         _publish_robust(loaded, store, private, say, seed, publish_anyway)
         return
@@ -210,7 +212,7 @@ def _learn(
 
     from shoal.cli.verbs import _learn as learn
     from shoal.cluster.model_folder import check_replaceable
-    from shoal.collector.learning import export_reports
+    from shoal.collector.learning import export_reports, prepare_release
     from shoal.data import atomic_folder
     from shoal.jobs import Engines
     from shoal.pages.groups import page
@@ -218,28 +220,33 @@ def _learn(
     k, seed = campaign.document["n_clusters"], options["seed"]
     engines = Engines(options["engine"], options["master"])
     check_replaceable(output)
-    with say.progress(5) as progress, FLAGS.shown(), tempfile.TemporaryDirectory() as place:
+    with (
+        say.progress(5) as progress,
+        FLAGS.shown(),
+        tempfile.TemporaryDirectory() as place,
+        atomic_folder(output, options["overwrite"]) as part,
+    ):
+        prepare_release(campaign, store)
         table = export_reports(campaign, store, Path(place))
-        with atomic_folder(output, options["overwrite"]) as part:
-            is_spark = engines.is_distributed
-            with engines.table(str(table), progress) if is_spark else nullcontext() as frame:
-                groups = learn.learn_groups(
-                    str(table), frame, "auto", range(k, k + 1), "elbow", seed, progress
-                )
-            shown = page(
-                groups,
-                table=table.name,
-                n_clusters=range(k, k + 1),
-                choose="elbow",
-                seed=seed,
-                is_distributed=is_spark,
-                title=options["title"],
-                publisher=options["publisher"],
+        is_spark = engines.is_distributed
+        with engines.table(str(table), progress) if is_spark else nullcontext() as frame:
+            groups = learn.learn_groups(
+                str(table), frame, "auto", range(k, k + 1), "elbow", seed, progress
             )
-            names = learn.write_groups(groups.model, shown, part, options["anyway"])
-            for file in (table, table.with_name(f"{table.name}.json")):
-                (part / file.name).write_bytes(file.read_bytes())
-                names.append(file.name)
+        shown = page(
+            groups,
+            table=table.name,
+            n_clusters=range(k, k + 1),
+            choose="elbow",
+            seed=seed,
+            is_distributed=is_spark,
+            title=options["title"],
+            publisher=options["publisher"],
+        )
+        names = learn.write_groups(groups.model, shown, part, options["anyway"])
+        for file in (table, table.with_name(f"{table.name}.json")):
+            (part / file.name).write_bytes(file.read_bytes())
+            names.append(file.name)
     return groups, [str(output / name) for name in names]
 
 
