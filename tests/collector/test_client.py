@@ -45,7 +45,7 @@ class Server:
         if body is None:
             return 404, b"", None
         if path == "/v1/invitations":
-            return self.invitations.get(body[20:], (404, b"", None))
+            return self.invitations.get(body[20:], (200, b'{"used": false}', None))
         self.bodies.append(body)
         status = self.answers.pop(0) if len(self.answers) > 1 else self.answers[0]
         return status, b"{}", None
@@ -311,9 +311,34 @@ def test_a_missing_or_wrong_token_costs_nothing_and_the_right_one_is_taken_after
     assert client_of(server, tmp_path).take_part([0.5, 0.5]) == "sent"  # it is remembered
 
 
+@pytest.mark.parametrize(
+    ("answer", "result"),
+    [
+        ((0, b"", None), "unreachable"),
+        ((404, b"", None), "unreachable"),
+        ((503, b"", "5"), "unreachable"),
+        ((200, b"<html>", None), "unreachable"),
+        ((200, b"[]", None), "unreachable"),
+        ((200, b'{"used": 0}', None), "unreachable"),
+        ((410, b"", None), "closed"),
+    ],
+)
+def test_nothing_is_drawn_before_the_server_says_that_an_invitation_is_good(
+    tmp_path, answer, result
+):
+    server = Server(campaign_document(enrolment="token"))
+    _, name = client.open_envelope(server.envelope, "campaign", PUBLIC_KEY)
+    server.invitations[client.key_of(TOKENS[0], name)] = answer
+    person = client_of(server, tmp_path, token=TOKENS[0])
+    assert person.take_part([0.5, 0.5]) == result
+    assert not server.bodies
+    with person.notebook.pages() as pages:
+        assert not pages["entries"]
+
+
 def test_a_report_that_a_server_took_and_refused_stays_charged(tmp_path):
     server = Server(campaign_document(enrolment="token"), answers=[401])
-    for token in TOKENS[:2]:  # a server that does not answer for invitations, and lies
+    for token in TOKENS[:2]:  # a server that calls invitations good, and lies
         with pytest.raises(Refused, match="does not know"):
             client_of(server, tmp_path, token=token).take_part([0.5, 0.5])
     assert len(server.bodies) == 2

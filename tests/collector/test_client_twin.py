@@ -318,6 +318,61 @@ def test_the_twin_takes_part_in_node_with_a_notebook_that_the_client_reads(folde
     assert entry["sent"]
 
 
+INVITATIONS = """
+import { readFileSync } from "node:fs";
+import * as twin from "./client.mjs";
+const { document, key, path, answers } = JSON.parse(readFileSync(process.argv[2]));
+const results = [];
+let posted = 0;
+for (const [i, [status, content]] of answers.entries()) {
+  const send = async (url) => {
+    const json = async () => ({ versions: [1] });
+    if (url.endsWith("/.well-known/shoal")) return { status: 200, json };
+    if (url.endsWith("/v1/campaign")) return { status: 200, text: async () => document };
+    if (url.endsWith("/v1/invitations")) {
+      if (status === 0) throw new TypeError("nobody answers");
+      return { status, json: async () => JSON.parse(content) };
+    }
+    posted += 1;
+    return { status: 200 };
+  };
+  const notebook = new twin.FileNotebook(path), token = new Uint8Array(32).fill(i);
+  const person = new twin.Client("https://a.org", twin.fromHex(key), { notebook, token, send });
+  results.push(await person.takePart([0.5, 0.5]).catch((error) => error.message));
+}
+const { entries } = JSON.parse(readFileSync(path));
+console.log(JSON.stringify({ results, posted, drawn: Object.keys(entries).length }));
+"""
+
+
+def test_the_twin_draws_only_once_the_server_says_that_an_invitation_is_good(folder):
+    envelope = json.dumps(envelope_of("campaign", campaign_document(enrolment="token")))
+    answers = {
+        (0, ""): "unreachable",
+        (404, ""): "unreachable",
+        (503, ""): "unreachable",
+        (200, "<html>"): "unreachable",
+        (200, "null"): "unreachable",
+        (200, "{}"): "unreachable",
+        (410, ""): "closed",
+        (401, ""): "does not know",
+        (200, '{"used": true}'): "used before",
+        (200, '{"used": false}'): "sent",
+    }
+    content = {"document": envelope, "key": PUBLIC_KEY.hex(), "answers": [*answers]}
+    (folder / "client.mjs").write_text(SOURCE.with_name("client.js").read_text())
+    (folder / "invitations.mjs").write_text(INVITATIONS)
+    (folder / "content.json").write_text(
+        json.dumps({**content, "path": str(folder / "notebook.json")})
+    )
+    command = ["node", folder / "invitations.mjs", folder / "content.json"]
+    run = subprocess.run(command, capture_output=True, text=True, timeout=60, check=True)
+    result = json.loads(run.stdout)
+    for seen, expected in zip(result["results"], answers.values(), strict=True):
+        assert expected in seen
+    assert (result["posted"], result["drawn"]) == (1, 1)
+
+
 def test_the_twin_has_no_other_source_of_randomness():
     twin = SOURCE.with_name("client.js").read_text()
     assert "Math.random" not in twin

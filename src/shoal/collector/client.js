@@ -649,6 +649,7 @@ const unitsOf = (epsilons) => epsilons.reduce((sum, text) => // of 10^-12: at mo
   sum + (fraction(text)[0] * 10n ** 12n) / fraction(text)[1], 0n);
 const spentAtMost = (epsilons, ceiling) => unitsOf(epsilons) <= unitsOf([ceiling]);
 const AGAIN = [0, 408, 429, 500, 502, 503, 504]; // after these the same bytes are sent again
+const RESULTS = { 401: "refused", 409: "wait", 410: "closed" }; // what these say to a person
 
 /** How long a server asks to wait: a number or a date, at most five minutes. */
 function secondsOf(after) {
@@ -707,15 +708,16 @@ export class Client {
       if (!(place in pages.entries)) {
         this.checkPrice(pages.entries, place, campaign.name, campaign.epsilon);
         const question = await this.question(campaign, name, number);
-        if (question === null) return null;
-        await this.checkInvitation(campaign, name, key);
+        if (question === null) return "wait";
+        const hindrance = await this.checkInvitation(campaign, name, key);
+        if (hindrance !== null) return hindrance;
         const report = question.mechanism === "cell_shares"
           ? (await split(question, record)).map(toHex) : draw(question, record, new Words());
         keep(pages, place, campaign.name, campaign.epsilon, token, report);
       }
       return { entry: { ...pages.entries[place] }, key, number, place };
     });
-    if (state === null) return "wait";
+    if (typeof state === "string") return state;
     if (state.entry.sent) return "sent";
     const bodies = campaign.setting === "two_aggregators"
       ? await this.shareBodies(campaign, name, state.key, state.entry.report)
@@ -837,20 +839,22 @@ export class Client {
       "It would cost more than you allow in all.");
   }
 
-  /** Ask whether a key may report, before a report is drawn and paid for. */
+  /** What keeps a key from reporting, before a report is drawn and paid for; null if nothing. */
   async checkInvitation(campaign, name, key) {
-    if (campaign.enrolment === "open") return;
-    let answer = null;
+    if (campaign.enrolment === "open") return null;
+    let status = 0, isUsed = null;
     try {
-      answer = await this.send(this.address + "/v1/invitations", { method: "POST",
+      const answer = await this.send(this.address + "/v1/invitations", { method: "POST",
         body: join(encoder.encode("SHI1"), name, key),
         headers: { "Content-Type": "application/vnd.shoal.invitations" } });
+      status = answer.status;
+      if (status === 200) isUsed = (await answer.json()).used;
     } catch {
-      return; // the report itself will find out
+      isUsed = null; // nobody answered, or not in JSON
     }
-    need(answer.status !== 401, UNKNOWN_INVITATION);
-    const isUsed = answer.status === 200 && (await answer.json()).used === true;
-    need(!isUsed, "This invitation was used before, on another device.");
+    need(status !== 401, UNKNOWN_INVITATION);
+    need(isUsed !== true, "This invitation was used before, on another device.");
+    return isUsed === false ? null : RESULTS[status] ?? "unreachable";
   }
 
   async deliver(bodies, closes, place) {
@@ -887,6 +891,6 @@ export class Client {
       await this.pause(Math.max(wait, secondsOf(after)) * jitter);
     }
     need([401, 409, 410, ...AGAIN].includes(status), "The server refused the report.");
-    return { 401: "refused", 409: "wait", 410: "closed" }[status] ?? "unreachable";
+    return RESULTS[status] ?? "unreachable";
   }
 }

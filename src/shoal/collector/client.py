@@ -868,7 +868,8 @@ class Client:
 
         Returns
         -------
-        ``sent``, ``wait`` (one's round has no question yet), ``closed`` or ``unreachable``.
+        ``sent``, ``wait`` (one's round has no question yet), ``closed`` or ``unreachable``. Nothing
+        is drawn while the server does not say that an invitation is good and was not used.
         """
         campaign, name = self.campaign()
         with self.notebook.pages() as pages:
@@ -881,7 +882,9 @@ class Client:
                 question = self._question(campaign, name, number)
                 if question is None:
                     return "wait"
-                self._check_invitation(campaign, name, key)
+                hindrance = self._check_invitation(campaign, name, key)
+                if hindrance is not None:
+                    return hindrance
                 if question["mechanism"] == "cell_shares":
                     report: Any = [part.hex() for part in split(question, record)]
                 else:
@@ -975,15 +978,16 @@ class Client:
         affordable = _spent(entries, place) + Fraction(epsilon) <= Fraction(self.limits.ceiling)
         need(affordable, "It would cost more than you allow in all.")
 
-    def _check_invitation(self, campaign: Document, name: bytes, key: bytes) -> None:
-        """Ask whether a key may report, before a report is drawn and paid for."""
+    def _check_invitation(self, campaign: Document, name: bytes, key: bytes) -> str | None:
+        """Return what keeps a key from reporting, before a report is drawn; None if nothing."""
         if campaign["enrolment"] == "open":
-            return
+            return None
         status, body, _ = self.send(f"{self.address}/v1/invitations", invitation_of(name, key))
         need(status != 401, _UNKNOWN_INVITATION)
         answer = _parse(body) if status == 200 else None
-        is_used = isinstance(answer, dict) and answer.get("used") is True
-        need(not is_used, "This invitation was used before, on another device.")
+        is_used = answer.get("used") if isinstance(answer, dict) else None
+        need(is_used is not True, "This invitation was used before, on another device.")
+        return None if is_used is False else _RESULTS.get(status, "unreachable")
 
     def _deliver(self, bodies: list[tuple[str, bytes]], closes: str, place: str) -> str:
         """Send every body until it is acknowledged, and write that down."""
@@ -1015,11 +1019,11 @@ class Client:
             self.pause(max(wait, _seconds(after)) * (1 + WordStream().below(1000) / 2000))
             wait = min(2 * wait, 300) if wait < 300 else 600
         need(status in (401, 409, 410, *_AGAIN), "The server refused the report.")
-        results = {401: "refused", 409: "wait", 410: "closed"}
-        return results.get(status, "unreachable")
+        return _RESULTS.get(status, "unreachable")
 
 
 _AGAIN = (0, 408, 429, 500, 502, 503, 504)  # answers after which the same bytes are sent again
+_RESULTS = {401: "refused", 409: "wait", 410: "closed"}  # what these answers say to a person
 _UNKNOWN_INVITATION = "The server does not know this invitation: check that the link is whole."
 
 

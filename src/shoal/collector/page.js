@@ -12,7 +12,7 @@ const sentences = {
   sent: "Your randomised report has arrived. It is kept, and never drawn again.",
   wait: "Your question is not there yet: please come back later. Nothing was sent.",
   closed: "The campaign is closed.",
-  unreachable: "The server did not answer. Your report is kept: try again later.",
+  unreachable: "The server did not answer. Try again later: a report that was drawn is kept.",
 };
 const next = enrolment === "open" ? " The next person at this device says so with the button."
   : " The next person at this device opens their own invitation.";
