@@ -340,12 +340,26 @@ def test_a_report_that_a_server_took_and_refused_stays_charged(tmp_path):
     server = Server(campaign_document(enrolment="token"), answers=[401])
     for token in TOKENS[:2]:  # a server that calls invitations good, and lies
         with pytest.raises(Refused, match="does not know"):
-            client_of(server, tmp_path, token=token).take_part([0.5, 0.5])
+            client_of(server, tmp_path, token=token, limits=Limits("4")).take_part([0.5, 0.5])
     assert len(server.bodies) == 2
     server.answers = [200]
-    with pytest.raises(Refused, match="in all"):
-        client_of(server, tmp_path, token=TOKENS[2], limits=Limits(ceiling="5")).take_part([0, 0])
-    assert client_of(server, tmp_path, token=TOKENS[2]).take_part([0.5, 0.5]) == "sent"
+    for limits, text in ((Limits("5"), "one campaign"), (Limits("6", ceiling="5"), "in all")):
+        with pytest.raises(Refused, match=text):
+            client_of(server, tmp_path, token=TOKENS[2], limits=limits).take_part([0, 0])
+    assert len(server.bodies) == 2
+    person = client_of(server, tmp_path, token=TOKENS[2], limits=Limits("6"))
+    assert person.take_part([0.5, 0.5]) == "sent"
+
+
+def test_a_refused_report_that_is_taken_later_is_its_own_persons_alone(tmp_path):
+    server = Server(campaign_document(enrolment="token"), answers=[401])
+    with pytest.raises(Refused, match="does not know"):
+        client_of(server, tmp_path, token=TOKENS[0]).take_part([0.5, 0.5])
+    server.answers = [200]
+    with pytest.raises(Refused, match="one campaign"):
+        client_of(server, tmp_path, token=TOKENS[1]).take_part([0.5, 0.5])
+    assert client_of(server, tmp_path, token=TOKENS[0]).take_part([0.5, 0.5]) == "sent"
+    assert client_of(server, tmp_path, token=TOKENS[1]).take_part([0.5, 0.5]) == "sent"
 
 
 def test_people_who_share_a_notebook_report_for_themselves_and_pay_for_themselves(tmp_path):

@@ -373,6 +373,40 @@ def test_the_twin_draws_only_once_the_server_says_that_an_invitation_is_good(fol
     assert (result["posted"], result["drawn"]) == (1, 1)
 
 
+REFUSALS = """
+import { readFileSync } from "node:fs";
+import * as twin from "./client.mjs";
+const { document, key, path } = JSON.parse(readFileSync(process.argv[2]));
+const results = [];
+for (const [i, status] of [[0, 401], [1, 200], [0, 200], [1, 200]]) {
+  const send = async (url) => {
+    if (url.endsWith("/v1/campaign")) return { status: 200, text: async () => document };
+    if (url.endsWith("/v1/reports")) return { status };
+    return { status: 200, json: async () => ({ versions: [1], used: false }) };
+  };
+  const notebook = new twin.FileNotebook(path), token = new Uint8Array(32).fill(i);
+  const person = new twin.Client("https://a.org", twin.fromHex(key), { notebook, token, send });
+  results.push(await person.takePart([0.5, 0.5]).catch((error) => error.message));
+}
+console.log(JSON.stringify(results));
+"""
+
+
+def test_the_twin_charges_refused_reports_to_the_campaign_until_they_are_taken(folder):
+    envelope = json.dumps(envelope_of("campaign", campaign_document(enrolment="token")))
+    content = {"document": envelope, "key": PUBLIC_KEY.hex(), "path": str(folder / "notebook.json")}
+    (folder / "client.mjs").write_text(SOURCE.with_name("client.js").read_text())
+    (folder / "refusals.mjs").write_text(REFUSALS)
+    (folder / "content.json").write_text(json.dumps(content))
+    command = ["node", folder / "refusals.mjs", folder / "content.json"]
+    run = subprocess.run(command, capture_output=True, text=True, timeout=60, check=True)
+    results = json.loads(run.stdout)
+    for seen, expected in zip(
+        results, ("does not know", "one campaign", "sent", "sent"), strict=True
+    ):
+        assert expected in seen
+
+
 def test_the_twin_has_no_other_source_of_randomness():
     twin = SOURCE.with_name("client.js").read_text()
     assert "Math.random" not in twin

@@ -835,6 +835,11 @@ export class Client {
     const twin = Object.entries(entries).some(([at, one]) =>
       one.name === name && at.slice(0, 32) !== place.slice(0, 32));
     need(!twin, "Another campaign of this name was answered before.");
+    // Keys of this campaign that its server did not know may be this very person's.
+    const here = Object.fromEntries(Object.entries(entries).filter(([at]) =>
+      at.slice(0, 32) === place.slice(0, 32)));
+    need(spentAtMost([...spentBy(here, place), epsilon], this.limits.epsilon),
+      "It costs more than you allow one campaign, with refused invitations.");
     need(spentAtMost([...spentBy(entries, place), epsilon], this.limits.ceiling),
       "It would cost more than you allow in all.");
   }
@@ -865,7 +870,10 @@ export class Client {
     }
     await this.notebook.change((pages) => {
       const entry = pages.entries[place];
-      entry.sent ||= result === "sent";
+      if (result === "sent") {
+        entry.sent = true;
+        delete entry.refused;
+      }
       if (result === "refused") entry.refused = true;
       if (result === "sent" && bodies.length > 1) entry.report = []; // two shares are the cell itself
     });

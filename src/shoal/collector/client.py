@@ -975,6 +975,10 @@ class Client:
         """Refuse what costs the person too much, before anything is drawn."""
         twin = [p for p, e in entries.items() if e["name"] == name and p[:32] != place[:32]]
         need(not twin, "Another campaign of this name was answered before.")
+        # Keys of this campaign that its server did not know may be this very person's.
+        here = {at: e for at, e in entries.items() if at[:32] == place[:32]}
+        allowed = _spent(here, place) + Fraction(epsilon) <= Fraction(self.limits.epsilon)
+        need(allowed, "It costs more than you allow one campaign, with refused invitations.")
         affordable = _spent(entries, place) + Fraction(epsilon) <= Fraction(self.limits.ceiling)
         need(affordable, "It would cost more than you allow in all.")
 
@@ -997,7 +1001,9 @@ class Client:
                 break
         with self.notebook.pages() as pages:
             entry = pages["entries"][place]
-            entry["sent"] = entry["sent"] or result == "sent"
+            if result == "sent":
+                entry["sent"] = True
+                entry.pop("refused", None)
             if result == "refused":
                 entry["refused"] = True
             elif (
