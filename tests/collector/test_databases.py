@@ -8,7 +8,7 @@ from contextlib import closing
 import pytest
 
 from shoal.collector._databases import PostgresStore, SqliteStore, open_store, wait_for_store
-from shoal.collector._storage import Arrival
+from shoal.collector._storage import Arrival, Unavailable
 from shoal.errors import CannotWrite, InvalidSetting
 
 CAMPAIGN = b"c" * 16
@@ -48,6 +48,24 @@ def test_nothing_of_people_is_left_in_the_files_once_they_are_forgotten(tmp_path
     content = b"".join(path.read_bytes() for path in tmp_path.iterdir())
     assert not any(who in content for who in whos)
     assert store.sums(0) == {1: 2_000}
+    store.close()
+
+
+def test_forgetting_people_fails_while_a_reader_keeps_them_in_the_log(tmp_path):
+    path = tmp_path / "campaign.sqlite"
+    store = open_store(str(path), CAMPAIGN, {})
+    whos = [os.urandom(16) for _ in range(100)]
+    store.accept([Arrival(0, whos, [1] * 100)], 0)
+    store._connection.execute("PRAGMA busy_timeout = 50")
+    reader = sqlite3.connect(path, isolation_level=None)
+    reader.execute("BEGIN")
+    reader.execute("SELECT COUNT(*) FROM seen").fetchone()
+    with pytest.raises(Unavailable, match="busy"):
+        store.forget_people(1)
+    reader.close()
+    store.forget_people(1)
+    content = b"".join(each.read_bytes() for each in tmp_path.iterdir())
+    assert not any(who in content for who in whos)
     store.close()
 
 

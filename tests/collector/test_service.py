@@ -5,9 +5,12 @@ import asyncio
 import pytest
 
 from shoal.collector import _service as service
+from shoal.collector._campaign import Campaign
 from shoal.collector._service import Limiter, Writer
 from shoal.collector._storage import Accepted, Arrival, Unavailable
 from shoal.collector._wire import WireError
+
+from .campaigns import campaign_document
 
 
 def test_a_limit_fills_up_again_at_its_rate_and_what_was_not_used_is_given_back(monkeypatch):
@@ -98,3 +101,21 @@ def test_a_database_that_is_full_refuses_all_who_wait():
     arrivals = [Arrival(0, [bytes([i]) * 16], [1]) for i in range(3)]
     results = asyncio.run(submit(Writer(Store(is_full=True), lambda: 0), arrivals))
     assert [(result.status, result.retry_after) for result in results] == [(503, 5)] * 3
+
+
+def test_ids_that_are_due_are_deleted_although_tries_fail(monkeypatch):
+    class Stubborn:
+        def __init__(self):
+            self.failures = [MemoryError(), Unavailable("busy"), RuntimeError()]
+
+        def forget_people(self, rounds):
+            if self.failures:
+                raise self.failures.pop()
+
+    monkeypatch.setattr(service, "_EXPIRY_SECONDS", 0)
+    document = campaign_document(closes="2021-01-01T00:00:00Z")
+    campaign, store = Campaign({}, document, b"c" * 16), Stubborn()
+    running = service.Service(campaign, store, 1, None)
+    asyncio.run(asyncio.wait_for(running.delete_ids_when_due(0), 5))
+    assert not store.failures
+    assert running.counts["deletion_failed"] == 3

@@ -80,9 +80,12 @@ class SqliteStore(Store):
         with self._lock:
             try:
                 self._connection.execute("VACUUM")
-                self._connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+                cursor = self._connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+                is_busy = cursor.fetchone()[0]
             except self._failures as error:
                 raise Unavailable(type(error).__name__) from None
+        if is_busy:  # somebody reads, so what was deleted is still in the log
+            raise Unavailable("busy")
 
     def _lock_fold(self, cursor: Any) -> None:
         """Nothing to do: only one transaction writes at a time."""

@@ -9,7 +9,7 @@ Nothing here logs a key, a report or an address; metrics are counts by status. S
 import asyncio
 import time
 from collections.abc import AsyncIterator, Mapping, Sequence
-from contextlib import AsyncExitStack, asynccontextmanager, suppress
+from contextlib import AsyncExitStack, asynccontextmanager
 from typing import TYPE_CHECKING, Any
 
 from shoal.collector import _web_page as web_page
@@ -95,8 +95,7 @@ def create_app(
         yield
         for task in tasks:
             task.cancel()
-            with suppress(asyncio.CancelledError):
-                await task
+        await asyncio.gather(*tasks, return_exceptions=True)
         store.close()
 
     app = FastAPI(

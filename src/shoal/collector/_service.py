@@ -242,7 +242,9 @@ class Service:
                 rounds = len(self.campaign.shares)
                 await asyncio.to_thread(self.store.forget_people, rounds)
                 return
-            except Unavailable:
+            # Whatever it is: ids that are due must not stay because one try failed.
+            except Exception:
+                self.counts["deletion_failed"] += 1
                 await asyncio.sleep(_EXPIRY_SECONDS)
 
     async def documents(self) -> dict[tuple[str, int], Any]:
