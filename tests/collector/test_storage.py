@@ -98,6 +98,19 @@ def test_a_closed_round_takes_nothing_and_its_digest_stays(database):
     store.close()
 
 
+@pytest.mark.heavy
+def test_closing_a_round_leaves_the_others_something_to_mix_with(database):
+    store = store_of(database)
+    store.accept([Arrival(0, people(5), [1] * 5), Arrival(1, people(500), [2] * 500)], 0)
+    store.close_round(0)
+    store.accept([Arrival(1, people(1), [3])], 0)
+    with store._transaction() as cursor:
+        cursor.execute("SELECT round, n FROM part")
+        assert [tuple(row) for row in cursor.fetchall()] == [(1, 501)]
+    assert (store.sums(0), store.sums(1)) == ({1: 5}, {2: 500, 3: 1})
+    store.close()
+
+
 def test_no_row_joins_a_person_to_a_report(tmp_path):
     store = store_of(f"sqlite:///{tmp_path / 'a.sqlite'}")
     whos = people(50)

@@ -374,9 +374,9 @@ class Store(ABC):
             self._lock_fold(cursor)
             return self._fold(cursor, "is_open = 0")
 
-    def _fold(self, cursor: Any, which: str = "TRUE") -> int:
+    def _fold(self, cursor: Any, which: str, *values: int) -> int:
         select = f"SELECT id, round, epoch, codes FROM part WHERE {which} ORDER BY id LIMIT ?"
-        cursor.execute(self._sql(select), (_FOLD_PARTS,))
+        cursor.execute(self._sql(select), (*values, _FOLD_PARTS))
         rows = cursor.fetchall()
         parts: dict[tuple[int, int], list[bytes]] = {}
         for _, number, epoch, codes in rows:
@@ -396,7 +396,8 @@ class Store(ABC):
         with self._transaction() as cursor:
             self._lock_rounds(cursor, shared=False)
             self._lock_fold(cursor)
-            while self._fold(cursor):
+            # The open parts of other rounds stay: their next reports mix with them.
+            while self._fold(cursor, "(is_open = 0 OR round = ?)", number):
                 pass
             insert = "INSERT INTO document VALUES ('close', ?, ?) ON CONFLICT DO NOTHING"
             cursor.execute(self._sql(insert), (number, json.dumps(envelope or {})))
