@@ -111,6 +111,17 @@ def test_closing_a_round_leaves_the_others_something_to_mix_with(database):
     store.close()
 
 
+def test_asking_for_an_invitation_does_not_wait_for_whoever_writes(tmp_path):
+    store, (who,) = store_of(f"sqlite:///{tmp_path / 'a.sqlite'}", has_tokens=True), people(1)
+    store.enrol([who])
+    store._connection.execute("PRAGMA busy_timeout = 50")
+    writer = sqlite3.connect(tmp_path / "a.sqlite", isolation_level=None)
+    writer.execute("BEGIN IMMEDIATE")
+    assert (store.is_known(who), store.has_reported(who)) == (True, False)
+    writer.close()
+    store.close()
+
+
 def test_no_row_joins_a_person_to_a_report(tmp_path):
     store = store_of(f"sqlite:///{tmp_path / 'a.sqlite'}")
     whos = people(50)

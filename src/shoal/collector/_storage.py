@@ -157,14 +157,17 @@ class Store(ABC):
     # ---- transactions
 
     @contextmanager
-    def _transaction(self) -> Iterator[Any]:
+    def _transaction(self, is_reading: bool = False) -> Iterator[Any]:
         """Yield a cursor; commit at the end, or undo everything and say it is unavailable."""
         with self._lock:
             try:
                 if self._connection is None:
                     self._connection = self._connect()
                 cursor = self._connection.cursor()
-                self._begin(cursor)
+                if is_reading:  # waits for nobody who writes
+                    cursor.execute("BEGIN")
+                else:
+                    self._begin(cursor)
                 yield cursor
                 cursor.execute("COMMIT")
             except self._failures as error:
@@ -266,12 +269,12 @@ class Store(ABC):
 
     def is_known(self, who: bytes) -> bool:
         """Return whether a person may report: everybody may where there are no tokens."""
-        with self._transaction() as cursor:
+        with self._transaction(is_reading=True) as cursor:
             return not self._has_tokens or self._enrolled(cursor, [who], _FOR_REPORTS) == 1
 
     def has_reported(self, who: bytes) -> bool:
         """Return whether a person's report was counted."""
-        with self._transaction() as cursor:
+        with self._transaction(is_reading=True) as cursor:
             cursor.execute(self._sql("SELECT 1 FROM seen WHERE who = ?"), (who,))
             return cursor.fetchone() is not None
 
