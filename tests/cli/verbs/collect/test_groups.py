@@ -92,6 +92,9 @@ def test_an_open_campaign_is_learnt_from_robustly_unless_it_is_told_not_to(
     at = ("cluster", "open.json", "--db", url, "--seed", 1, "-o")
     assert "cells_cut" in run(*at, "robust")
     assert {*os.listdir("robust")} == {"reports.parquet", "reports.parquet.json"}
+    for option in (("--title", "T"), ("--publisher", "P"), ("--engine", "spark")):
+        assert f"{option[0]} says nothing" in run(*at, "other", *option)["message"]
+    assert not os.path.exists("other")
     assert "cells_cut" not in run(*at, "plain", "--no-robust")
     assert "report.html" in os.listdir("plain")
 

@@ -29,7 +29,7 @@ from shoal.cli.verbs.collect._options import (
     open_campaign,
     with_caution,
 )
-from shoal.errors import InvalidSetting
+from shoal.errors import InvalidSetting, quantity
 from shoal.pages.page import Line, Table
 
 if TYPE_CHECKING:
@@ -156,6 +156,7 @@ def cluster(
         return
     private = read_key(key)
     if robust if robust is not None else not loaded.has_tokens:
+        _check_robust_options(title, publisher, engine, master)
         with atomic_folder(output, overwrite) as part:
             learning.prepare_release(loaded, store)
             learning.export_reports(loaded, store, part)
@@ -195,6 +196,24 @@ def cluster(
     )  # fmt: skip
     if not is_published:
         raise typer.Exit(1)
+
+
+def _check_robust_options(
+    title: str | None, publisher: str | None, engine: str, master: str | None
+) -> None:
+    """Refuse what a robust run, which writes no page and runs here, would ignore."""
+    given = {
+        "--title": title,
+        "--publisher": publisher,
+        "--engine": engine != "local",
+        "--master": master,
+    }
+    for name, value in given.items():
+        if value:
+            raise InvalidSetting(
+                f"A robust run writes no page and runs on this machine: {name} says nothing to it.",
+                f"Leave {name} out, or give --no-robust.",
+            )
 
 
 def _publication_line(is_published: bool) -> Line:
@@ -262,9 +281,10 @@ def _publish_robust(
     from shoal.collector import box_of, learning, sign_document
     from shoal.randomness import Randomness
 
-    centers, cells, people = learning.capped_centers(campaign, store, Randomness(seed))
+    centers, cells, amount = learning.capped_centers(campaign, store, Randomness(seed))
     box, n = box_of(campaign.document), sum(store.sums(0).values())
-    cut = f"{cells} cells were cut, by about {people:.0f} people in all."
+    verb = "was" if cells == 1 else "were"
+    cut = f"{quantity(cells, 'cell')} {verb} cut, by estimated counts of {amount:.0f} in all."
     is_clear = learning.shows_groups(campaign, store, seed)
     note = with_caution(cut, is_clear)
     model = learning.model_document(campaign, centers, (box.high - box.low) / 2, n, note)
@@ -273,7 +293,7 @@ def _publish_robust(
         store.publish("model", 0, sign_document("model", model, private))
     store.close()
     rows = [[str(i + 1), *(f"{c:.4g}" for c in center)] for i, center in enumerate(centers)]
-    values = {"centers": centers.tolist(), "n_reports": n, "cells_cut": cells, "people_cut": people}
+    values = {"centers": centers.tolist(), "n_reports": n, "cells_cut": cells, "count_cut": amount}
     say.result(
         values | {"published": is_published},
         Table("Groups", ["Group", *campaign.names], rows),
