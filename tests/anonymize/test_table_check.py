@@ -184,14 +184,14 @@ GROWTH = """
 import resource, sys
 import pyarrow as pa
 from shoal.anonymize import Policy
-from shoal.anonymize.table import Table
+from shoal.anonymize.table import QueriedTable
 from shoal.anonymize.table_check import check_columns, check_names
 
 names = [f"question {i} of many" for i in range(600)]
 roles = dict.fromkeys(names, {"role": "other"})
 roles[names[0]] = {"role": "quasi", "hierarchy": {"tree": {"*": ["yes", "no"]}}}
 policy = Policy.of({"version": 1, "privacy": {"k": 2}, "attributes": roles})
-table = Table(pa.table({name: ["yes", "no", "no"] * 2 for name in names}))
+table = QueriedTable(pa.table({name: ["yes", "no", "no"] * 2 for name in names}))
 before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
 check_names(table, "t") if sys.argv[1] == "names" else check_columns(policy, table, names[:1])
 print((resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) // 1024)

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from shoal.files import scratch as scratch_module
+from shoal.files import _scratch as scratch_module
 from shoal.files._scratch import nameless_file, private_file, scratch
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="needs the locks of POSIX")

@@ -57,11 +57,11 @@ def test_cells_at_the_quantile_belong_to_clusters_unless_it_must_be_exceeded(str
     assert int((chosen.labels >= 0).sum()) == cells
 
 
-@pytest.mark.parametrize("method", [None, "privthr"])
-def test_a_strict_quantile_is_exceeded_by_every_cell_of_a_cluster(method):
+@pytest.mark.parametrize("variant", [None, "privthr"])
+def test_a_strict_quantile_is_exceeded_by_every_cell_of_a_cluster(variant):
     X = np.repeat(np.random.default_rng(1).uniform(0, 1, (60, 2)), 3, axis=0)
-    promise = {"epsilon": 5.0, "method": method, "random_state": 1}
-    if method is None:
+    promise = {"epsilon": 5.0, "variant": variant, "random_state": 1}
+    if variant is None:
         promise = {"privacy": Unprotected("exact counts, to compare")}
     fits = [
         WaveCluster(
