@@ -9,7 +9,7 @@ import numpy as np
 from shoal.cluster.kmeans._plan import FEW_AXES, MOST_CELLS
 from shoal.domain import Box
 from shoal.domain.view import MOST_AXES
-from shoal.engine.spark_kmeans import check_session
+from shoal.engine.mllib_kmeans import check_session
 from shoal.errors import (
     ConflictingSettings,
     InvalidBudget,

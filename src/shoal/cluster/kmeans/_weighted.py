@@ -15,7 +15,7 @@ from sklearn.exceptions import ConvergenceWarning
 from threadpoolctl import ThreadpoolController  # type: ignore[import-untyped]
 
 from shoal.arrays import Floats, Integers
-from shoal.engine.spark_kmeans import mllib_centers
+from shoal.engine.mllib_kmeans import mllib_centers
 from shoal.randomness import Randomness
 
 Clusterer = Literal["sklearn", "mllib"]

@@ -2,7 +2,7 @@ import sys
 
 import pytest
 
-from shoal.engine.spark_kmeans import check_session, mllib_centers
+from shoal.engine.mllib_kmeans import check_session, mllib_centers
 from shoal.errors import NotInstalled
 
 
