@@ -1,10 +1,12 @@
+import os
+
 import pytest
 
 from shoal.experiments._cells import Cell
 from shoal.experiments._results import Results
 from shoal.experiments.wavecluster import DOCUMENT
 from shoal.experiments.wavecluster._conclusions import conclude
-from shoal.experiments.wavecluster._parts import NO_NOISE
+from shoal.experiments.wavecluster._parts import ENDS_OF_AGGREGATION, NO_NOISE, _rows_of
 
 
 def claim_with(results, words):
@@ -32,7 +34,7 @@ def test_noise_on_points_promises_less_the_wider_the_box_is(monkeypatch):
     from shoal.domain import Box
     from shoal.experiments.wavecluster import _conclusions as conclusions
 
-    monkeypatch.setattr(conclusions, "box_of_set", lambda data: Box(x=(0, 30), y=(0, 40)))
+    monkeypatch.setattr(conclusions, "box_of", lambda ends: Box(x=(0, 30), y=(0, 40)))
     drawn = Results([{"part": "pictures", "picture": "input"}])
     claim = next(c for c in DOCUMENT.judge(drawn, False) if "Laplace noise of" in c.text)
     assert claim.verdict == "does not hold"
@@ -69,3 +71,9 @@ def test_a_method_beats_another_only_if_every_set_says_so_clearly():
 def test_the_best_of_three_must_beat_the_better_of_the_others():
     rows = order_rows(privthrem=0.3, privthr=0.1, privqt=0.9)
     assert claim_with(Results(rows), "the better of").verdict == "does not hold"
+
+
+@pytest.mark.skipif("SHOAL_DATA" not in os.environ, reason="SHOAL_DATA names no folder")
+def test_the_stated_ends_of_aggregation_are_those_of_the_file():
+    rows = _rows_of("aggregation")
+    assert ENDS_OF_AGGREGATION.tolist() == [rows.min(axis=0).tolist(), rows.max(axis=0).tolist()]

@@ -25,6 +25,7 @@ from shoal.experiments.wavecluster._parts import (
     ALPHA,
     ALPHAS,
     AUTO,
+    ENDS_OF_AGGREGATION,
     EPSILON,
     FILES,
     NO_NOISE,
@@ -32,7 +33,7 @@ from shoal.experiments.wavecluster._parts import (
     SIDE,
     TWINS,
     P,
-    box_of_set,
+    box_of,
 )
 from shoal.mechanisms import PlanarLaplace
 from shoal.pages import Claim, Reproduction
@@ -201,7 +202,7 @@ def _automatic(results: Results) -> str:
 def _point_noise(results: Results, judge: Judge) -> Claim:
     if not results.rows("pictures"):
         return judge.claim(POINT_NOISE, [])
-    box = box_of_set("aggregation")
+    box = box_of(ENDS_OF_AGGREGATION)
     epsilon = float(PlanarLaplace(EPSILON / SIDE, domain=box).as_local().epsilon)
     reason = (
         "It is epsilon for each side of a cell; the promise for a whole row grows with the box, "

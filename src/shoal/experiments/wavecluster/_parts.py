@@ -106,9 +106,8 @@ def _grid_of(data: str) -> tuple[int, float]:
     return n_cells, p
 
 
-def box_of_set(data: str) -> Box:
-    """Return the box of a set by its name."""
-    return box_of(_rows_of(data))
+# The lowest and highest values of the published set, so that conclusions need no rows.
+ENDS_OF_AGGREGATION = np.array([[3.35, 1.95], [36.55, 29.15]])
 
 
 def box_of(X: Floats) -> Box:
