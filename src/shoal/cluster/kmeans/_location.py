@@ -136,7 +136,7 @@ def find_one_mean(spending: Spending, rings: Rings) -> Means:
     Parameters
     ----------
     spending
-        A twelfth goes to a radius, the rest to the mean, with all of a delta.
+        A twelfth goes to a radius, the rest to the mean, with all of a delta where that helps.
     rings
         The first pass: ``rings_about_middle``.
     """
