@@ -30,8 +30,8 @@ import pyarrow.parquet as pq
 from adult_rows import DATA, QUASI, adult, write_rows
 from measure import write
 
-from shoal.anonymize.problem import Problem, problem_of
-from shoal.anonymize.search._portfolio import search_portfolio
+from shoal.anonymize.search._run_search import search_portfolio
+from shoal.anonymize.search_problem import Problem, problem_of
 from shoal.domain import Taxonomy
 
 

@@ -18,7 +18,7 @@ from sklearn.cluster import KMeans
 from shoal.cluster import PrivateKMeans
 from shoal.collector._aggregators import count_deviation
 from shoal.collector._amplification import shuffled_epsilon
-from shoal.collector._counts import cap_counts, centers_of_counts
+from shoal.collector._centers_from_counts import cap_counts, centers_of_counts
 from shoal.collector._simulation import simulate_sums
 from shoal.domain import Box, Grid
 from shoal.evaluate import normalised_inertia

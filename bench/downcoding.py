@@ -23,9 +23,9 @@ from measure import write
 from never_behind import tables
 
 from shoal.anonymize import Policy, count_combinations
-from shoal.anonymize.classes import number_classes
-from shoal.anonymize.problem import Problem, SearchOutcome
-from shoal.anonymize.search._portfolio import run_search
+from shoal.anonymize.equivalence_classes import number_classes
+from shoal.anonymize.search._run_search import run_search
+from shoal.anonymize.search_problem import Problem, SearchOutcome
 
 MOST_GROUPS = 1_500  # groups that are attacked, drawn at random
 

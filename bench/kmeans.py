@@ -42,7 +42,7 @@ from sklearn.cluster import KMeans
 from sklearn.metrics import adjusted_rand_score, pairwise_distances_argmin_min
 
 from shoal.cluster import PrivateKMeans
-from shoal.cluster.kmeans._weighted import public_points
+from shoal.cluster.kmeans._weighted_kmeans import public_points
 from shoal.domain import Schema
 from shoal.privacy import ApproxDP
 

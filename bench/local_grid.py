@@ -28,7 +28,7 @@ from measure import RESULTS, show
 from sklearn.cluster import KMeans
 from sklearn.metrics import pairwise_distances_argmin_min
 
-from shoal.cluster.kmeans._weighted import weighted_centers
+from shoal.cluster.kmeans._weighted_kmeans import weighted_centers
 from shoal.cluster.local._rounds import LocalRounds
 from shoal.cluster.local._synopsis import synopsis_of
 from shoal.cluster.local.methods import _grid as grid

@@ -20,7 +20,7 @@ import pyarrow as pa
 from mixed import ADULT, ADULT_CATEGORIES, SETS, described, read
 
 from shoal.cluster import PrivateKPrototypes
-from shoal.cluster.prototypes._measure import GroupSums, NoisyMeasurements
+from shoal.cluster.prototypes._group_measurements import GroupSums, NoisyMeasurements
 from shoal.engine import rows_of
 from shoal.synopsis import MixedSynopsis
 from shoal.synopsis.mixed._block_release import Blocks
@@ -172,7 +172,7 @@ def classifier() -> list[dict[str, Any]]:
 def _anonymized(train: pa.Table, test: pa.Table) -> list[dict[str, Any]]:
     """The same from a release at k = 10, with new rows under the labels of its groups."""
     from shoal.anonymize import TopDownSpecialization
-    from shoal.anonymize._label_finder import LabelFinder
+    from shoal.anonymize._new_row_labels import LabelFinder
 
     attributes: dict[str, Any] = {
         name: {"role": "quasi", "type": "int", "domain": list(bounds),

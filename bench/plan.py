@@ -24,7 +24,7 @@ import shoal
 from shoal.data import load, shapes
 from shoal.planning import plan
 from shoal.planning._made_up import place_centers, spacing_of
-from shoal.planning._trial import TrialTable, central_errors, local_errors
+from shoal.planning._trial_fits import TrialTable, central_errors, local_errors
 
 RESULTS = Path(__file__).parent / "results" / "plan.json"
 FITS, LOCAL_FITS, STARTS = 12, 3, 20

@@ -22,7 +22,7 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")  # before NumPy: CPU time, not wai
 
 from measure import RESULTS
 
-from shoal.audit.loss._families import families, replay_family
+from shoal.audit.loss._replay_families import families, replay_family
 from shoal.estimator import person_and_limit
 
 LINES_FILE = Path(__file__).parent / "data" / "replay.jsonl"

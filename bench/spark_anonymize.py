@@ -34,8 +34,7 @@ from release import _attributes
 from anonymize import _of_adult
 from shoal.anonymize import Policy, run_policy
 from shoal.anonymize._frequency_table import FrequencyTable
-from shoal.anonymize.problem import Cut, SearchOutcome
-from shoal.anonymize.search._greedy import (
+from shoal.anonymize.search._greedy_splits import (
     Candidates,
     NodeGains,
     Nodes,
@@ -43,7 +42,8 @@ from shoal.anonymize.search._greedy import (
     cut_after,
     score_candidates,
 )
-from shoal.anonymize.search._portfolio import search_portfolio
+from shoal.anonymize.search._run_search import search_portfolio
+from shoal.anonymize.search_problem import Cut, SearchOutcome
 from shoal.anonymize.spark._search import find_outcome_on_spark
 from shoal.engine.spark._table import SparkTable
 

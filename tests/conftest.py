@@ -238,7 +238,7 @@ def _same_draws_whatever_ran_before(request):
 @pytest.fixture(autouse=True)
 def _no_releases_before():
     """Have the process's sum of releases without a ledger begin anew in every test."""
-    module = sys.modules.get("shoal.privacy.unkept_ledger")
+    module = sys.modules.get("shoal.privacy.default_ledger")
     if module is not None:
         module._process = module._ProcessSum()
 

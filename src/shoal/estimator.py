@@ -42,8 +42,8 @@ from shoal.privacy import (
     exact_text,
     whole_number,
 )
+from shoal.privacy.default_ledger import ProcessSumLink, note_clone, unnoted_clones
 from shoal.privacy.ledger_page import Mechanism, Page
-from shoal.privacy.unkept_ledger import ProcessSumLink, note_clone, unnoted_clones
 from shoal.randomness import Randomness, Seed
 
 __all__ = [

@@ -11,7 +11,7 @@ from typer.testing import CliRunner
 
 from shoal.cli._main import app
 from shoal.engine.local import LocalRows
-from shoal.perturb.draft import Draft
+from shoal.perturb.report_draft import Draft
 from shoal.privacy import Ledger
 
 N, BLOCK = 1600, 100

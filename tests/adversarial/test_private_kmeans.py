@@ -14,8 +14,8 @@ from shoal.audit.twins import twins
 from shoal.cluster import PrivateKMeans
 from shoal.cluster.kmeans._kernels import LATTICE, Cube, Nearest
 from shoal.cluster.kmeans._noisy_best import NoisyBest
-from shoal.cluster.kmeans._published import ClusterSums
-from shoal.cluster.kmeans._refine import longest_move, read_rings
+from shoal.cluster.kmeans._noisy_means import longest_move, read_rings
+from shoal.cluster.kmeans._published_methods import ClusterSums
 from shoal.domain import Box
 from shoal.engine import rows_of
 from shoal.estimator import Spending

@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from shoal.audit import replay
-from shoal.audit.loss._families import families, replay_family
 from shoal.audit.loss._mixed_twins import SCHEMA
+from shoal.audit.loss._replay_families import families, replay_family
 from shoal.cluster import PrivateKMeans, PrivateKPrototypes, WaveCluster
 from shoal.domain import Box, FarGrid, ZoomedGrid
 from shoal.estimator import person_and_limit

@@ -7,7 +7,7 @@ from functools import partial
 import numpy as np
 import pytest
 
-from shoal.anonymize.problem import Problem, problem_of
+from shoal.anonymize.search_problem import Problem, problem_of
 from shoal.data import adults, adults_hierarchies
 from shoal.domain import Taxonomy
 

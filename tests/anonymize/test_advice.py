@@ -6,8 +6,8 @@ import pytest
 from shoal.anonymize._frequency_table import count_combinations
 from shoal.anonymize._policy import Policy
 from shoal.anonymize.advice import advise
-from shoal.anonymize.problem import KEPT_CUT
-from shoal.anonymize.search._portfolio import run_search
+from shoal.anonymize.search._run_search import run_search
+from shoal.anonymize.search_problem import KEPT_CUT
 
 
 def study(table, k=5, suppression=0.0, **search):

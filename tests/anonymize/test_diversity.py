@@ -14,7 +14,7 @@ from shoal.anonymize._diversity import (
     measure_closeness,
     measure_diversity,
 )
-from shoal.anonymize.problem import Closeness, Diversity, SensitiveColumn, problem_of
+from shoal.anonymize.search_problem import Closeness, Diversity, SensitiveColumn, problem_of
 from shoal.domain import Taxonomy
 
 TREE = Taxonomy.nested("*", {"a": {"b": ["0", "1"], "c": ["2", "3"]}, "d": ["4", "5"]})

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from shoal.anonymize._diversity import LineCounter
-from shoal.anonymize.problem import SensitiveColumn, problem_of
+from shoal.anonymize.search_problem import SensitiveColumn, problem_of
 from shoal.domain import Taxonomy
 
 TREE = Taxonomy.nested("*", {"a": ["0", "1"], "b": ["2", "3"]})

@@ -8,7 +8,7 @@ import pytest
 from shoal.anonymize._explore import TrialFile, explore, policy_with, settings_to_explore
 from shoal.anonymize._frequency_table import count_combinations
 from shoal.anonymize._policy import Policy
-from shoal.anonymize.search._portfolio import run_search
+from shoal.anonymize.search._run_search import run_search
 from shoal.errors import AlreadyExists, InvalidSetting
 
 POLICY = Policy.of(

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from shoal.anonymize import Policy, count_combinations
-from shoal.anonymize.search._portfolio import find_outcome
+from shoal.anonymize.search._run_search import find_outcome
 from shoal.errors import (
     HierarchyInvalid,
     InvalidPolicy,

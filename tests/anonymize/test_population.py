@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 
 from shoal.anonymize._frequency_table import count_combinations
-from shoal.anonymize._models import KMap
 from shoal.anonymize._policy import Policy
 from shoal.anonymize._population import (
     Models,
@@ -14,7 +13,8 @@ from shoal.anonymize._population import (
     with_population,
     without_population,
 )
-from shoal.anonymize.search._greedy import SharedCounts
+from shoal.anonymize._privacy_models import KMap
+from shoal.anonymize.search._greedy_splits import SharedCounts
 from shoal.anonymize.table import table_of
 from shoal.errors import InvalidPolicy
 

@@ -1,6 +1,6 @@
 import numpy as np
 
-from shoal.anonymize.problem import problem_of
+from shoal.anonymize.search_problem import problem_of
 from shoal.domain import Taxonomy
 
 TREE = Taxonomy.nested("*", {"a": ["0", "1"], "b": ["2", "3"]})

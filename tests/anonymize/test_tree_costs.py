@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from shoal.anonymize.tree import leaf_count_costs, width_costs
+from shoal.anonymize.taxonomy_arrays import leaf_count_costs, width_costs
 from shoal.domain import Taxonomy
 
 TREE = Taxonomy.nested("*", {"a": ["0", "1", "2"], "b": ["3", "4"]})

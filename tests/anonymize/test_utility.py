@@ -5,7 +5,7 @@ import pyarrow as pa
 import pytest
 
 from shoal.anonymize._policy import Policy
-from shoal.anonymize.problem import problem_of
+from shoal.anonymize.search_problem import problem_of
 from shoal.anonymize.utility import associations, classification_report, column_changes
 from shoal.domain import Taxonomy
 from shoal.errors import InvalidSetting, TooFewRows, UnknownColumn

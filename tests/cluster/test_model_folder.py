@@ -9,7 +9,7 @@ import pyarrow as pa
 import pytest
 
 from shoal.cluster import model_folder as folder_of
-from shoal.cluster._computed_once import ComputedOnce
+from shoal.cluster._description_cache import ComputedOnce
 from shoal.cluster.model_folder import load_model, save_model
 from shoal.domain import Box
 from shoal.errors import AlreadyExists, UnreadableModel

@@ -6,7 +6,7 @@ from shoal import cluster, synopsis
 from shoal.audit.cases._estimator_cases import PAIRS
 from shoal.cluster.registry import REGISTRY
 from shoal.estimator import PrivateEstimator
-from shoal.jobs._clustering import METHODS
+from shoal.jobs._cluster_methods import METHODS
 
 EXPORTED = {
     name: thing

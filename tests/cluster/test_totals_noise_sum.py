@@ -3,7 +3,7 @@ import math
 import numpy as np
 import pytest
 
-from shoal.cluster.totals import NoiseSum
+from shoal.cluster.group_sizes import NoiseSum
 from shoal.mechanisms import Gaussian, Geometric, KNorm
 from shoal.privacy import ApproxDP, PureDP
 from shoal.randomness import Randomness

@@ -14,7 +14,7 @@ from shoal.collector._campaign import mechanism_of, number_of_reports
 from shoal.domain import Box, Grid
 from shoal.mechanisms.local.categories._local_hash import LocalHash
 from shoal.mechanisms.local.categories._randomized_response import _truth_coin
-from shoal.privacy._exact import exact_budget
+from shoal.privacy._exact_numbers import exact_budget
 from shoal.randomness import Randomness
 
 SHIPPED = Path(client.__file__).with_name("vectors.json")

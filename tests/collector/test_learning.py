@@ -155,7 +155,7 @@ def test_shares_of_categories_come_with_their_errors(tmp_path):
 
 
 def test_exported_reports_are_what_shoal_learn_reads(tmp_path):
-    from shoal.jobs.reports._loaded import load_reports
+    from shoal.jobs.reports._load_reports import load_reports
 
     campaign = campaign_of(2_000)
     store = open_store(f"sqlite:///{tmp_path / 'a.sqlite'}", campaign.id, campaign.envelope)

@@ -23,12 +23,12 @@ pytest.importorskip("fastapi", reason=f"fastapi is {MISSING}")
 pytest.importorskip("uvicorn", reason=f"uvicorn is {MISSING}")
 
 from shoal.collector import _server as module
-from shoal.collector import _service as service
+from shoal.collector import _server_state as service
 from shoal.collector._campaign import Campaign
 from shoal.collector._databases import open_store
+from shoal.collector._report_batches import BINARY, INVITATION, who_of
 from shoal.collector._server import create_app
 from shoal.collector._storage import Arrival, Unavailable
-from shoal.collector._wire import BINARY, INVITATION, who_of
 
 ADMIN = "the admin's own token"
 

@@ -21,9 +21,9 @@ pytest.importorskip("fastapi", reason=f"fastapi is {MISSING}")
 from shoal.collector import _web_page
 from shoal.collector._campaign import Campaign
 from shoal.collector._databases import open_store
+from shoal.collector._report_batches import who_of
 from shoal.collector._server import create_app, create_site
 from shoal.collector._web_page import render
-from shoal.collector._wire import who_of
 
 HERE = Path(__file__).parent
 SOURCE = Path(client.__file__)

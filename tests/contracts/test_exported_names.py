@@ -58,11 +58,11 @@ def test_a_part_that_could_leave_imports_exported_names_only(part, file):
 @pytest.mark.parametrize(
     "line",
     [
-        "from shoal.privacy._exact import exact_budget",
-        "from shoal.cluster.totals import NoiseSum",
-        "from shoal.cluster import totals",
+        "from shoal.privacy._exact_numbers import exact_budget",
+        "from shoal.cluster.group_sizes import NoiseSum",
+        "from shoal.cluster import group_sizes",
         "from shoal.errors import _plain",
-        "import shoal.privacy._exact",
+        "import shoal.privacy._exact_numbers",
     ],
 )
 def test_what_is_not_exported_is_seen(line):
@@ -75,7 +75,7 @@ def test_what_is_not_exported_is_seen(line):
         "from shoal.privacy import exact_budget",
         "from shoal.errors import InvalidSetting",
         "from shoal import evaluate",
-        "from shoal.collector._wire import who_of",
+        "from shoal.collector._report_batches import who_of",
     ],
 )
 def test_what_is_exported_or_its_own_is_not(line):

@@ -16,7 +16,7 @@ from shoal.cli._main import app
 from shoal.errors import LedgerNotWritable
 from shoal.files import file_set
 from shoal.privacy import Ledger
-from shoal.privacy._store import FileStore
+from shoal.privacy._entry_store import FileStore
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="needs POSIX")
 
@@ -168,7 +168,7 @@ def test_a_ledger_that_is_full_when_all_is_done_is_true_about_the_payment(
 
 
 def _after_payment(work):
-    from shoal.privacy import _store as store
+    from shoal.privacy import _entry_store as store
 
     def call(*arguments):
         with store._after_payment():

@@ -31,11 +31,11 @@ STARTER = """
 import json, os, signal, sys, threading, time
 import duckdb, numpy, pyarrow.csv, pyarrow.ipc, pyarrow.parquet, rich.text, sklearn.cluster, yaml
 import shoal.cli._main, shoal.pages.groups, shoal.pages._write_page
-import shoal.cluster, shoal.perturb.draft
-import shoal.anonymize.release._run, shoal.pages.table, shoal.perturb.stream
+import shoal.cluster, shoal.perturb.report_draft
+import shoal.anonymize.release._run, shoal.pages.table, shoal.perturb.report_stream
 import shoal.cluster.local.transcript
 from shoal.cli.start import main
-from shoal.privacy._store import FileStore
+from shoal.privacy._entry_store import FileStore
 
 count = 0
 

@@ -26,9 +26,9 @@ STARTER = """
 import json, os, signal, sys
 import duckdb, numpy, pyarrow.csv, pyarrow.ipc, pyarrow.parquet, rich.text, sklearn.cluster, yaml
 import shoal.cli._main, shoal.pages.groups, shoal.pages._write_page
-import shoal.cluster, shoal.perturb.draft
+import shoal.cluster, shoal.perturb.report_draft
 from shoal.cli.start import main
-from shoal.privacy._store import FileStore
+from shoal.privacy._entry_store import FileStore
 
 
 def kill_after_releases(number):

@@ -11,7 +11,7 @@ from typer.testing import CliRunner
 
 import shoal
 from shoal.cli._main import app
-from shoal.cluster.totals import ignore_no_groups_warning
+from shoal.cluster.group_sizes import ignore_no_groups_warning
 
 pytestmark = pytest.mark.filterwarnings("ignore::shoal.errors.NoGroupsDetected")
 rng = np.random.default_rng(5)
@@ -197,7 +197,7 @@ def test_counts_of_two_aggregators_are_held_against_their_noise():
     from tests.collector.campaigns import campaign_document
 
     from shoal.collector._aggregators import count_deviation
-    from shoal.collector._openings import OpenedCounts, are_distinct
+    from shoal.collector._opened_sums import OpenedCounts, are_distinct
 
     signed = SimpleNamespace(document=campaign_document())
     deviation, cells = count_deviation("2"), 15 * 15

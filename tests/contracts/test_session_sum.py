@@ -20,7 +20,7 @@ from sklearn.preprocessing import FunctionTransformer
 import shoal
 from shoal import ApproxDP, Box, Ledger, LocalGrid, Perturb, PrivateKMeans, PureDP, UniformGrid
 from shoal.errors import ChoiceNotCovered, NoGroupsDetected, PromisesAddUp
-from shoal.privacy import unkept_ledger
+from shoal.privacy import default_ledger
 
 BOX = Box.unit(2)
 ROWS = np.random.default_rng(1).random((500, 2))
@@ -138,7 +138,7 @@ def test_where_warnings_are_errors_nothing_is_released_the_second_time(heard):
     for _ in range(2):
         with pytest.raises(PromisesAddUp):
             grid().fit(ROWS)
-    assert unkept_ledger._process.ledger.totals() == [PureDP(1)]
+    assert default_ledger._process.ledger.totals() == [PureDP(1)]
 
 
 def test_deltas_that_add_up_to_one_are_said_at_every_release_and_stop_none(heard):
@@ -163,7 +163,7 @@ def test_threads_lose_no_release(heard):
         thread.start()
     for thread in threads:
         thread.join()
-    assert unkept_ledger._process.ledger.totals() == [PureDP(8)]
+    assert default_ledger._process.ledger.totals() == [PureDP(8)]
     assert len(heard.of(PromisesAddUp)) == 1
 
 
@@ -179,9 +179,9 @@ def test_a_forked_process_adds_to_the_sum_of_its_parent(heard):
 
 def test_a_sum_whose_file_is_gone_is_begun_again(heard):
     grid().fit(ROWS)
-    os.unlink(unkept_ledger._process.ledger._share())
+    os.unlink(default_ledger._process.ledger._share())
     grid().fit(ROWS)
-    assert unkept_ledger._process.ledger.totals() == [PureDP(1)]
+    assert default_ledger._process.ledger.totals() == [PureDP(1)]
 
 
 def test_a_search_says_that_a_choice_by_score_has_no_epsilon(heard):
@@ -191,7 +191,7 @@ def test_a_search_says_that_a_choice_by_score_has_no_epsilon(heard):
     assert "`score` on the rows is covered by no epsilon at all" in about_choice
     assert len(heard.of(PromisesAddUp)) == 1
     assert search.best_estimator_.guarantee_ == PureDP(1)
-    assert unkept_ledger._process.ledger.totals() == [PureDP(5)]
+    assert default_ledger._process.ledger.totals() == [PureDP(5)]
 
 
 def test_a_search_with_a_ledger_pays_for_each_fit_and_hears_of_the_choice(heard):
@@ -258,7 +258,7 @@ def test_a_search_in_two_worker_processes_is_noticed_by_the_one_that_called_it(t
 def test_a_pickled_estimator_is_itself_in_a_process_that_knows_no_sum(tmp_path):
     file = tmp_path / "model.pickle"
     file.write_bytes(pickle.dumps(grid()))
-    os.unlink(unkept_ledger._process.ledger.path)
+    os.unlink(default_ledger._process.ledger.path)
     code = (
         "import pickle, sys; m = pickle.load(open(sys.argv[1], 'rb')); "
         "print(sorted(vars(m)), m.fit([[0.5, 0.5]]).guarantee_)"

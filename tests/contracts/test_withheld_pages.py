@@ -16,7 +16,7 @@ from shoal.cluster import (
     RoundsModel,
     WaveCluster,
 )
-from shoal.cluster.local._evidence import Evidence
+from shoal.cluster.local._group_test import Evidence
 from shoal.cluster.local.transcript import AllRounds
 from shoal.domain import Box, Schema
 from shoal.mechanisms import NDLaplace

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from shoal.audit.loss._families import families
+from shoal.audit.loss._replay_families import families
 from shoal.audit.loss._twins import twins
 
 TOOL = Path(__file__).parents[2] / "tools" / "replay_table.py"

@@ -3,7 +3,7 @@ import pytest
 
 from shoal.domain import Box, Grid
 from shoal.engine._rows import Terms
-from shoal.engine.screen import Screen
+from shoal.engine.row_screening import Screen
 from shoal.errors import (
     DimensionMismatch,
     DuplicateColumn,

@@ -4,8 +4,8 @@ import pytest
 from shoal.domain import Box
 from shoal.errors import DimensionMismatch, InvalidSetting, NotAReport
 from shoal.mechanisms import NDLaplace, RandomizedResponse, bayes_remap, clamp
-from shoal.perturb._shape import shape_of
-from shoal.perturb.stream import check_remap
+from shoal.perturb._table_layout import shape_of
+from shoal.perturb.report_stream import check_remap
 
 LAPLACE = NDLaplace(1.0, domain=Box(x=(5, 9), y=(5, 9)))
 

@@ -320,7 +320,7 @@ def test_locks_of_processes_that_died_early_are_swept(path):
 
 
 def test_a_large_value_is_kept_in_several_parts(path, monkeypatch):
-    monkeypatch.setattr("shoal.privacy._store._PART_BYTES", 100)
+    monkeypatch.setattr("shoal.privacy._entry_store._PART_BYTES", 100)
     many = (Geometric(HALF), np.arange(1000), "a")
     (first,) = stopped_run(path, [many])
     with Ledger(path).resumable(WORK, by="test") as ledger:

@@ -3,7 +3,7 @@ import pyarrow as pa
 import pytest
 
 from shoal.audit import replay
-from shoal.audit.loss._families import families, replay_family
+from shoal.audit.loss._replay_families import families, replay_family
 from shoal.domain import Box, Schema
 from shoal.mechanisms import Geometric
 from shoal.privacy import Ledger, PureDP

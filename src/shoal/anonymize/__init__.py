@@ -40,20 +40,20 @@ if TYPE_CHECKING:
     )
     from shoal.anonymize._explore import ExploredSetting, TrialFile, explore, settings_to_explore
     from shoal.anonymize._frequency_table import FrequencyTable, count_combinations
-    from shoal.anonymize._label_finder import LabelFinder
+    from shoal.anonymize._new_row_labels import LabelFinder
     from shoal.anonymize._policy import Policy, guarantee_of, policy_of, read_policy
     from shoal.anonymize.hierarchies import Hierarchy, read_hierarchy, write_arx
-    from shoal.anonymize.problem import Metrics
     from shoal.anonymize.release._result import RunResult
     from shoal.anonymize.release._run import run_policy
     from shoal.anonymize.risk._recount import AchievedPrivacy, recount
+    from shoal.anonymize.search_problem import Metrics
 
 _MODULE_OF = {
     "AchievedPrivacy": "risk._recount",
     "FrequencyTable": "_frequency_table",
     "Hierarchy": "hierarchies",
-    "LabelFinder": "_label_finder",
-    "Metrics": "problem",
+    "LabelFinder": "_new_row_labels",
+    "Metrics": "search_problem",
     "OutputSettings": "_estimator",
     "Policy": "_policy",
     "RunResult": "release._run",

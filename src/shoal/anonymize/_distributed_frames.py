@@ -5,10 +5,10 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from shoal.anonymize._frequency_table import FrequencyTable
     from shoal.anonymize._policy import Policy
-    from shoal.anonymize.problem import SearchOutcome
     from shoal.anonymize.release._people_register import KnownPeople
     from shoal.anonymize.release._result import Pages, RunResult
-    from shoal.anonymize.search._portfolio import Progress
+    from shoal.anonymize.search._run_search import Progress
+    from shoal.anonymize.search_problem import SearchOutcome
 
 
 def find_outcome_on_frame(

@@ -15,9 +15,9 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from shoal.anonymize.classes import number_classes
-from shoal.anonymize.problem import Closeness, Diversity, Problem, SensitiveColumn
-from shoal.anonymize.tree import Tree
+from shoal.anonymize.equivalence_classes import number_classes
+from shoal.anonymize.search_problem import Closeness, Diversity, Problem, SensitiveColumn
+from shoal.anonymize.taxonomy_arrays import Tree
 from shoal.arrays import Floats, Integers
 from shoal.domain import Taxonomy
 

@@ -28,11 +28,11 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from shoal.anonymize._distributed_frames import find_outcome_on_frame, release_frame
 from shoal.anonymize._frequency_table import FrequencyTable, count_combinations
 from shoal.anonymize._policy import AnyPolicy, Policy, guarantee_of, policy_of
-from shoal.anonymize.problem import SearchOutcome
 from shoal.anonymize.release._manifest import find_label_places, public_cut
 from shoal.anonymize.release._people_register import Register, find_people, missing_statement_error
 from shoal.anonymize.release._run import write_and_recount
-from shoal.anonymize.search._portfolio import find_outcome
+from shoal.anonymize.search._run_search import find_outcome
+from shoal.anonymize.search_problem import SearchOutcome
 from shoal.anonymize.table import AnyTable, QueriedTable, table_of
 from shoal.domain import Taxonomy
 from shoal.engine import by_engine

@@ -15,11 +15,11 @@ import numpy as np
 
 from shoal.anonymize._frequency_table import FrequencyTable, count_cells, frequency_of
 from shoal.anonymize._policy import Policy
-from shoal.anonymize.classes import count_people, number_classes
-from shoal.anonymize.problem import Problem, SearchOutcome
+from shoal.anonymize.equivalence_classes import count_people, number_classes
 from shoal.anonymize.release._manifest import policy_hash
 from shoal.anonymize.risk._reidentification import Risk
-from shoal.anonymize.search._portfolio import find_outcome
+from shoal.anonymize.search._run_search import find_outcome
+from shoal.anonymize.search_problem import Problem, SearchOutcome
 from shoal.errors import AlreadyExists, InvalidSetting, StartFails, TooFewRows, sentence
 from shoal.files import atomic_file, private_file
 

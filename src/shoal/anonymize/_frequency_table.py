@@ -8,9 +8,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from shoal.anonymize._leaf_numbers import interval_replacements
+from shoal.anonymize._number_intervals import interval_replacements
 from shoal.anonymize._policy import Policy
-from shoal.anonymize.classes import number_classes
 from shoal.anonymize.codec import (
     NOTHING,
     Codec,
@@ -19,9 +18,10 @@ from shoal.anonymize.codec import (
     find_distinct,
     number_values,
 )
+from shoal.anonymize.equivalence_classes import number_classes
 from shoal.anonymize.hierarchies import NO_LEAF, Hierarchy
 from shoal.anonymize.hierarchies._build import HeldCells, build_hierarchy, needs_rows
-from shoal.anonymize.problem import Cut, Problem, SensitiveColumn
+from shoal.anonymize.search_problem import Cut, Problem, SensitiveColumn
 from shoal.anonymize.table import AnyTable, table_of
 from shoal.anonymize.table_check import check_columns, check_people, check_tokens
 from shoal.arrays import Floats, Integers

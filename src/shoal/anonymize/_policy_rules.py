@@ -21,7 +21,7 @@ class LRule(PolicyPart):
     Parameters
     ----------
     kind
-        How diversity is measured: see ``shoal.anonymize.problem.Diversity``.
+        How diversity is measured: see ``shoal.anonymize.search_problem.Diversity``.
     value
         The l of the rule.
     c
@@ -39,7 +39,7 @@ class TRule(PolicyPart):
     Parameters
     ----------
     kind
-        How distances are measured: see ``shoal.anonymize.problem.Closeness``.
+        How distances are measured: see ``shoal.anonymize.search_problem.Closeness``.
     value
         The t of the rule.
     """

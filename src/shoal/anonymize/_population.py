@@ -11,13 +11,19 @@ from typing import Any, NamedTuple, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from shoal.anonymize._models import AverageRisk, DeltaPresence, KMap, Uniqueness, least_sample_size
 from shoal.anonymize._policy import Policy
-from shoal.anonymize.classes import Classes, count_people, number_classes
+from shoal.anonymize._privacy_models import (
+    AverageRisk,
+    DeltaPresence,
+    KMap,
+    Uniqueness,
+    least_sample_size,
+)
 from shoal.anonymize.codec import Codec
-from shoal.anonymize.problem import Problem, SearchOutcome
+from shoal.anonymize.equivalence_classes import Classes, count_people, number_classes
+from shoal.anonymize.search_problem import Problem, SearchOutcome
 from shoal.anonymize.table import AnyTable, table_of
-from shoal.anonymize.tree import Tree
+from shoal.anonymize.taxonomy_arrays import Tree
 from shoal.arrays import Integers
 from shoal.engine.duckdb import COUNTED
 from shoal.errors import InvalidPolicy, quantity

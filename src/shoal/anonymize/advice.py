@@ -8,10 +8,10 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from shoal.anonymize._policy import Policy
-from shoal.anonymize.classes import count_rows, number_classes
+from shoal.anonymize.equivalence_classes import count_rows, number_classes
 from shoal.anonymize.local_recoding._recoding import estimate_loss
-from shoal.anonymize.problem import KEPT_CUT, Problem, SearchOutcome
 from shoal.anonymize.search._top_down import specialise
+from shoal.anonymize.search_problem import KEPT_CUT, Problem, SearchOutcome
 from shoal.errors import ShoalError, quantity
 
 _MOST_CELLS = 5e5  # lines times QIDs up to which other settings are tried: about a second
@@ -49,7 +49,7 @@ def advise(policy: Policy, problem: Problem, outcome: SearchOutcome) -> list[Adv
     Examples
     --------
     >>> from shoal.anonymize import count_combinations
-    >>> from shoal.anonymize.search._portfolio import run_search
+    >>> from shoal.anonymize.search._run_search import run_search
     >>> tree = {"*": {"low": ["1", "2"], "high": ["3", "4"]}}
     >>> policy = Policy.of({"version": 1, "privacy": {"k": 3, "suppression": 0}, "attributes":
     ...     {"x": {"role": "quasi", "hierarchy": {"tree": tree}}}})

@@ -17,7 +17,7 @@ from shoal.anonymize._policy import Policy
 from shoal.anonymize.hierarchies import Hierarchy
 from shoal.anonymize.hierarchies._build import build_hierarchy
 from shoal.anonymize.hierarchies._hierarchy import TextLeaves, as_text, parse_days, parse_numbers
-from shoal.anonymize.problem import Closeness, Diversity
+from shoal.anonymize.search_problem import Closeness, Diversity
 from shoal.arrays import Floats
 from shoal.domain import Taxonomy
 from shoal.domain.value_text import normalise_column, normalise_text, value_to_text

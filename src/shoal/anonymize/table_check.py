@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 
 from shoal.anonymize._policy import Policy
-from shoal.anonymize.classes import number_classes
-from shoal.anonymize.problem import Problem
+from shoal.anonymize.equivalence_classes import number_classes
 from shoal.anonymize.release._pseudonyms import keys_of
+from shoal.anonymize.search_problem import Problem
 from shoal.anonymize.table import AnyTable
 from shoal.data.column_names import (
     check_header,

@@ -14,10 +14,10 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from shoal.anonymize._policy import Policy
-from shoal.anonymize.classes import count_rows, number_classes
 from shoal.anonymize.codec import published_names
+from shoal.anonymize.equivalence_classes import count_rows, number_classes
 from shoal.anonymize.hierarchies._hierarchy import as_text
-from shoal.anonymize.problem import Problem
+from shoal.anonymize.search_problem import Problem
 from shoal.anonymize.table import QueriedTable
 from shoal.arrays import Floats, Integers
 from shoal.data.column_names import missing_columns_error
@@ -75,7 +75,7 @@ def column_changes(
 
     Examples
     --------
-    >>> from shoal.anonymize.problem import problem_of
+    >>> from shoal.anonymize.search_problem import problem_of
     >>> from shoal.domain import Taxonomy
     >>> ages = Taxonomy.nested("*", {"young": ["18", "19"], "old": ["70", "71"]})
     >>> table = problem_of({"age": ages}, [[0], [0], [0], [1]], k=2)

@@ -48,8 +48,8 @@ from shoal.audit.cases._mechanisms import mechanisms
 from shoal.audit.membership._ceiling import Ceiling, ceiling_of
 from shoal.audit.membership._inference import membership_inference
 from shoal.audit.membership._lira import lira
-from shoal.audit.membership._neighbours import NeighbourAttack, neighbour_attack
 from shoal.audit.membership._result import MembershipInference
+from shoal.audit.membership._row_presence_attack import NeighbourAttack, neighbour_attack
 
 if TYPE_CHECKING:
     from shoal.audit.loss._neighbours import neighbour_pairs, search_worst_row

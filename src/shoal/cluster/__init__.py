@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from shoal.cluster._synopsis_clusters import cluster_synopsis
     from shoal.cluster._without_data import without_data
     from shoal.cluster.figures import plot
+    from shoal.cluster.group_sizes import CHANCE, NoiseSum
     from shoal.cluster.kmeans._estimator import PrivateKMeans
     from shoal.cluster.local import LocalClusterer
     from shoal.cluster.local._distributed_frames import FrameReports
@@ -49,17 +50,16 @@ if TYPE_CHECKING:
     from shoal.cluster.model_folder import listed_files, load_model, write_model
     from shoal.cluster.prototypes._estimator import PrivateKPrototypes
     from shoal.cluster.prototypes._plain_comparison import KPrototypes
-    from shoal.cluster.totals import CHANCE, NoiseSum
     from shoal.cluster.wave import WaveCluster
 
 _MODULE_OF = {
-    "CHANCE": "totals",
+    "CHANCE": "group_sizes",
     "FrameReports": "local._distributed_frames",
     "KPrototypes": "prototypes._plain_comparison",
     "LocalClusterer": "local",
     "LocalPrototypes": "local._prototypes",
     "LocalRounds": "local._rounds",
-    "NoiseSum": "totals",
+    "NoiseSum": "group_sizes",
     "PrivateKMeans": "kmeans._estimator",
     "PrivateKPrototypes": "prototypes._estimator",
     "Refit": "_simulate",

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from shoal.errors import quantity
-from shoal.privacy.notebook import table_html
+from shoal.privacy.notebook_html import table_html
 
 _MOST_GROUPS, _MOST_COLUMNS = 20, 6  # what fits on a screen
 

@@ -11,7 +11,7 @@ import numpy as np
 import pyarrow as pa
 
 from shoal.arrays import Floats, Integers
-from shoal.cluster.totals import ignore_no_groups_warning
+from shoal.cluster.group_sizes import ignore_no_groups_warning
 from shoal.domain import Box, Partition, Schema, SparseCounts
 from shoal.engine import Block, Kernel, Mapped, Mapper, Tally, Terms
 from shoal.errors import InvalidSetting

@@ -17,7 +17,7 @@ from shoal.arrays import Floats, Integers
 from shoal.cluster.prototypes._mixed_rows import MixedRows, every_row, hold_rows
 from shoal.domain import Box, Schema
 from shoal.errors import InvalidSetting, quantity, value_text
-from shoal.evaluate.checks import check_points
+from shoal.evaluate.array_checks import check_points
 from shoal.privacy import Guarantee, whole_number
 from shoal.synopsis import Synopsis
 from shoal.synopsis.mixed import MixedSynopsis

@@ -18,7 +18,7 @@ from typing import Any, Protocol
 
 import pyarrow as pa
 
-from shoal.cluster._computed_once import DESCRIPTION
+from shoal.cluster._description_cache import DESCRIPTION
 from shoal.cluster.registry import REGISTRY
 from shoal.data import atomic_folder
 from shoal.documents import parse_json

@@ -16,16 +16,16 @@ if TYPE_CHECKING:
     from shoal.collector._campaign import Campaign, box_of, make_key, read_key, sign_document
     from shoal.collector._campaign_draft import draft_campaign
     from shoal.collector._databases import open_store
-    from shoal.collector._openings import (
+    from shoal.collector._opened_sums import (
         add_openings,
         are_distinct,
         centers_of_openings,
         list_people,
         open_sums,
     )
+    from shoal.collector._report_batches import who_of
     from shoal.collector._server import create_app, serve
     from shoal.collector._storage import Store
-    from shoal.collector._wire import who_of
     from shoal.collector.client import Client, Notebook
 
 _MODULE_OF = {
@@ -33,20 +33,20 @@ _MODULE_OF = {
     "Client": "client",
     "Notebook": "client",
     "Store": "_storage",
-    "add_openings": "_openings",
-    "are_distinct": "_openings",
+    "add_openings": "_opened_sums",
+    "are_distinct": "_opened_sums",
     "box_of": "_campaign",
-    "centers_of_openings": "_openings",
+    "centers_of_openings": "_opened_sums",
     "create_app": "_server",
     "draft_campaign": "_campaign_draft",
-    "list_people": "_openings",
+    "list_people": "_opened_sums",
     "make_key": "_campaign",
     "open_store": "_databases",
-    "open_sums": "_openings",
+    "open_sums": "_opened_sums",
     "read_key": "_campaign",
     "serve": "_server",
     "sign_document": "_campaign",
-    "who_of": "_wire",
+    "who_of": "_report_batches",
 }
 
 __all__ = [

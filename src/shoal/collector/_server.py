@@ -14,9 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from shoal.collector import _web_page as web_page
 from shoal.collector._campaign import Campaign
-from shoal.collector._service import REPORTS_PER_ADDRESS, STATUS_TEXTS, Service, address_of
-from shoal.collector._storage import Store, Unavailable
-from shoal.collector._wire import (
+from shoal.collector._report_batches import (
     BINARY,
     INVITATION,
     MOST_BYTES,
@@ -26,6 +24,8 @@ from shoal.collector._wire import (
     parse_invitation,
     parse_shares,
 )
+from shoal.collector._server_state import REPORTS_PER_ADDRESS, STATUS_TEXTS, Service, address_of
+from shoal.collector._storage import Store, Unavailable
 
 if TYPE_CHECKING:
     import uvicorn

@@ -15,7 +15,7 @@ from shoal.privacy.wording import promise
 if TYPE_CHECKING:
     from fastapi import FastAPI
 
-    from shoal.collector._service import Service
+    from shoal.collector._server_state import Service
 
 
 HEADERS = {

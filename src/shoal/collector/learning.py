@@ -21,7 +21,7 @@ from shoal.collector._campaign import (
     question_of,
     sign_document,
 )
-from shoal.collector._counts import cap_counts, centers_of_counts, scatter_of_centers
+from shoal.collector._centers_from_counts import cap_counts, centers_of_counts, scatter_of_centers
 from shoal.collector._storage import Store
 from shoal.errors import InvalidSetting, TooFewRows
 from shoal.mechanisms import Reports

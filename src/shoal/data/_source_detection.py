@@ -18,7 +18,7 @@ from shoal.data.memory import (
     RelationSource,
 )
 from shoal.data.source import Source
-from shoal.data.untyped import Cells, field_of_cells, objects_column, values_column
+from shoal.data.untyped_cells import Cells, field_of_cells, objects_column, values_column
 from shoal.errors import DimensionMismatch, NotNumeric, UnreadableTable
 
 

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from shoal.arrays import Floats
 from shoal.data.source import find_columns
-from shoal.data.untyped import cells_of, texts_of
+from shoal.data.untyped_cells import cells_of, texts_of
 from shoal.domain import Categories
 from shoal.domain.categories import Codes
 from shoal.domain.value_text import MISSING, column_as_text, normalise_column

@@ -15,7 +15,7 @@ import pyarrow.csv as pa_csv
 import pyarrow.parquet as pq
 
 from shoal.data.source import BATCH_ROWS, Source, check_names, find_columns, hide_row_text
-from shoal.data.untyped import field_of_cells
+from shoal.data.untyped_cells import field_of_cells
 from shoal.errors import UnknownColumn, UnreadableTable
 
 _TEXT_SUFFIXES = (".csv", ".csv.gz", ".tsv", ".tsv.gz")

@@ -27,7 +27,7 @@ class Source(Protocol):
         """Start a new pass over these columns.
 
         Columns without a type (of a CSV file, of Python's lists) are marked as such, see
-        ``shoal.data.untyped``: ``shoal.data.encode`` reads each cell by itself.
+        ``shoal.data.untyped_cells``: ``shoal.data.encode`` reads each cell by itself.
 
         Parameters
         ----------

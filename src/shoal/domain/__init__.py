@@ -20,8 +20,8 @@ from shoal.domain._taxonomy import Node, Taxonomy
 from shoal.domain.box import Box
 from shoal.domain.categories import Categories
 from shoal.domain.grid import Grid, Partition, SparseCounts
+from shoal.domain.nested_grid import FarGrid, ZoomedGrid
 from shoal.domain.view import View, ViewedCells
-from shoal.domain.zoom import FarGrid, ZoomedGrid
 
 __all__ = [
     "Box",

@@ -13,7 +13,7 @@ The words of this package:
   the two kinds apart.
 """
 
-from shoal.engine._entry import by_engine, frame_table, is_rows, rows_of, unbounded_box
+from shoal.engine._engine_choice import by_engine, frame_table, is_rows, rows_of, unbounded_box
 from shoal.engine._rows import Block, Kernel, Mapped, Mapper, Rows, Tally, Terms
 
 __all__ = [

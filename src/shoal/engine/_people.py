@@ -22,7 +22,7 @@ import pyarrow.parquet as pq
 from shoal.arrays import Integers
 from shoal.engine._rows import Block, Tally
 from shoal.engine.duckdb import query_to_file
-from shoal.engine.screen import ScreenedBatch
+from shoal.engine.row_screening import ScreenedBatch
 from shoal.files import private_file
 
 _BATCH_ROWS = 65_536  # rows numbered at a time

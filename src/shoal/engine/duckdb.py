@@ -18,7 +18,7 @@ import pyarrow.parquet as pq
 
 from shoal.data.encode import encode_owners
 from shoal.engine._rows import Block, thread_count
-from shoal.engine.screen import Screen
+from shoal.engine.row_screening import Screen
 from shoal.errors import CannotWrite
 from shoal.files import private_file, scratch
 

@@ -30,8 +30,8 @@ from shoal.engine._rows import (
     thread_count,
 )
 from shoal.engine.duckdb import group_sizes
+from shoal.engine.row_screening import Screen, ScreenedBatch
 from shoal.engine.sample import Sample
-from shoal.engine.screen import Screen, ScreenedBatch
 from shoal.errors import UnreadableTable
 from shoal.files import scratch
 

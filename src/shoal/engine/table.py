@@ -1,7 +1,7 @@
 """The interface of a table that is counted and queried where its rows are.
 
 A table on this machine is ``shoal.anonymize.table.QueriedTable``, one in a Spark frame
-``shoal.engine.spark._table.SparkTable``; ``shoal.engine._entry.by_engine`` tells them apart.
+``shoal.engine.spark._table.SparkTable``; ``by_engine`` of ``shoal.engine`` tells them apart.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -12,7 +12,7 @@ import pyarrow as pa
 
 from shoal.domain import Box, Schema
 from shoal.engine._rows import Rows, Terms
-from shoal.engine.screen import Screen
+from shoal.engine.row_screening import Screen
 
 # Makes batches of the blocks of a partition; it travels to the workers.
 BlockTask = Callable[[Iterable[pa.RecordBatch]], Iterator[pa.RecordBatch]]

@@ -32,7 +32,7 @@ from shoal.evaluate._centers import (
     normalised_inertia,
     plain_centers,
 )
-from shoal.evaluate._mixed import gower_distances, gower_silhouette, mixed_cost
+from shoal.evaluate._mixed_scores import gower_distances, gower_silhouette, mixed_cost
 from shoal.evaluate._score_figure import score_picture
 from shoal.evaluate._separation import calinski_harabasz, davies_bouldin, silhouette
 from shoal.evaluate.score_table import score

@@ -27,7 +27,7 @@ from sklearn.metrics.cluster import contingency_matrix
 
 from shoal.arrays import Floats, Integers
 from shoal.errors import DimensionMismatch, InvalidSetting
-from shoal.evaluate.checks import check_two_labellings
+from shoal.evaluate.array_checks import check_two_labellings
 
 Normalise = Literal["true", "both"]
 

@@ -14,7 +14,7 @@ from sklearn.cluster import KMeans
 
 from shoal.arrays import Floats, Integers
 from shoal.errors import TooFewRows
-from shoal.evaluate.checks import check_points, check_same_length, check_two_point_sets
+from shoal.evaluate.array_checks import check_points, check_same_length, check_two_point_sets
 
 _BLOCK = 65_536  # rows whose distances are computed at a time
 _RUNS = 10  # of plain k-means

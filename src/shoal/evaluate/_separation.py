@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike
 from sklearn.metrics import calinski_harabasz_score, davies_bouldin_score, silhouette_score
 
 from shoal.arrays import Floats, Integers
-from shoal.evaluate.checks import check_labels, check_points, check_same_length
+from shoal.evaluate.array_checks import check_labels, check_points, check_same_length
 
 _MOST_ROWS = 20_000  # all pairs are compared, so more would take minutes
 

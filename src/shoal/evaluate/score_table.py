@@ -18,7 +18,7 @@ from shoal.errors import InvalidSetting
 from shoal.evaluate._agreement import ami, ari, fowlkes_mallows, mi, mirkin, nmi, rand_index
 from shoal.evaluate._centers import center_errors, centroid_index, normalised_inertia, plain_centers
 from shoal.evaluate._separation import calinski_harabasz, davies_bouldin, silhouette
-from shoal.evaluate.checks import check_labels, check_points, check_same_length
+from shoal.evaluate.array_checks import check_labels, check_points, check_same_length
 
 
 @dataclass(frozen=True, eq=False)

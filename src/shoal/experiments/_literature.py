@@ -109,7 +109,7 @@ METHODS = (
     Review(FIRST, "Su et al. 2015, EUGkM and DPLloyd", "Differentially Private k-Means Clustering",
            "DP", "epsilon-DP with noise on every cell and every cluster, the empty ones too",
            "UniformGrid, PrivateKMeans(method='lloyd')",
-           proof="cluster/kmeans/published.proof.md"),
+           proof="cluster/kmeans/published_methods.proof.md"),
     Review(FIRST, "Nissim et al. 2007, smooth sensitivity",
            "Smooth sensitivity and sampling in private data...", "(epsilon, delta)-LDP",
            "central, not local: a holder of all rows adds the noise", "none",

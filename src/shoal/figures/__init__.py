@@ -19,7 +19,6 @@ from shoal.figures._figure import Figure
 from shoal.figures.charts._before_after import BeforeAfter, before_after
 from shoal.figures.charts._budget_curve import BudgetCurve, budget_curve
 from shoal.figures.charts._class_sizes import ClassSizes, class_sizes
-from shoal.figures.charts._count_curve import CountCurve, count_curve
 from shoal.figures.charts._detail_bars import DetailBars, detail_bars
 from shoal.figures.charts._dots import Dots, dots
 from shoal.figures.charts._error_band import ErrorBand, error_band
@@ -38,6 +37,7 @@ from shoal.figures.charts._roc import RocCurve, roc_curve
 from shoal.figures.charts._roc_panels import RocPanels, roc_panels
 from shoal.figures.charts._score_curve import ScoreCurve, score_curve
 from shoal.figures.charts._score_marks import ScoreMarks, score_marks
+from shoal.figures.charts._setting_curve import CountCurve, count_curve
 from shoal.figures.charts._verdict import VerdictFigure, verdict_figure
 from shoal.figures.maps._cell_map import Area, CellMap, cell_map, dense_areas, true_cell_map
 from shoal.figures.maps._center_maps import CenterMaps, CenterPanel, center_maps

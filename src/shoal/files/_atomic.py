@@ -14,7 +14,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from shoal.errors import AlreadyExists, CannotWrite, ShoalError, setting
-from shoal.files._record import Busy, Finished, Identity, Record, Stage, record_of
+from shoal.files._unfinished_files import Busy, Finished, Identity, Record, Stage, record_of
 
 
 @contextmanager

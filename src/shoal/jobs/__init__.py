@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from shoal._lazy import names_when_used
 
 if TYPE_CHECKING:
-    from shoal.jobs._clustering import (
+    from shoal.jobs._cluster_methods import (
         METHODS,
         ClusterOptions,
         WaveOptions,
@@ -23,7 +23,12 @@ if TYPE_CHECKING:
     )
     from shoal.jobs._engine import VERBOSE, Engines
     from shoal.jobs._group_names import is_model_folder
-    from shoal.jobs._groups import GroupsRequest, ReleasedGroups, name_released, release_groups
+    from shoal.jobs._group_release import (
+        GroupsRequest,
+        ReleasedGroups,
+        name_released,
+        release_groups,
+    )
     from shoal.jobs._progress import (
         FIRST_STEP,
         PROGRESS_FILE,
@@ -33,15 +38,6 @@ if TYPE_CHECKING:
         tell_spending,
     )
     from shoal.jobs._resume import note_spending, resumed_lines
-    from shoal.jobs._table import (
-        Preview,
-        ReleasedTable,
-        check_table,
-        preview,
-        release_table,
-        search_progress,
-        source_of_policy,
-    )
     from shoal.jobs._table_inputs import (
         box_of,
         budget_of,
@@ -50,6 +46,15 @@ if TYPE_CHECKING:
         split_commas,
         table_file,
     )
+    from shoal.jobs._table_release import (
+        Preview,
+        ReleasedTable,
+        check_table,
+        preview,
+        release_table,
+        search_progress,
+        source_of_policy,
+    )
     from shoal.jobs.drafts._policy_draft import draft_policy
     from shoal.jobs.drafts._schema_draft import SchemaDraft, draft_of, draft_schema
     from shoal.jobs.reports._release import ReportsRequest, prepare_reports
@@ -57,40 +62,40 @@ if TYPE_CHECKING:
 _MODULE_OF = {
     "Engines": "_engine",
     "FIRST_STEP": "_progress",
-    "GroupsRequest": "_groups",
-    "METHODS": "_clustering",
-    "ClusterOptions": "_clustering",
+    "GroupsRequest": "_group_release",
+    "METHODS": "_cluster_methods",
+    "ClusterOptions": "_cluster_methods",
     "PROGRESS_FILE": "_progress",
-    "Preview": "_table",
+    "Preview": "_table_release",
     "Progress": "_progress",
     "ProgressFile": "_progress",
-    "ReleasedGroups": "_groups",
-    "ReleasedTable": "_table",
+    "ReleasedGroups": "_group_release",
+    "ReleasedTable": "_table_release",
     "ReportsRequest": "reports._release",
     "SchemaDraft": "drafts._schema_draft",
     "State": "_progress",
     "VERBOSE": "_engine",
-    "WaveOptions": "_clustering",
+    "WaveOptions": "_cluster_methods",
     "box_of": "_table_inputs",
     "budget_of": "_table_inputs",
-    "check_table": "_table",
+    "check_table": "_table_release",
     "draft_of": "drafts._schema_draft",
     "draft_policy": "drafts._policy_draft",
     "draft_schema": "drafts._schema_draft",
     "is_model_folder": "_group_names",
     "is_uri": "_table_inputs",
-    "method_named": "_clustering",
-    "name_released": "_groups",
+    "method_named": "_cluster_methods",
+    "name_released": "_group_release",
     "note_spending": "_resume",
-    "parse_groups": "_clustering",
+    "parse_groups": "_cluster_methods",
     "prepare_reports": "reports._release",
-    "preview": "_table",
-    "release_groups": "_groups",
-    "release_table": "_table",
+    "preview": "_table_release",
+    "release_groups": "_group_release",
+    "release_table": "_table_release",
     "resumed_lines": "_resume",
     "schema_of": "_table_inputs",
-    "search_progress": "_table",
-    "source_of_policy": "_table",
+    "search_progress": "_table_release",
+    "source_of_policy": "_table_release",
     "split_commas": "_table_inputs",
     "table_file": "_table_inputs",
     "tell_spending": "_progress",

@@ -35,7 +35,7 @@ from typing import TYPE_CHECKING
 from shoal._lazy import names_when_used
 
 if TYPE_CHECKING:
-    from shoal.pages._findings import findings
+    from shoal.pages._page_of_result import findings
     from shoal.pages._render import render, texts, write
     from shoal.pages._reproduction import (
         CANNOT_TELL,
@@ -65,7 +65,7 @@ _MODULE_OF = {
     "Exhibit": "_reproduction",
     "Reproduction": "_reproduction",
     "Verdicts": "_verdicts",
-    "findings": "_findings",
+    "findings": "_page_of_result",
     "render": "_render",
     "report": "_write_page",
     "reproduction_page": "_reproduction",

@@ -8,7 +8,7 @@ from typing import Any
 
 from shoal.errors import InvalidSetting
 from shoal.figures import Figure
-from shoal.pages._findings import made_with
+from shoal.pages._page_of_result import made_with
 from shoal.pages._render import page_of
 
 HOLDS, HOLDS_IN_PART, DOES_NOT_HOLD = "holds", "holds in part", "does not hold"

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from shoal.figures import Figure
-from shoal.pages._findings import made_with
+from shoal.pages._page_of_result import made_with
 from shoal.pages._render import page_of
 
 

@@ -14,7 +14,7 @@ from shoal.documents import parse_json
 from shoal.errors import InvalidSetting, UnreadableModel, setting
 from shoal.files import file_set, named_failure, private_file
 from shoal.pages import _synopsis, groups, plan
-from shoal.pages._findings import findings
+from shoal.pages._page_of_result import findings
 from shoal.pages._render import texts
 from shoal.pages._verdicts import Verdicts, verdict_page
 from shoal.pages.page import Page, VerdictPage, is_withheld

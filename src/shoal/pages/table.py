@@ -17,7 +17,7 @@ from shoal.anonymize.risk import (
 )
 from shoal.errors import quantity
 from shoal.figures import class_sizes, detail_bars
-from shoal.pages._findings import findings
+from shoal.pages._page_of_result import findings
 from shoal.pages._render import texts
 from shoal.pages._table_figures import hierarchy_figures, risk_histogram
 from shoal.pages._table_risk import (

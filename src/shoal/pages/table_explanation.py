@@ -117,7 +117,7 @@ def _largest(finished: "RunResult", q: int) -> tuple[int | None, int]:
 
 def _lost_by_opening(finished: "RunResult", q: int, at: int) -> int:
     """Count rows in groups that would break a rule if this label were split."""
-    from shoal.anonymize.classes import number_classes
+    from shoal.anonymize.equivalence_classes import number_classes
     from shoal.anonymize.search import find_violations
 
     problem, release = finished.frequency.problem, finished.produced.release

@@ -18,17 +18,17 @@ from typing import TYPE_CHECKING
 from shoal._lazy import names_when_used
 from shoal.perturb._memo import Memo
 from shoal.perturb._plain_values import settings_of
-from shoal.perturb.stream import Streamed
+from shoal.perturb.report_stream import Streamed
 
 if TYPE_CHECKING:
     from shoal.perturb._plain_values import parameters_of
-    from shoal.perturb._shape import shape_of
+    from shoal.perturb._table_layout import shape_of
     from shoal.perturb._transformer import Perturb
 
 _MODULE_OF = {
     "Perturb": "_transformer",
     "parameters_of": "_plain_values",
-    "shape_of": "_shape",
+    "shape_of": "_table_layout",
 }
 
 __all__ = [

@@ -6,7 +6,7 @@ from shoal.domain import Box, Categories, Schema
 from shoal.engine import Rows, rows_of
 from shoal.engine.table import FrameTable
 from shoal.errors import ConflictingSettings, DimensionMismatch, UnknownBounds, setting
-from shoal.perturb._shape import Category, CellShape, MixtureShape, Names, Numbers, Shape
+from shoal.perturb._table_layout import Category, CellShape, MixtureShape, Names, Numbers, Shape
 
 
 def rows_of_frame(table: FrameTable, shape: Shape) -> Rows:

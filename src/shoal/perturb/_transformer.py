@@ -24,8 +24,8 @@ from shoal.mechanisms.local import Remap, refuse_degrees
 from shoal.perturb._distributed_frames import check_for_frame, rows_of_frame
 from shoal.perturb._memo import Memo
 from shoal.perturb._plain_values import settings_of
-from shoal.perturb._shape import Names, Shape, shape_of
-from shoal.perturb.stream import Streamed, check_remap, reports_name
+from shoal.perturb._table_layout import Names, Shape, shape_of
+from shoal.perturb.report_stream import Streamed, check_remap, reports_name
 from shoal.perturb.tables import check_token, frame_like, frame_of, names_of, tokens_of
 from shoal.privacy import Budget, Guarantee, Ledger, LedgerOrPath, Unprotected
 from shoal.privacy.ledger_page import Page

@@ -16,7 +16,7 @@ description
     Intervals, what-if and the curve over the number of groups of a release, computed once.
 """
 
-from shoal.planning._curve import Band, Curve, Ends, Range
+from shoal.planning._error_curve import Band, Curve, Ends, Range
 from shoal.planning._plan import Flattery, Plan, plan
 from shoal.planning.description import Description, describe
 from shoal.planning.what_if import what_if

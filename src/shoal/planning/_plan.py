@@ -9,9 +9,9 @@ import numpy as np
 
 from shoal.domain import Box, Schema
 from shoal.errors import InvalidDomain, InvalidSetting, setting, value_text
-from shoal.planning._curve import Curve, curve_of
+from shoal.planning._error_curve import Curve, curve_of
 from shoal.planning._made_up import SHAPES, draw_table
-from shoal.planning._trial import TrialTable, central_errors, local_errors, rows_to_make
+from shoal.planning._trial_fits import TrialTable, central_errors, local_errors, rows_to_make
 from shoal.privacy import whole_number
 from shoal.randomness import Randomness
 

@@ -15,7 +15,7 @@ from shoal.planning._plan import (
     check_within,
     curves_of,
 )
-from shoal.planning._trial import TrialTable, rows_to_make
+from shoal.planning._trial_fits import TrialTable, rows_to_make
 from shoal.randomness import Randomness
 
 _TABLES = 4

@@ -16,7 +16,7 @@ The words of this package:
 - *leaf*: a value of a result: public, released, or protected (for the holder of the rows).
 """
 
-from shoal.privacy._exact import Number, exact, exact_budget, exact_text, whole_number
+from shoal.privacy._exact_numbers import Number, exact, exact_budget, exact_text, whole_number
 from shoal.privacy._gaussian_share import GaussianShare
 from shoal.privacy._journal import work_digest
 from shoal.privacy._ledger import Ledger, LedgerOrPath

@@ -8,7 +8,7 @@ from fractions import Fraction
 from typing import ClassVar, Self, cast
 
 from shoal.errors import IncomparableGuarantees, InvalidBudget, PromiseExceeded
-from shoal.privacy._exact import Number, exact, exact_text
+from shoal.privacy._exact_numbers import Number, exact, exact_text
 from shoal.privacy.guarantees import ApproxDP, Budget, Guarantee, PureDP, Unprotected
 
 

@@ -19,13 +19,13 @@ from typing import TYPE_CHECKING, Any, cast
 
 from shoal.errors import BudgetExceeded, InvalidSetting, LimitMismatch, setting, value_text
 from shoal.files import scratch
-from shoal.privacy._exact import exact_text
+from shoal.privacy._entry_store import Entry, EntryStore, FileStore, Limits, MemoryStore
+from shoal.privacy._exact_numbers import exact_text
 from shoal.privacy._gaussian_share import GaussianShare
 from shoal.privacy._journal import ReleaseRecord, Run, work_digest
-from shoal.privacy._store import Entry, EntryStore, FileStore, Limits, MemoryStore
 from shoal.privacy.guarantees import Budget, Guarantee
 from shoal.privacy.ledger_page import Page, ledger_text, process_lock
-from shoal.privacy.notebook import table_html
+from shoal.privacy.notebook_html import table_html
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -99,7 +99,7 @@ class Ledger:
                 "Pass a Ledger, e.g. Ledger('table.ledger'), or leave it out.",
             )
         # Imported here, since it is a ledger itself.
-        from shoal.privacy.unkept_ledger import UnkeptLedger
+        from shoal.privacy.default_ledger import UnkeptLedger
 
         return UnkeptLedger(columns) if ledger is None else ledger
 

@@ -29,8 +29,8 @@ from shoal.errors import (
     quantity,
     setting,
 )
-from shoal.privacy._exact import Number, exact, exact_budget, exact_text, whole_number
-from shoal.privacy.notebook import promise_sentences, summary_html
+from shoal.privacy._exact_numbers import Number, exact, exact_budget, exact_text, whole_number
+from shoal.privacy.notebook_html import promise_sentences, summary_html
 
 Scale = str | tuple[float, ...] | None
 # The largest epsilon times rows: beyond it the delta of one row would be under e^-1000.

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from shoal.privacy.guarantees import Guarantee
-from shoal.privacy.notebook import promise_sentences, summary_html
+from shoal.privacy.notebook_html import promise_sentences, summary_html
 
 
 @dataclass(frozen=True)

@@ -18,9 +18,9 @@ The words of this package:
 from shoal.estimator import PrivateEstimator
 from shoal.synopsis._adaptive_grid import AdaptiveGrid
 from shoal.synopsis._base import Synopsis
+from shoal.synopsis._count_weights import weights_of
 from shoal.synopsis._priv_tree import PrivTree
 from shoal.synopsis._private_bounds import PrivateBounds, widest_box
-from shoal.synopsis._weights import weights_of
 from shoal.synopsis.cells import Cells
 from shoal.synopsis.folder import read_box, read_part, synopsis_kinds, write_part
 from shoal.synopsis.mixed import MixedSynopsis

@@ -17,7 +17,7 @@ from shoal.estimator import Spending
 from shoal.mechanisms import Geometric
 from shoal.privacy import LedgerOrPath, PureDP
 from shoal.randomness import Seed
-from shoal.synopsis._weights import Negative
+from shoal.synopsis._count_weights import Negative
 from shoal.synopsis.uniform_grid import MAX_CELLS_DENSE, CellsSetting, GridSynopsis
 
 # Noise scales in the count of a coarse cell beyond a view, below which it stays whole: its two

@@ -23,8 +23,8 @@ from shoal.estimator import (
 from shoal.figures import Figure, bars, cell_map, mosaic, raster_of_cells
 from shoal.privacy import ApproxDP, LedgerOrPath, PureDP, guarantee_of, whole_number
 from shoal.randomness import Seed
+from shoal.synopsis._count_weights import Negative, weights_of
 from shoal.synopsis._range_count import RangeCount, count_range, range_of
-from shoal.synopsis._weights import Negative, weights_of
 from shoal.synopsis.cells import AllCells, BoxCells, Cells, Estimates
 from shoal.synopsis.folder import CELLS, DOCUMENT, SCHEMA, load_synopsis, read_box, save_synopsis
 

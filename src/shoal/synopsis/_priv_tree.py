@@ -23,7 +23,7 @@ from shoal.mechanisms import Geometric, Splits, TreeCounts, TreeSplits
 from shoal.privacy import LedgerOrPath, PureDP
 from shoal.randomness import Seed
 from shoal.synopsis._base import Synopsis, check_max_cells
-from shoal.synopsis._weights import Negative, check_negative
+from shoal.synopsis._count_weights import Negative, check_negative
 
 TREE_SHARE = Fraction(3, 5)  # of the budget: docs/decisions/synopses.md
 _DEPTHS_A_PASS = 8  # depths counted in one pass, while the tree is not too wide

@@ -15,7 +15,7 @@ from shoal.mechanisms import Geometric
 from shoal.privacy import LedgerOrPath, PureDP
 from shoal.randomness import Seed
 from shoal.synopsis._base import Synopsis, check_max_cells
-from shoal.synopsis._weights import Negative, check_negative
+from shoal.synopsis._count_weights import Negative, check_negative
 
 CellsSetting = int | Sequence[int] | NDArray[np.integer] | Literal["auto"]
 MAX_CELLS_DENSE = 2_000_000  # docs/decisions/synopses.md

@@ -13,7 +13,7 @@ from shoal.anonymize.local_recoding._cheapest_cell import (
 )
 from shoal.anonymize.local_recoding._grouping import Grouping
 from shoal.anonymize.local_recoding._units import Units
-from shoal.anonymize.problem import problem_of
+from shoal.anonymize.search_problem import problem_of
 from shoal.domain import Taxonomy
 
 TREE = Taxonomy.nested("*", {"low": ["1", "2"], "mid": ["3", "4"], "high": ["5", "6", "7"]})

@@ -7,7 +7,7 @@ import pytest
 
 from shoal.anonymize.local_recoding._cheapest_cell import LADDERS, GeneralizationMaps
 from shoal.anonymize.local_recoding._units import Units
-from shoal.anonymize.problem import Cut, problem_of
+from shoal.anonymize.search_problem import Cut, problem_of
 from shoal.domain import Taxonomy
 
 TREE = Taxonomy.nested("*", {"low": ["1", "2"], "high": ["3", "4", "5"]})  # * low 1 2 high 3 4 5

@@ -5,7 +5,7 @@ import pytest
 
 from shoal.anonymize.local_recoding import _common_ancestor as common_ancestor
 from shoal.anonymize.local_recoding._common_ancestor import AncestorPenalties
-from shoal.anonymize.tree import Tree
+from shoal.anonymize.taxonomy_arrays import Tree
 from shoal.domain import Taxonomy
 
 TREE = Taxonomy.nested("*", [{"a": [{"b": ["1", "2"]}, "3"]}, "4", {"c": ["5", "6"]}])

@@ -3,11 +3,11 @@
 import numpy as np
 import pytest
 
+from shoal.anonymize.local_recoding._class_splitting import split_classes
 from shoal.anonymize.local_recoding._grouping import Grouping
 from shoal.anonymize.local_recoding._improvement import improve_grouping
-from shoal.anonymize.local_recoding._peel import split_classes
 from shoal.anonymize.local_recoding._units import Units
-from shoal.anonymize.problem import Diversity, SensitiveColumn, problem_of
+from shoal.anonymize.search_problem import Diversity, SensitiveColumn, problem_of
 from shoal.domain import Taxonomy
 
 TREE = Taxonomy.nested("*", {"low": ["1", "2"], "mid": ["3", "4"], "high": ["5", "6", "7"]})

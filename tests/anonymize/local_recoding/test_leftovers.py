@@ -5,7 +5,7 @@ import pytest
 
 from shoal.anonymize.local_recoding._leftovers import most_general_classes, place_leftovers
 from shoal.anonymize.local_recoding._units import Units
-from shoal.anonymize.problem import Closeness, Cut, Diversity, SensitiveColumn, problem_of
+from shoal.anonymize.search_problem import Closeness, Cut, Diversity, SensitiveColumn, problem_of
 from shoal.domain import Taxonomy
 from shoal.errors import StartFails
 

@@ -13,8 +13,8 @@ from scipy.optimize import linprog
 from shoal.anonymize.local_recoding import _recoding as recoding
 from shoal.anonymize.local_recoding._grouping import Grouping
 from shoal.anonymize.local_recoding._recoding import recode
-from shoal.anonymize.problem import Closeness, Cut, Diversity, SensitiveColumn, problem_of
 from shoal.anonymize.search._top_down import specialise
+from shoal.anonymize.search_problem import Closeness, Cut, Diversity, SensitiveColumn, problem_of
 from shoal.domain import Taxonomy
 from shoal.errors import InvalidSetting, NotKAnonymous, StartFails, TooFewRows
 

@@ -6,7 +6,7 @@ import pytest
 from shoal.anonymize.local_recoding._grouping import Grouping
 from shoal.anonymize.local_recoding._roll_up import roll_up
 from shoal.anonymize.local_recoding._units import Units
-from shoal.anonymize.problem import Cut, Diversity, SensitiveColumn, problem_of
+from shoal.anonymize.search_problem import Cut, Diversity, SensitiveColumn, problem_of
 from shoal.domain import Taxonomy
 
 TREE = Taxonomy.nested("*", {"low": ["1", "2"], "mid": ["3", "4"], "high": ["5", "6", "7"]})

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from shoal.anonymize.local_recoding._units import Units
-from shoal.anonymize.problem import Closeness, Cut, Diversity, SensitiveColumn, problem_of
+from shoal.anonymize.search_problem import Closeness, Cut, Diversity, SensitiveColumn, problem_of
 from shoal.domain import Taxonomy
 
 TREE = Taxonomy.nested("*", {"low": ["1", "2"], "high": ["3", "4"]})  # * low 1 2 high 3 4

@@ -15,7 +15,7 @@ from shoal.anonymize.release._writer import (
     release_of,
     write_release,
 )
-from shoal.anonymize.search._portfolio import run_search
+from shoal.anonymize.search._run_search import run_search
 from shoal.anonymize.table import QueriedTable
 from shoal.engine.duckdb import OWNER
 from shoal.errors import CannotWrite

@@ -2,10 +2,10 @@ from dataclasses import replace
 
 import numpy as np
 
-from shoal.anonymize.classes import measure_release, number_classes
-from shoal.anonymize.problem import Cut, SearchOutcome, problem_of
+from shoal.anonymize.equivalence_classes import measure_release, number_classes
 from shoal.anonymize.release._writer import release_of
-from shoal.anonymize.search._greedy import find_violations
+from shoal.anonymize.search._greedy_splits import find_violations
+from shoal.anonymize.search_problem import Cut, SearchOutcome, problem_of
 from shoal.domain import Taxonomy
 
 TREE = Taxonomy.nested("*", ["a", "b", "c"])

@@ -4,7 +4,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from shoal.anonymize import Policy, count_combinations
-from shoal.anonymize.problem import SearchOutcome
 from shoal.anonymize.release._writer import Release
 from shoal.anonymize.risk._reidentification import (
     Population,
@@ -14,7 +13,8 @@ from shoal.anonymize.risk._reidentification import (
     population_of,
     suppressed_values,
 )
-from shoal.anonymize.search._portfolio import run_search
+from shoal.anonymize.search._run_search import run_search
+from shoal.anonymize.search_problem import SearchOutcome
 
 TREE = {"*": {"x": ["a", "b"], "y": ["c", "d"]}}
 

@@ -5,8 +5,8 @@ from itertools import combinations
 import numpy as np
 import pytest
 
-from shoal.anonymize.problem import problem_of
 from shoal.anonymize.risk._special_uniques import find_special_uniques
+from shoal.anonymize.search_problem import problem_of
 from shoal.domain import Taxonomy
 
 

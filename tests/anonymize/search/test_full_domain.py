@@ -4,11 +4,11 @@ from itertools import product
 import numpy as np
 import pytest
 
-from shoal.anonymize.classes import number_classes
-from shoal.anonymize.problem import Cut, Diversity, SensitiveColumn, problem_of
+from shoal.anonymize.equivalence_classes import number_classes
 from shoal.anonymize.search._full_domain import affordable_counts, level_maps, search_full_domain
-from shoal.anonymize.search._greedy import SharedCounts
-from shoal.anonymize.search._portfolio import search_portfolio
+from shoal.anonymize.search._greedy_splits import SharedCounts
+from shoal.anonymize.search._run_search import search_portfolio
+from shoal.anonymize.search_problem import Cut, Diversity, SensitiveColumn, problem_of
 from shoal.domain import Taxonomy
 
 TREE = Taxonomy.nested("*", {"a": {"b": ["0", "1"], "c": ["2", "3"]}, "d": {"e": ["4", "5"]}})

@@ -4,8 +4,7 @@ from math import log2
 import numpy as np
 import pytest
 
-from shoal.anonymize.problem import problem_of
-from shoal.anonymize.search._greedy import (
+from shoal.anonymize.search._greedy_splits import (
     SCORES,
     Candidates,
     NodeGains,
@@ -14,6 +13,7 @@ from shoal.anonymize.search._greedy import (
     resolve_score,
     score_candidates,
 )
+from shoal.anonymize.search_problem import problem_of
 from shoal.domain import Taxonomy
 from shoal.errors import InvalidSetting
 

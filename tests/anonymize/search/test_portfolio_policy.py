@@ -1,8 +1,8 @@
 import pytest
 
 from shoal.anonymize import Policy, count_combinations
-from shoal.anonymize.problem import Cut
-from shoal.anonymize.search._portfolio import apply_cut, run_search
+from shoal.anonymize.search._run_search import apply_cut, run_search
+from shoal.anonymize.search_problem import Cut
 from shoal.errors import StartFails
 
 TREE = {"*": {"x": ["a", "b"], "y": ["c", "d"]}}

@@ -9,11 +9,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from shoal.anonymize.classes import measure_release
-from shoal.anonymize.problem import Closeness, Cut, Diversity, Problem, SensitiveColumn, problem_of
-from shoal.anonymize.search import _greedy as greedy
+from shoal.anonymize.equivalence_classes import measure_release
+from shoal.anonymize.search import _greedy_splits as greedy
 from shoal.anonymize.search import _top_down as top_down
-from shoal.anonymize.search._greedy import SharedCounts
+from shoal.anonymize.search._greedy_splits import SharedCounts
 from shoal.anonymize.search._top_down import (
     MAY_MISS,
     invalid_start_error,
@@ -21,6 +20,14 @@ from shoal.anonymize.search._top_down import (
     refuse_too_few,
     specialise,
     suppress_until_valid,
+)
+from shoal.anonymize.search_problem import (
+    Closeness,
+    Cut,
+    Diversity,
+    Problem,
+    SensitiveColumn,
+    problem_of,
 )
 from shoal.domain import Taxonomy
 from shoal.errors import InvalidSetting, StartFails, TooFewRows

@@ -3,8 +3,7 @@
 import numpy as np
 import pytest
 
-from shoal.anonymize.problem import problem_of
-from shoal.anonymize.search._greedy import SharedCounts
+from shoal.anonymize.search._greedy_splits import SharedCounts
 from shoal.anonymize.search._top_down import (
     ClassSlices,
     Frontier,
@@ -13,6 +12,7 @@ from shoal.anonymize.search._top_down import (
     slice_positions,
     sort_by_cell,
 )
+from shoal.anonymize.search_problem import problem_of
 from shoal.domain import Taxonomy
 
 TREE = Taxonomy.nested("*", {"a": {"b": ["0", "1"], "c": ["2", "3"]}, "d": ["4", "5"]})

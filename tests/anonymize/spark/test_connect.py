@@ -13,7 +13,7 @@ from pyspark.sql import SparkSession
 
 from shoal.anonymize import Policy, TopDownSpecialization, run_policy
 from shoal.anonymize._frequency_table import count_combinations
-from shoal.anonymize.search._portfolio import find_outcome
+from shoal.anonymize.search._run_search import find_outcome
 from shoal.anonymize.spark._search import find_outcome_on_spark
 from shoal.engine.spark._table import SparkTable
 

@@ -3,7 +3,7 @@ import pyarrow as pa
 import pytest
 
 from shoal.anonymize import Policy, TopDownSpecialization, count_combinations
-from shoal.anonymize.search._portfolio import find_outcome
+from shoal.anonymize.search._run_search import find_outcome
 from shoal.anonymize.spark._search import MERGED, find_outcome_on_spark, refuse_here_only
 from shoal.data import adults as made_adults
 from shoal.data import adults_hierarchies

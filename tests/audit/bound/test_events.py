@@ -10,7 +10,7 @@ from shoal.audit.bound._events import (
     check_levels,
     outcome_of,
 )
-from shoal.audit.bound._sample import samples_of
+from shoal.audit.bound._outputs import samples_of
 from shoal.audit.bound._statistics import has_low_bits
 from shoal.errors import InvalidSetting
 

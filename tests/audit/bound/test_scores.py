@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from shoal.audit._draws import draw_outputs
-from shoal.audit.bound._sample import samples_of
+from shoal.audit.bound._outputs import samples_of
 from shoal.audit.bound._scores import exact_score, has_law
 from shoal.domain import Box, Categories
 from shoal.errors import InvalidSetting

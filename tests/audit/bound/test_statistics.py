@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from shoal.audit._draws import Failure
-from shoal.audit.bound._sample import samples_of
+from shoal.audit.bound._outputs import samples_of
 from shoal.audit.bound._statistics import candidate_statistics, has_few_values, has_low_bits
 from shoal.errors import InvalidSetting
 

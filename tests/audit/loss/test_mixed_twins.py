@@ -13,7 +13,7 @@ def test_an_honest_release_of_the_same_sums_is_not_called_broken():
 
     class Honest(type(twin)):
         def spend(self, spending):
-            from shoal.cluster.prototypes._measure import GroupSums, group_blocks
+            from shoal.cluster.prototypes._group_measurements import GroupSums, group_blocks
 
             (exact,) = spending.sum(GroupSums(self._assignment()))
             self.vectors_ = group_blocks(self.columns).release(spending, exact, of="groups")

@@ -3,7 +3,7 @@ from fractions import Fraction
 import pytest
 from sklearn.base import clone
 
-from shoal.audit.loss._families import replay_family
+from shoal.audit.loss._replay_families import replay_family
 from shoal.audit.loss._twins import SharedGaussian, twins
 from shoal.privacy import ApproxDP
 

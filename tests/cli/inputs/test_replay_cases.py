@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from shoal.audit.loss._families import families
+from shoal.audit.loss._replay_families import families
 from shoal.audit.loss._twins import twins
 from shoal.cli.inputs._replay_cases import ReplayCase, named_replays, python_replay
 from shoal.domain import Box

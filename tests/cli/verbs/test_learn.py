@@ -15,10 +15,10 @@ from shoal.cli.verbs._learn import control_size
 from shoal.cluster import LocalClusterer
 from shoal.cluster.local import _estimator as estimator
 from shoal.cluster.local._distributed_frames import GatheredReports
-from shoal.cluster.local._evidence import Evidence, evidence_of
+from shoal.cluster.local._group_test import Evidence, evidence_of
 from shoal.data import write_table
 from shoal.domain import Box
-from shoal.jobs.reports._loaded import LoadedReports
+from shoal.jobs.reports._load_reports import LoadedReports
 from shoal.mechanisms import NDLaplace, Reports
 from shoal.privacy import LocalDP
 
@@ -275,7 +275,7 @@ def test_few_reports_are_said_to_leave_noise(reported):
 
 
 def test_only_reports_on_spark_may_be_too_many_for_a_control(monkeypatch):
-    monkeypatch.setattr("shoal.jobs.reports._loaded.MOST_NUMBERS", 1_500)
+    monkeypatch.setattr("shoal.jobs.reports._load_reports.MOST_NUMBERS", 1_500)
     model, box = SimpleNamespace(n_used_=800), Box(x=(0, 10), y=(0, 10), z=(0, 10))
     mechanism = NDLaplace(3, domain=box)
     here = Reports(np.zeros((800, 3)), mechanism)

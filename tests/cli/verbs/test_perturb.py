@@ -192,7 +192,7 @@ def failing(monkeypatch, error):
     def write(self, path, overwrite=False):
         raise (write_error(os.path.abspath(path), "No room") if error is None else error)
 
-    monkeypatch.setattr("shoal.perturb.stream.Drawn.write", write)
+    monkeypatch.setattr("shoal.perturb.report_stream.Drawn.write", write)
 
 
 @pytest.mark.heavy

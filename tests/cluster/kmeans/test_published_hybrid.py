@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from shoal.cluster.kmeans._published import hybrid, lloyd_step_pays
+from shoal.cluster.kmeans._published_methods import hybrid, lloyd_step_pays
 from shoal.domain import Box
 from shoal.engine import rows_of
 from shoal.estimator import Spending

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from shoal.cluster.kmeans._kernels import LATTICE, Cube, Nearest
-from shoal.cluster.kmeans._published import (
+from shoal.cluster.kmeans._published_methods import (
     ClusterSums,
     count_weight,
     lloyd,

@@ -2,7 +2,12 @@ import numpy as np
 import pytest
 from sklearn.cluster import KMeans
 
-from shoal.cluster.kmeans._weighted import best_of_runs, find_centers, move_until_still, seed_runs
+from shoal.cluster.kmeans._weighted_kmeans import (
+    best_of_runs,
+    find_centers,
+    move_until_still,
+    seed_runs,
+)
 from shoal.randomness import Randomness
 
 rng = np.random.default_rng(8)

@@ -16,7 +16,7 @@ from shoal.data import students, students_schema
 from shoal.domain import Box, Schema
 from shoal.engine import rows_of
 from shoal.errors import NotAReport, TooFewRows
-from shoal.perturb.draft import Draft, draft_of
+from shoal.perturb.report_draft import Draft, draft_of
 from shoal.privacy import Ledger, LocalDP
 from shoal.randomness import Randomness
 

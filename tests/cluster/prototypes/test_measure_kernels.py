@@ -2,7 +2,7 @@ import pickle
 
 import numpy as np
 
-from shoal.cluster.prototypes._measure import (
+from shoal.cluster.prototypes._group_measurements import (
     Assignment,
     Costs,
     CostSum,

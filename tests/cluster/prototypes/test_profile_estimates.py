@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from shoal.cluster.prototypes._measure import NoisyMeasurements
+from shoal.cluster.prototypes._group_measurements import NoisyMeasurements
 from shoal.cluster.prototypes._profile_estimates import (
     NoiseQuantiles,
     count_noise,

@@ -2,7 +2,12 @@ import numpy as np
 import pytest
 
 from shoal.cluster import PrivateKPrototypes
-from shoal.cluster.prototypes._measure import Assignment, GroupSums, NoisyMeasurements, group_blocks
+from shoal.cluster.prototypes._group_measurements import (
+    Assignment,
+    GroupSums,
+    NoisyMeasurements,
+    group_blocks,
+)
 from shoal.cluster.prototypes._mixed_rows import MixedRows
 from shoal.cluster.prototypes._profile_estimates import (
     _shares_within,

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from shoal.cluster.prototypes._measure import NoisyMeasurements, group_blocks
+from shoal.cluster.prototypes._group_measurements import NoisyMeasurements, group_blocks
 from shoal.cluster.prototypes._mixed_rows import MixedRows, Prototypes
 from shoal.cluster.prototypes._search import bend_rows, move_prototypes, reach_of
 from shoal.domain import Schema

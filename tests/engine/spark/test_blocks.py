@@ -5,7 +5,7 @@ import pytest
 from shoal.domain import Box
 from shoal.engine import _people as people
 from shoal.engine._rows import Block, Tally, Terms
-from shoal.engine.screen import Screen, ScreenedBatch
+from shoal.engine.row_screening import Screen, ScreenedBatch
 from shoal.engine.spark import _session as session
 from shoal.engine.spark._blocks import (
     AppendColumns,

@@ -8,7 +8,7 @@ import shoal
 from shoal.cluster import PrivateKMeans
 from shoal.domain import Box, Grid, Schema
 from shoal.engine import Rows, rows_of
-from shoal.engine._entry import is_spark_frame
+from shoal.engine._engine_choice import is_spark_frame
 from shoal.engine._people import LimitedRows
 from shoal.engine.spark._rows import SparkRows
 from shoal.engine.spark._session import read_table

@@ -3,7 +3,7 @@ from types import SimpleNamespace
 import pyarrow as pa
 import pytest
 
-from shoal.data.untyped import UNTYPED, cells_of
+from shoal.data.untyped_cells import UNTYPED, cells_of
 from shoal.engine.spark._schema import ddl_of, empty_batch, nearest_spark_schema
 from shoal.errors import InvalidSetting
 

@@ -4,7 +4,7 @@ import pytest
 
 from shoal.domain import Box, Grid
 from shoal.engine._rows import Tally, Terms
-from shoal.engine.screen import Screen
+from shoal.engine.row_screening import Screen
 from shoal.engine.spark._tasks import (
     PROBLEM,
     CountCells,

@@ -1,4 +1,4 @@
-from shoal.experiments.nd_laplace._plan import cells
+from shoal.experiments.nd_laplace._cell_list import cells
 from shoal.experiments.nd_laplace._run import _ALL
 
 

@@ -5,8 +5,8 @@ import pytest
 from shoal.experiments._cells import Cell
 from shoal.experiments._results import Results
 from shoal.experiments.wavecluster import DOCUMENT
+from shoal.experiments.wavecluster._cells import ENDS_OF_AGGREGATION, NO_NOISE, _rows_of
 from shoal.experiments.wavecluster._conclusions import conclude
-from shoal.experiments.wavecluster._parts import ENDS_OF_AGGREGATION, NO_NOISE, _rows_of
 
 
 def claim_with(results, words):

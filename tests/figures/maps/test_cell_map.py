@@ -7,7 +7,7 @@ import pytest
 from shoal.errors import DimensionMismatch, InvalidDomain, NotFinite, NotNumeric
 from shoal.figures import cell_map, dense_areas, figure_of, true_cell_map
 from shoal.figures.maps._cell_map import BOTTOM, LEFT, RIGHT, TOP
-from shoal.figures.maps._cells import shade_levels
+from shoal.figures.maps._cell_paths import shade_levels
 
 BOX = {"names": ["age", "visits"], "low": [0, 0], "high": [100, 20], "title": "Visits by age"}
 

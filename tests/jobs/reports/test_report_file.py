@@ -7,7 +7,7 @@ import pytest
 from shoal.errors import AlreadyExists, CannotWrite, InvalidSetting
 from shoal.files import file_set
 from shoal.jobs.reports._report_file import check_apart, check_format, output_place, sidecar_of
-from shoal.perturb.draft import draft_of
+from shoal.perturb.report_draft import draft_of
 
 
 @contextmanager

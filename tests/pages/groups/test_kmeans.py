@@ -6,10 +6,10 @@ import pytest
 
 import shoal
 from shoal.cli._output import render_text
-from shoal.cluster.totals import NO_ROWS_DETECTED
+from shoal.cluster.group_sizes import NO_ROWS_DETECTED
 from shoal.data import write_table
 from shoal.domain import Box
-from shoal.jobs._clustering import METHODS, ClusterOptions
+from shoal.jobs._cluster_methods import METHODS, ClusterOptions
 from shoal.pages import findings, render
 from shoal.pages.groups import KMeansGroups, page
 from shoal.pages.groups._kmeans import WEAK

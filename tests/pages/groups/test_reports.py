@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from shoal.cluster import LocalClusterer
-from shoal.cluster.local._evidence import Evidence
+from shoal.cluster.local._group_test import Evidence
 from shoal.domain import Box
 from shoal.mechanisms import LocalGrid, NDLaplace
 from shoal.pages.groups import LocalGroups, page

@@ -12,7 +12,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from shoal.anonymize.tree import Tree, leaf_count_costs, level_costs, width_costs
+from shoal.anonymize.taxonomy_arrays import Tree, leaf_count_costs, level_costs, width_costs
 from shoal.arrays import Floats, Integers
 from shoal.data.encode import floats_of
 from shoal.domain import Node, Taxonomy

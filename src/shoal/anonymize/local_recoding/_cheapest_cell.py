@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shoal.anonymize.local_recoding._units import Units
-from shoal.anonymize.tree import Places, Tree
+from shoal.anonymize.taxonomy_arrays import Places, Tree
 from shoal.arrays import Floats, Integers
 
 CutOfMaps = tuple[int, ...]

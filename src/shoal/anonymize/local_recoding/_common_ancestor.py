@@ -5,7 +5,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from shoal.anonymize.tree import Tree
+from shoal.anonymize.taxonomy_arrays import Tree
 from shoal.arrays import Floats
 
 Penalties = NDArray[np.float32]

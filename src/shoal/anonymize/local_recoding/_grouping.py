@@ -5,7 +5,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from shoal.anonymize.classes import number_classes
+from shoal.anonymize.equivalence_classes import number_classes
 from shoal.anonymize.local_recoding._units import Units
 from shoal.arrays import Floats, Integers
 

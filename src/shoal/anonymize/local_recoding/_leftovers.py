@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from shoal.anonymize.classes import number_classes
+from shoal.anonymize.equivalence_classes import number_classes
 from shoal.anonymize.local_recoding._grouping import Grouping
 from shoal.anonymize.local_recoding._units import Units
 from shoal.arrays import Integers

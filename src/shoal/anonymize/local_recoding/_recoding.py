@@ -12,20 +12,20 @@ from typing import Literal, NamedTuple
 import numpy as np
 
 from shoal.anonymize._diversity import ClassRules, LineCounter
-from shoal.anonymize.classes import measure_release, number_classes
+from shoal.anonymize.equivalence_classes import measure_release, number_classes
 from shoal.anonymize.local_recoding._cheapest_cell import (
     LADDERS,
     GeneralizationMaps,
     choose_number_of_paths,
     group_by_cheapest_cell,
 )
+from shoal.anonymize.local_recoding._class_splitting import split_classes
 from shoal.anonymize.local_recoding._grouping import Grouping
 from shoal.anonymize.local_recoding._improvement import improve_grouping
 from shoal.anonymize.local_recoding._leftovers import place_leftovers
-from shoal.anonymize.local_recoding._peel import split_classes
 from shoal.anonymize.local_recoding._roll_up import roll_up
 from shoal.anonymize.local_recoding._units import Units
-from shoal.anonymize.problem import Problem, SearchOutcome
+from shoal.anonymize.search_problem import Problem, SearchOutcome
 from shoal.errors import InvalidSetting, NotKAnonymous, TooFewRows, quantity
 
 How = Literal["auto", "cheapest-cell", "roll-up", "peel"]
@@ -83,7 +83,7 @@ def recode(
 
     Examples
     --------
-    >>> from shoal.anonymize.tree import leaf_count_costs
+    >>> from shoal.anonymize.taxonomy_arrays import leaf_count_costs
     >>> from shoal.domain import Taxonomy
     >>> age = Taxonomy.nested("*", {"20-29": ["21", "22"], "30-39": ["31", "32"]})
     >>> problem = Problem(("age",), (age,), (leaf_count_costs(age, np.ones(4)),),

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shoal.anonymize.local_recoding._units import Units, sum_by_group
-from shoal.anonymize.tree import Tree
+from shoal.anonymize.taxonomy_arrays import Tree
 from shoal.arrays import Floats, Integers
 
 # Powers of how full cells become, and of what that loses: docs/decisions/anonymize-search.md.

@@ -12,10 +12,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shoal.anonymize._diversity import ClassRules, LineCounter
-from shoal.anonymize.classes import number_classes
+from shoal.anonymize.equivalence_classes import number_classes
 from shoal.anonymize.local_recoding._common_ancestor import AncestorPenalties
-from shoal.anonymize.problem import Problem
-from shoal.anonymize.tree import Places, Tree
+from shoal.anonymize.search_problem import Problem
+from shoal.anonymize.taxonomy_arrays import Places, Tree
 from shoal.arrays import Floats, Integers
 
 Mask = NDArray[np.bool_]

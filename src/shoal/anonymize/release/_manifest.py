@@ -20,10 +20,10 @@ from shoal.anonymize._policy import Policy
 from shoal.anonymize.codec import Codec
 from shoal.anonymize.hierarchies import NULL, Hierarchy
 from shoal.anonymize.hierarchies._rules import label_intervals
-from shoal.anonymize.problem import KEPT_CUT, Cut, SearchOutcome
 from shoal.anonymize.risk._recount import AchievedPrivacy
-from shoal.anonymize.search._greedy import resolve_score
-from shoal.anonymize.tree import Tree
+from shoal.anonymize.search._greedy_splits import resolve_score
+from shoal.anonymize.search_problem import KEPT_CUT, Cut, SearchOutcome
+from shoal.anonymize.taxonomy_arrays import Tree
 from shoal.documents import parse_json
 from shoal.errors import InvalidPolicy, quantity
 

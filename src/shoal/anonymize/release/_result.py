@@ -12,9 +12,9 @@ from typing import Any
 
 from shoal.anonymize._frequency_table import FrequencyTable
 from shoal.anonymize._policy import FileSpec, Policy
-from shoal.anonymize.problem import SearchOutcome
 from shoal.anonymize.release._writer import Release, format_of
 from shoal.anonymize.risk._recount import AchievedPrivacy
+from shoal.anonymize.search_problem import SearchOutcome
 from shoal.errors import AlreadyExists, CannotWrite, InvalidPolicy, setting
 
 

@@ -9,7 +9,6 @@ from typing import Any
 from shoal.anonymize._distributed_frames import run_on_frame
 from shoal.anonymize._frequency_table import FrequencyTable, count_combinations
 from shoal.anonymize._policy import AnyPolicy, Policy, policy_of
-from shoal.anonymize.problem import SearchOutcome
 from shoal.anonymize.release._manifest import (
     AnyManifest,
     find_label_places,
@@ -21,7 +20,8 @@ from shoal.anonymize.release._people_register import KnownPeople, people_of_run,
 from shoal.anonymize.release._result import Pages, RunResult, WrittenRelease, check_paths, paths_of
 from shoal.anonymize.release._writer import format_of, parts_of, release_of, write_release
 from shoal.anonymize.risk._recount import recount, refuse_broken
-from shoal.anonymize.search._portfolio import Progress, find_outcome
+from shoal.anonymize.search._run_search import Progress, find_outcome
+from shoal.anonymize.search_problem import SearchOutcome
 from shoal.anonymize.table import QueriedTable
 from shoal.engine import by_engine
 from shoal.errors import InvalidPolicy

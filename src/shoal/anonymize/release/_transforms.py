@@ -21,7 +21,7 @@ from shoal.anonymize._policy_rules import TransformSpec
 from shoal.anonymize.codec import find_distinct, find_nulls
 from shoal.anonymize.hierarchies._hierarchy import as_text, parse_numbers
 from shoal.arrays import Floats
-from shoal.data.untyped import cells_of, texts_of
+from shoal.data.untyped_cells import cells_of, texts_of
 from shoal.errors import InvalidPolicy, quantity
 
 CellChange = Callable[[Any], Any]

@@ -15,9 +15,8 @@ from numpy.typing import NDArray
 
 from shoal.anonymize._frequency_table import FrequencyTable
 from shoal.anonymize._policy import Policy
-from shoal.anonymize.classes import Classes, RowLookup, number_classes
 from shoal.anonymize.codec import Codec, published_cells, published_places
-from shoal.anonymize.problem import Cut, Problem, SearchOutcome
+from shoal.anonymize.equivalence_classes import Classes, RowLookup, number_classes
 from shoal.anonymize.release._pseudonyms import keys_of, pseudonyms
 from shoal.anonymize.release._shuffle import shuffle_rows
 from shoal.anonymize.release._transforms import (
@@ -27,7 +26,8 @@ from shoal.anonymize.release._transforms import (
     needs_summary,
     summarise_release,
 )
-from shoal.anonymize.search._greedy import find_violations
+from shoal.anonymize.search._greedy_splits import find_violations
+from shoal.anonymize.search_problem import Cut, Problem, SearchOutcome
 from shoal.anonymize.table import QueriedTable
 from shoal.arrays import Floats, Integers
 from shoal.data.column_names import join_names

@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from shoal.anonymize._models import AverageRisk, Uniqueness, least_sample_size
 from shoal.anonymize._policy import Policy
 from shoal.anonymize._population import PopulationLines, count_covered, read_population
+from shoal.anonymize._privacy_models import AverageRisk, Uniqueness, least_sample_size
 from shoal.anonymize.codec import Codec, find_distinct, published_cells, published_names
 from shoal.anonymize.hierarchies._build import build_hierarchy, needs_rows
 from shoal.anonymize.hierarchies._hierarchy import as_text
-from shoal.anonymize.tree import Tree
+from shoal.anonymize.taxonomy_arrays import Tree
 from shoal.arrays import Integers
 from shoal.engine.duckdb import COUNTED, OWNER
 from shoal.errors import InvalidPolicy

@@ -14,7 +14,6 @@ from numpy.typing import NDArray
 
 from shoal.anonymize._diversity import measure_closeness, measure_diversity
 from shoal.anonymize._policy import AnyPolicy, Policy, policy_of
-from shoal.anonymize.classes import number_classes
 from shoal.anonymize.codec import (
     Codec,
     SensitiveValues,
@@ -22,6 +21,7 @@ from shoal.anonymize.codec import (
     number_values,
     published_names,
 )
+from shoal.anonymize.equivalence_classes import number_classes
 from shoal.anonymize.risk._model_recount import broken_models, measure_models
 from shoal.anonymize.table import AnyTable, QueriedTable, TableWithOwners, sizes_sql, table_of
 from shoal.arrays import Integers

@@ -13,9 +13,9 @@ from numpy.typing import ArrayLike
 
 from shoal.anonymize._frequency_table import FrequencyTable
 from shoal.anonymize._population import code_population, count_covered
-from shoal.anonymize.classes import count_people, number_classes
-from shoal.anonymize.problem import Problem
+from shoal.anonymize.equivalence_classes import count_people, number_classes
 from shoal.anonymize.release._writer import Release
+from shoal.anonymize.search_problem import Problem
 from shoal.anonymize.table import table_of
 from shoal.arrays import Integers
 

@@ -17,8 +17,8 @@ from itertools import combinations
 import numpy as np
 from numpy.typing import NDArray
 
-from shoal.anonymize.classes import count_people, number_classes
-from shoal.anonymize.problem import Problem
+from shoal.anonymize.equivalence_classes import count_people, number_classes
+from shoal.anonymize.search_problem import Problem
 
 _DENSE = 2**22  # up to this many combinations a table of all is faster than sorting
 _WORK = 1.5e7  # lines times combinations of columns that are counted: about a second
@@ -83,7 +83,7 @@ def find_special_uniques(
 
     Examples
     --------
-    >>> from shoal.anonymize.problem import problem_of
+    >>> from shoal.anonymize.search_problem import problem_of
     >>> from shoal.domain import Taxonomy
     >>> two = Taxonomy.nested("*", {"a": ["a"], "b": ["b"]})
     >>> table = problem_of({"x": two, "y": two}, [[0, 0], [0, 0], [0, 1], [1, 1], [1, 1]], k=2)

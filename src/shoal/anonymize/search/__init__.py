@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING
 from shoal._lazy import names_when_used
 
 if TYPE_CHECKING:
-    from shoal.anonymize.search._greedy import find_violations
+    from shoal.anonymize.search._greedy_splits import find_violations
 
 _MODULE_OF = {
-    "find_violations": "_greedy",
+    "find_violations": "_greedy_splits",
 }
 
 __all__ = [

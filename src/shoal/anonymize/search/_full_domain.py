@@ -11,8 +11,8 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import NDArray
 
-from shoal.anonymize.problem import Cut, Problem
-from shoal.anonymize.search._greedy import SharedCounts
+from shoal.anonymize.search._greedy_splits import SharedCounts
+from shoal.anonymize.search_problem import Cut, Problem
 from shoal.arrays import Floats, Integers
 
 # Most combinations of levels, and most lines times QIDs times cuts to count. Tables on which fewer
@@ -36,7 +36,7 @@ def level_maps(problem: Problem, q: int) -> list[NDArray[np.int32]]:
 
     Examples
     --------
-    >>> from shoal.anonymize.problem import problem_of
+    >>> from shoal.anonymize.search_problem import problem_of
     >>> from shoal.domain import Taxonomy
     >>> ages = Taxonomy.nested("*", {"young": ["18", "19"], "old": ["70", "71"]})
     >>> [places.tolist() for places in level_maps(problem_of({"age": ages}, [[0]], k=2), 0)]
@@ -66,7 +66,7 @@ def search_full_domain(shared: SharedCounts, loss: float) -> Cut | None:
         The problem, and how its lines are counted. Its rules must not measure t.
     Examples
     --------
-    >>> from shoal.anonymize.problem import problem_of
+    >>> from shoal.anonymize.search_problem import problem_of
     >>> from shoal.domain import Taxonomy
     >>> ages = Taxonomy.nested("*", {"young": ["18", "19"], "old": ["70", "71"]})
     >>> table = problem_of({"age": ages}, [[0]] * 2 + [[1]] + [[2]] * 2 + [[3]] * 2, k=2)

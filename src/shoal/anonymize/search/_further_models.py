@@ -1,4 +1,4 @@
-"""Search for a release that keeps more than k, l and t: the models of ``shoal.anonymize._models``.
+"""Search for a release that keeps more than k, l and t: models of ``anonymize/_privacy_models.py``.
 
 Models of classes are kept while a global cut is searched for. Whatever is left to keep, the models
 of the whole table and all models under local recoding, is kept by trying: classes that break a
@@ -14,7 +14,6 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from shoal.anonymize._models import DeltaPresence
 from shoal.anonymize._population import (
     Models,
     class_labels,
@@ -23,9 +22,10 @@ from shoal.anonymize._population import (
     trim_population,
     with_population,
 )
-from shoal.anonymize.classes import count_people, measure_release, number_classes
-from shoal.anonymize.problem import Problem, SearchOutcome
-from shoal.anonymize.search._greedy import find_violations
+from shoal.anonymize._privacy_models import DeltaPresence
+from shoal.anonymize.equivalence_classes import count_people, measure_release, number_classes
+from shoal.anonymize.search._greedy_splits import find_violations
+from shoal.anonymize.search_problem import Problem, SearchOutcome
 from shoal.errors import StartFails
 
 Search = Callable[[Problem], SearchOutcome]

@@ -16,9 +16,8 @@ from typing import Any, NamedTuple, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from shoal.anonymize.classes import measure_release, number_classes
-from shoal.anonymize.problem import Cut, Problem, SearchOutcome
-from shoal.anonymize.search._greedy import (
+from shoal.anonymize.equivalence_classes import measure_release, number_classes
+from shoal.anonymize.search._greedy_splits import (
     ASK_FOR_BITS,
     ASK_FOR_SIZES,
     NONE,
@@ -32,6 +31,7 @@ from shoal.anonymize.search._greedy import (
     resolve_score,
     smallest_class_after,
 )
+from shoal.anonymize.search_problem import Cut, Problem, SearchOutcome
 from shoal.arrays import Integers
 from shoal.errors import StartFails, TooFewRows, quantity
 
@@ -70,7 +70,7 @@ def specialise(
 
     Examples
     --------
-    >>> from shoal.anonymize.problem import problem_of
+    >>> from shoal.anonymize.search_problem import problem_of
     >>> from shoal.domain import Taxonomy
     >>> ages = Taxonomy.nested("*", {"young": ["18", "19"], "old": ["70", "71"]})
     >>> table = problem_of({"age": ages}, [[0]] * 5 + [[1]] * 4 + [[2]] + [[3]] * 2, k=3)

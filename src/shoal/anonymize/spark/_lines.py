@@ -8,14 +8,14 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from shoal.anonymize.codec import Codec
-from shoal.anonymize.problem import Cut, Problem
-from shoal.anonymize.search._remote_lines import (
+from shoal.anonymize.search._distributed_top_down import (
     ChildCounts,
     Codes,
     CountChildren,
     MergedLines,
     MergeLines,
 )
+from shoal.anonymize.search_problem import Cut, Problem
 from shoal.arrays import Integers
 from shoal.engine.spark import MapBatches, translate_errors
 

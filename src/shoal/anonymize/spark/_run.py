@@ -9,13 +9,13 @@ from typing import Any
 
 from shoal.anonymize._frequency_table import FrequencyTable
 from shoal.anonymize._policy import Policy
-from shoal.anonymize.problem import SearchOutcome
 from shoal.anonymize.release._manifest import find_label_places, manifest_of, write_mapping
 from shoal.anonymize.release._people_register import KnownPeople, stage_register
 from shoal.anonymize.release._result import Pages, Paths, RunResult, WrittenRelease
 from shoal.anonymize.release._writer import Release, format_of, release_of
 from shoal.anonymize.risk._recount import AchievedPrivacy, recount, refuse_broken
-from shoal.anonymize.search._portfolio import Progress
+from shoal.anonymize.search._run_search import Progress
+from shoal.anonymize.search_problem import SearchOutcome
 from shoal.anonymize.spark._frame import SPARK_OWNER, released_frame, sort_by_content
 from shoal.anonymize.spark._search import find_outcome_on_spark
 from shoal.engine.spark import (

@@ -17,10 +17,10 @@ from shoal.anonymize._frequency_table import (
     problem_of_remote_lines,
 )
 from shoal.anonymize._policy import Policy
-from shoal.anonymize.problem import SearchOutcome
 from shoal.anonymize.release._manifest import cut_of
-from shoal.anonymize.search._portfolio import Progress, apply_cut, as_published, find_outcome
-from shoal.anonymize.search._remote_top_down import specialise_remotely
+from shoal.anonymize.search._large_table_top_down import specialise_remotely
+from shoal.anonymize.search._run_search import Progress, apply_cut, as_published, find_outcome
+from shoal.anonymize.search_problem import SearchOutcome
 from shoal.anonymize.spark._lines import SparkLines, code_combinations, count_rows
 from shoal.engine.spark import PersistedFrame, SparkTable, persist, too_many_error
 from shoal.errors import InvalidPolicy, sentence

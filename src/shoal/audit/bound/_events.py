@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shoal.arrays import Floats
-from shoal.audit.bound._sample import OutputSample
+from shoal.audit.bound._outputs import OutputSample
 from shoal.audit.bound._statistics import Score, Statistic, candidate_statistics, has_few_values
 from shoal.errors import InvalidSetting, TooFewRows, value_text
 from shoal.privacy import whole_number

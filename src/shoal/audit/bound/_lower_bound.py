@@ -20,6 +20,7 @@ from shoal.audit.bound._events import (
     check_levels,
     outcome_of,
 )
+from shoal.audit.bound._outputs import OutputSample, samples_of
 from shoal.audit.bound._pairs import (
     check_pair,
     check_row_pair,
@@ -28,7 +29,6 @@ from shoal.audit.bound._pairs import (
     epsilon_of,
     epsilon_of_pair,
 )
-from shoal.audit.bound._sample import OutputSample, samples_of
 from shoal.audit.bound._statistics import Score, Statistic, has_low_bits
 from shoal.errors import DimensionMismatch, InvalidSetting
 from shoal.privacy import Guarantee

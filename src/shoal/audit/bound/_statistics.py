@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shoal.arrays import Floats
-from shoal.audit.bound._sample import OutputSample
+from shoal.audit.bound._outputs import OutputSample
 from shoal.errors import InvalidSetting
 
 Codes = NDArray[np.intp]

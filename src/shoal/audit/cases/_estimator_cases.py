@@ -19,8 +19,8 @@ from shoal.arrays import Floats
 from shoal.audit._draws import Batched
 from shoal.audit.case import Case
 from shoal.cluster import unfitted
+from shoal.cluster.group_sizes import ignore_no_groups_warning
 from shoal.cluster.registry import REGISTRY
-from shoal.cluster.totals import ignore_no_groups_warning
 from shoal.data import source_of
 from shoal.domain import Box, Grid, Schema, SparseCounts
 from shoal.engine import Block, Terms

@@ -5,12 +5,12 @@ from typing import TYPE_CHECKING
 from shoal._lazy import names_when_used
 
 if TYPE_CHECKING:
-    from shoal.audit.loss._families import families, replay_family
+    from shoal.audit.loss._replay_families import families, replay_family
     from shoal.audit.loss._twins import twins
 
 _MODULE_OF = {
-    "families": "_families",
-    "replay_family": "_families",
+    "families": "_replay_families",
+    "replay_family": "_replay_families",
     "twins": "_twins",
 }
 

@@ -17,7 +17,7 @@ from typing import Any, NoReturn
 
 from sklearn.base import BaseEstimator
 
-from shoal.audit.loss._published import different_names, published
+from shoal.audit.loss._published_values import different_names, published
 from shoal.audit.loss._replay_ledgers import Branch, ForcingLedger, RecordingLedger, StepLoss
 from shoal.cluster import unfitted
 from shoal.domain import Schema

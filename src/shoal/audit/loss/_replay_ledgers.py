@@ -12,7 +12,7 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from shoal.audit.loss._published import canonical
+from shoal.audit.loss._published_values import canonical
 from shoal.domain import SparseCounts
 from shoal.errors import InvalidSetting, quantity
 from shoal.mechanisms import Choices, Gaussian, ScoredIntervals, TreeCounts

@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike
 from shoal.arrays import Floats, Integers
 from shoal.audit.bound._pairs import pair_distances
 from shoal.cluster import unfitted
-from shoal.cluster.totals import ignore_no_groups_warning
+from shoal.cluster.group_sizes import ignore_no_groups_warning
 from shoal.errors import (
     DimensionMismatch,
     InvalidSetting,

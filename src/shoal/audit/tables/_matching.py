@@ -10,11 +10,11 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from shoal.anonymize import Policy, count_combinations
-from shoal.anonymize.classes import number_classes
 from shoal.anonymize.codec import Codec, find_distinct, published_cells
+from shoal.anonymize.equivalence_classes import number_classes
 from shoal.anonymize.hierarchies import as_text
 from shoal.anonymize.table import QueriedTable
-from shoal.anonymize.tree import Tree
+from shoal.anonymize.taxonomy_arrays import Tree
 from shoal.arrays import Integers
 from shoal.data.column_names import missing_columns_error
 from shoal.domain.value_text import normalise_column

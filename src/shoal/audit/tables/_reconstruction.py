@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shoal.anonymize import Policy
-from shoal.anonymize.tree import Tree
+from shoal.anonymize.taxonomy_arrays import Tree
 from shoal.audit.tables._attributes import curator_result
 from shoal.audit.tables._matching import Codes, LabelCombinations, Matcher
 from shoal.errors import TooFewRows

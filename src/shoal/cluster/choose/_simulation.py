@@ -17,8 +17,8 @@ import numpy as np
 
 from shoal.arrays import Floats, Integers
 from shoal.cluster.choose._weighted_points import LEAST_INERTIA, MOST_POINTS, Cloud
-from shoal.cluster.kmeans._plan import FEW_AXES
-from shoal.cluster.kmeans._weighted import soften_weights, weighted_kmeans
+from shoal.cluster.kmeans._budget_plan import FEW_AXES
+from shoal.cluster.kmeans._weighted_kmeans import soften_weights, weighted_kmeans
 from shoal.domain import Box, FarGrid
 from shoal.synopsis import Synopsis, weights_of
 from shoal.synopsis.cells import Estimates

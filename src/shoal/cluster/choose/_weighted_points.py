@@ -10,7 +10,7 @@ from sklearn.cluster import KMeans
 
 from shoal.arrays import Floats
 from shoal.cluster.kmeans._cells import cell_points
-from shoal.cluster.kmeans._weighted import FAINT, weighted_kmeans
+from shoal.cluster.kmeans._weighted_kmeans import FAINT, weighted_kmeans
 from shoal.domain.box import as_matrix
 from shoal.errors import DimensionMismatch, NotFinite
 from shoal.privacy import Guarantee, Unprotected

@@ -8,7 +8,7 @@ import numpy as np
 from shoal.arrays import Floats
 from shoal.cluster.intervals._half_widths import distance_to_next
 from shoal.cluster.kmeans._kernels import Nearest
-from shoal.cluster.kmeans._weighted import soften_weights
+from shoal.cluster.kmeans._weighted_kmeans import soften_weights
 
 # Rows of a group that are drawn from its own cells, where these have all columns. Cells show tails
 # and gaps, but are rougher than the rows: docs/decisions/intervals.md.

@@ -5,16 +5,16 @@ from typing import TYPE_CHECKING
 from shoal._lazy import names_when_used
 
 if TYPE_CHECKING:
+    from shoal.cluster.kmeans._budget_plan import strength
     from shoal.cluster.kmeans._estimator import PrivateKMeans
     from shoal.cluster.kmeans._intervals import released_rows
-    from shoal.cluster.kmeans._plan import strength
-    from shoal.cluster.kmeans._weighted import weighted_centers
+    from shoal.cluster.kmeans._weighted_kmeans import weighted_centers
 
 _MODULE_OF = {
     "PrivateKMeans": "_estimator",
     "released_rows": "_intervals",
-    "strength": "_plan",
-    "weighted_centers": "_weighted",
+    "strength": "_budget_plan",
+    "weighted_centers": "_weighted_kmeans",
 }
 
 __all__ = [

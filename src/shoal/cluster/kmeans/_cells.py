@@ -7,11 +7,12 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from shoal.arrays import Floats, Integers
+from shoal.cluster.group_sizes import GroupCounts, NoiseSum
+from shoal.cluster.kmeans._budget_plan import FEW_AXES, KMeansPlan
 from shoal.cluster.kmeans._kernels import Nearest
 from shoal.cluster.kmeans._location import DEVIATION
-from shoal.cluster.kmeans._plan import FEW_AXES, KMeansPlan
-from shoal.cluster.kmeans._refine import Means
-from shoal.cluster.kmeans._weighted import (
+from shoal.cluster.kmeans._noisy_means import Means
+from shoal.cluster.kmeans._weighted_kmeans import (
     FAINT,
     Clusterer,
     add_farthest_points,
@@ -22,7 +23,6 @@ from shoal.cluster.kmeans._weighted import (
     shrink_counts,
     soften_weights,
 )
-from shoal.cluster.totals import GroupCounts, NoiseSum
 from shoal.domain import Box, FarGrid, View, ZoomedGrid
 from shoal.randomness import Randomness
 from shoal.synopsis import Synopsis

@@ -13,15 +13,15 @@ from sklearn.base import TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from shoal.arrays import Floats, Integers
-from shoal.cluster._computed_once import ComputedOnce
+from shoal.cluster._description_cache import ComputedOnce
 from shoal.cluster._groups_display import GroupsMixin
 from shoal.cluster.choose import CostCurve
 from shoal.cluster.figures import cells_of_synopsis, center_map
+from shoal.cluster.group_sizes import NoiseSum
 from shoal.cluster.intervals import Intervals
+from shoal.cluster.kmeans._budget_plan import WEAK_STRENGTH, hardness, strength
 from shoal.cluster.kmeans._kernels import Cube, Distances, Labels, LeastSquares, Nearest
-from shoal.cluster.kmeans._plan import WEAK_STRENGTH, hardness, strength
 from shoal.cluster.model_folder import save_model
-from shoal.cluster.totals import NoiseSum
 from shoal.domain import Box
 from shoal.engine import Mapper, rows_of
 from shoal.estimator import PrivateEstimator

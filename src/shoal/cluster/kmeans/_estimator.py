@@ -11,17 +11,14 @@ from sklearn.metrics import pairwise_distances_argmin_min
 
 from shoal.arrays import Floats
 from shoal.cluster import choose as choices
-from shoal.cluster.kmeans._cells import (
-    NoisyClusters,
-    cell_points,
-    centers_of_cells,
-    clusters_about_one_mean,
-    join_small_clusters,
-    weighted_cells,
+from shoal.cluster.group_sizes import (
+    NoiseSum,
+    Totals,
+    combine_counts,
+    noise_of_rows,
+    warn_if_no_group_is_certain,
 )
-from shoal.cluster.kmeans._centroids import CentroidClusterer
-from shoal.cluster.kmeans._location import MEAN, find_one_mean, find_rows, rings_about_middle
-from shoal.cluster.kmeans._plan import (
+from shoal.cluster.kmeans._budget_plan import (
     FEW_AXES,
     MOST_CELLS,
     KMeansPlan,
@@ -33,8 +30,18 @@ from shoal.cluster.kmeans._plan import (
     steps_alone,
     takes_one_mean,
 )
-from shoal.cluster.kmeans._published import hybrid, lloyd
-from shoal.cluster.kmeans._refine import read_rings, take_step
+from shoal.cluster.kmeans._cells import (
+    NoisyClusters,
+    cell_points,
+    centers_of_cells,
+    clusters_about_one_mean,
+    join_small_clusters,
+    weighted_cells,
+)
+from shoal.cluster.kmeans._centroids import CentroidClusterer
+from shoal.cluster.kmeans._location import MEAN, find_one_mean, find_rows, rings_about_middle
+from shoal.cluster.kmeans._noisy_means import read_rings, take_step
+from shoal.cluster.kmeans._published_methods import hybrid, lloyd
 from shoal.cluster.kmeans._settings import (
     WITH_OWN_STEPS,
     Method,
@@ -46,14 +53,7 @@ from shoal.cluster.kmeans._settings import (
     method_to_settings,
     synopsis_of_method,
 )
-from shoal.cluster.kmeans._weighted import Clusterer, find_centers
-from shoal.cluster.totals import (
-    NoiseSum,
-    Totals,
-    combine_counts,
-    noise_of_rows,
-    warn_if_no_group_is_certain,
-)
+from shoal.cluster.kmeans._weighted_kmeans import Clusterer, find_centers
 from shoal.domain import Box, Schema, View
 from shoal.engine import Rows
 from shoal.errors import InvalidSetting, setting

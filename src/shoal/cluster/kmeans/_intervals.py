@@ -20,7 +20,7 @@ from shoal.cluster.intervals._half_widths import (
 )
 from shoal.cluster.intervals._result import RATE, Intervals, total_interval
 from shoal.cluster.intervals._row_model import RowModel, made_up_rows
-from shoal.cluster.kmeans._plan import FEW_AXES
+from shoal.cluster.kmeans._budget_plan import FEW_AXES
 from shoal.estimator import promise_to_settings, unfitted_copy
 from shoal.privacy import ApproxDP, PureDP
 from shoal.randomness import Randomness

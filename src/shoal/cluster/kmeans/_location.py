@@ -7,9 +7,9 @@ from fractions import Fraction
 import numpy as np
 
 from shoal.arrays import Floats
+from shoal.cluster.kmeans._budget_plan import FEW_AXES, direction_share, gaussian_if_less
 from shoal.cluster.kmeans._kernels import BeyondSides, clip_radius
-from shoal.cluster.kmeans._plan import FEW_AXES, direction_share, gaussian_if_less
-from shoal.cluster.kmeans._refine import (
+from shoal.cluster.kmeans._noisy_means import (
     Means,
     Rings,
     candidate_radii,

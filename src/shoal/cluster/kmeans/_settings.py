@@ -6,7 +6,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from shoal.cluster.kmeans._plan import FEW_AXES, MOST_CELLS
+from shoal.cluster.kmeans._budget_plan import FEW_AXES, MOST_CELLS
 from shoal.domain import Box
 from shoal.domain.view import MOST_AXES
 from shoal.engine.mllib_kmeans import check_session

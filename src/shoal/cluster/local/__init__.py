@@ -15,13 +15,13 @@ from shoal.cluster.local._estimator import LocalClusterer
 
 if TYPE_CHECKING:
     from shoal.cluster.local._distributed_frames import GatheredReports
-    from shoal.cluster.local._evidence import Evidence
+    from shoal.cluster.local._group_test import Evidence
     from shoal.cluster.local._number_of_clusters import choose_number
     from shoal.cluster.local._rounds import ROUNDS_FROM
     from shoal.cluster.local._saving import mechanism_of
 
 _MODULE_OF = {
-    "Evidence": "_evidence",
+    "Evidence": "_group_test",
     "GatheredReports": "_distributed_frames",
     "ROUNDS_FROM": "_rounds",
     "choose_number": "_number_of_clusters",

@@ -17,7 +17,7 @@ from shoal.cluster.local._inputs import box_of
 from shoal.data import encode
 from shoal.domain import Box
 from shoal.engine import Block, Mapper, Rows, Tally, Terms, by_engine, rows_of, unbounded_box
-from shoal.engine.screen import Screen, ScreenedBatch
+from shoal.engine.row_screening import Screen, ScreenedBatch
 from shoal.engine.table import FrameTable
 from shoal.errors import DimensionMismatch, NotAReport, quantity
 from shoal.mechanisms import LocalGrid, Reports

@@ -14,7 +14,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from shoal.arrays import Floats, Integers, nearest_centers
-from shoal.cluster._computed_once import ComputedOnce
+from shoal.cluster._description_cache import ComputedOnce
 from shoal.cluster._groups_display import GroupsMixin
 from shoal.cluster._simulate import refit, unfitted
 from shoal.cluster.figures import MAP_PARTS, center_map
@@ -28,7 +28,7 @@ from shoal.cluster.local._distributed_frames import (
     distances,
     with_columns,
 )
-from shoal.cluster.local._evidence import Evidence, evidence_of
+from shoal.cluster.local._group_test import Evidence, evidence_of
 from shoal.cluster.local._inputs import (
     box_of,
     check_reports,
@@ -38,7 +38,7 @@ from shoal.cluster.local._inputs import (
     refuse_too_few,
 )
 from shoal.cluster.local._rounds import ROUNDS_FROM
-from shoal.cluster.local.methods._dispatch import choose_method, method_by_name
+from shoal.cluster.local.methods._method_choice import choose_method, method_by_name
 from shoal.cluster.local.methods._moments import debiased_covariance, noise_variance
 from shoal.cluster.local.methods._result import (
     LearningResult,

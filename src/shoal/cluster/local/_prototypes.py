@@ -18,7 +18,7 @@ import numpy as np
 import pyarrow as pa
 
 from shoal.arrays import Floats, Integers
-from shoal.cluster.local._answers import GroupAnswers, bend_records, tree_of_answers
+from shoal.cluster.local._mixed_report_tables import GroupAnswers, bend_records, tree_of_answers
 from shoal.cluster.local._round_assignment import draw_rounds, reports_of_round
 from shoal.cluster.prototypes._mixed_rows import (
     MixedRows,

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from shoal.arrays import Floats, Integers
-from shoal.cluster.kmeans._weighted import weighted_centers
+from shoal.cluster.kmeans._weighted_kmeans import weighted_centers
 from shoal.cluster.local._round_assignment import draw_rounds, reports_of_round
 from shoal.cluster.local.methods import _grid as grid
 from shoal.cluster.local.methods._gaussian_groups import fit_from_many_starts, unexplained_places

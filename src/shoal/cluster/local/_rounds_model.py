@@ -10,7 +10,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from shoal.arrays import Floats, Integers, nearest_centers
-from shoal.cluster._computed_once import ComputedOnce
+from shoal.cluster._description_cache import ComputedOnce
 from shoal.cluster._groups_display import groups_html, groups_text, value_text
 from shoal.cluster.figures import group_number, profile_of_prototype
 from shoal.cluster.local._prototypes import LocalPrototypes
@@ -23,7 +23,7 @@ from shoal.errors import NotAReport
 from shoal.figures import Figure, ProfileRow
 from shoal.mechanisms.local import records_of
 from shoal.privacy import Guarantee, Public, Released, Result, exact_text
-from shoal.privacy.notebook import promise_sentences, summary_html
+from shoal.privacy.notebook_html import promise_sentences, summary_html
 from shoal.randomness import Randomness
 from shoal.synopsis import read_box
 

@@ -8,7 +8,7 @@ import numpy as np
 import pyarrow as pa
 
 from shoal import mechanisms
-from shoal.cluster.local._evidence import Evidence
+from shoal.cluster.local._group_test import Evidence
 from shoal.domain import Box
 from shoal.errors import UnreadableModel
 from shoal.mechanisms import Prior

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shoal.arrays import Floats, Integers
-from shoal.cluster.local._answers import GroupAnswers
+from shoal.cluster.local._mixed_report_tables import GroupAnswers
 from shoal.cluster.local._prototypes import LocalPrototypes
 from shoal.cluster.local._rounds import LocalRounds
 from shoal.cluster.prototypes._mixed_rows import hold_admitted
@@ -25,7 +25,7 @@ from shoal.errors import NotAReport, TooFewRows, sentence
 from shoal.mechanisms import LocalGrid, Reports
 from shoal.mechanisms.local.categories import ResidualSign
 from shoal.perturb import settings_of
-from shoal.perturb.draft import Draft
+from shoal.perturb.report_draft import Draft
 from shoal.privacy import LocalDP
 
 State = LocalRounds | LocalPrototypes

@@ -17,20 +17,25 @@ from shoal.cluster.prototypes._estimator import PrivateKPrototypes
 from shoal.cluster.prototypes._plain_comparison import KPrototypes
 
 if TYPE_CHECKING:
-    from shoal.cluster.prototypes._measure import Assignment, GroupCounter, GroupSums, group_blocks
+    from shoal.cluster.prototypes._group_measurements import (
+        Assignment,
+        GroupCounter,
+        GroupSums,
+        group_blocks,
+    )
     from shoal.cluster.prototypes._mixed_rows import MixedRows, Prototypes, every_row, hold_rows
     from shoal.cluster.prototypes._profiles import Difference, Profiles
 
 _MODULE_OF = {
-    "Assignment": "_measure",
+    "Assignment": "_group_measurements",
     "Difference": "_profiles",
-    "GroupCounter": "_measure",
-    "GroupSums": "_measure",
+    "GroupCounter": "_group_measurements",
+    "GroupSums": "_group_measurements",
     "MixedRows": "_mixed_rows",
     "Profiles": "_profiles",
     "Prototypes": "_mixed_rows",
     "every_row": "_mixed_rows",
-    "group_blocks": "_measure",
+    "group_blocks": "_group_measurements",
     "hold_rows": "_mixed_rows",
 }
 

@@ -11,13 +11,13 @@ from sklearn.base import TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from shoal.arrays import Floats
-from shoal.cluster._computed_once import ComputedOnce
+from shoal.cluster._description_cache import ComputedOnce
 from shoal.cluster._groups_display import GroupsMixin
 from shoal.cluster.choose import CostCurve
 from shoal.cluster.figures import profile_of_group
 from shoal.cluster.kmeans._settings import check_delta, cluster_numbers
 from shoal.cluster.model_folder import save_model
-from shoal.cluster.prototypes._measure import (
+from shoal.cluster.prototypes._group_measurements import (
     Assignment,
     Costs,
     GroupCounter,

@@ -14,7 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 from shoal.arrays import Floats, Integers
 from shoal.cluster._groups_display import GroupsMixin
 from shoal.cluster.figures import profile_of_group
-from shoal.cluster.prototypes._measure import Assignment, NearestPrototypes, total_cost
+from shoal.cluster.prototypes._group_measurements import Assignment, NearestPrototypes, total_cost
 from shoal.cluster.prototypes._mixed_rows import (
     MixedRows,
     Prototypes,
@@ -29,7 +29,7 @@ from shoal.engine import rows_of
 from shoal.errors import InvalidSetting
 from shoal.estimator import NotebookDisplay
 from shoal.evaluate import gower_silhouette
-from shoal.evaluate.checks import check_labels, check_same_length
+from shoal.evaluate.array_checks import check_labels, check_same_length
 from shoal.evaluate.score_table import (
     SCHEMA,
     Clustering,

@@ -13,10 +13,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shoal.arrays import Floats, Integers
-from shoal.cluster.prototypes._measure import NoisyMeasurements, group_blocks
+from shoal.cluster.group_sizes import CHANCE
+from shoal.cluster.prototypes._group_measurements import NoisyMeasurements, group_blocks
 from shoal.cluster.prototypes._mixed_rows import MixedRows, Prototypes
 from shoal.cluster.prototypes._profiles import RATE, GroupIntervals, Profiles
-from shoal.cluster.totals import CHANCE
 from shoal.estimator import RowCount
 from shoal.synopsis.mixed import MixedColumns, MixedSynopsis, norm_sub
 

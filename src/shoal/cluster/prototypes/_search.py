@@ -12,7 +12,7 @@ from sklearn.cluster import KMeans
 from sklearn.exceptions import ConvergenceWarning
 
 from shoal.arrays import Floats, Integers
-from shoal.cluster.prototypes._measure import NoisyMeasurements
+from shoal.cluster.prototypes._group_measurements import NoisyMeasurements
 from shoal.cluster.prototypes._mixed_rows import MixedRows, Prototypes
 
 _CANDIDATES = 3  # of greedy k-means++

@@ -7,7 +7,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from shoal.arrays import Integers
-from shoal.cluster.totals import NoiseSum, noise_of_rows
+from shoal.cluster.group_sizes import NoiseSum, noise_of_rows
 from shoal.cluster.wave._fitted import FittedWave
 from shoal.cluster.wave._grouping import Percentile, Selector
 from shoal.cluster.wave._noise import NoiseLaw, NoisyGrid, NoNoise

@@ -15,17 +15,17 @@ from scipy.special import gammaln
 from sklearn.utils.validation import check_is_fitted
 
 from shoal.arrays import Floats, Integers
-from shoal.cluster._computed_once import ComputedOnce
+from shoal.cluster._description_cache import ComputedOnce
 from shoal.cluster._groups_display import GroupsMixin
-from shoal.cluster.intervals import Intervals
-from shoal.cluster.model_folder import save_model
-from shoal.cluster.totals import (
+from shoal.cluster.group_sizes import (
     GroupCounts,
     NoiseSum,
     Totals,
     combine_counts,
     warn_if_no_group_is_certain,
 )
+from shoal.cluster.intervals import Intervals
+from shoal.cluster.model_folder import save_model
 from shoal.cluster.wave import _figure as figure
 from shoal.cluster.wave import _saving as saving
 from shoal.cluster.wave._noise import NoisyGrid

@@ -8,7 +8,7 @@ import numpy as np
 import pyarrow as pa
 
 from shoal.cluster._options import Options
-from shoal.cluster.totals import Totals
+from shoal.cluster.group_sizes import Totals
 from shoal.cluster.wave._grouping import SELECTORS
 from shoal.cluster.wave._noise import NoiseLaw, NoisyGrid
 from shoal.cluster.wave._release_methods import METHODS

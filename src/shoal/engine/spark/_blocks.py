@@ -14,7 +14,7 @@ from shoal.engine import _people as people
 from shoal.engine._computed_table import apply_kernel
 from shoal.engine._rows import Block, Mapper, kernel_at
 from shoal.engine.duckdb import coded_batch, coded_schema
-from shoal.engine.screen import Screen, ScreenedBatch
+from shoal.engine.row_screening import Screen, ScreenedBatch
 from shoal.engine.spark._tasks import Task, hide_error_text, merge_batches
 from shoal.errors import InvalidSetting
 from shoal.files import scratch

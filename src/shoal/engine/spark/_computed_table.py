@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from shoal.engine._computed_table import apply_kernel, check_names, columns_of
 from shoal.engine._people import LimitedRows
 from shoal.engine._rows import Block, Drawing, Mapper, kernel_at
-from shoal.engine.screen import Screen
+from shoal.engine.row_screening import Screen
 from shoal.engine.spark._blocks import (
     AppendColumns,
     KernelColumns,

@@ -15,8 +15,8 @@ from shoal.domain import Box, Partition, Schema, SparseCounts
 from shoal.engine import _people as people
 from shoal.engine._rows import Kernel, Mapper, Tally, Terms, integers_of
 from shoal.engine.duckdb import coded_schema, with_labels
+from shoal.engine.row_screening import Screen
 from shoal.engine.sample import Sample
-from shoal.engine.screen import Screen
 from shoal.engine.spark._blocks import (
     CountGroups,
     DrawLots,

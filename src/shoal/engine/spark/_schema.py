@@ -6,7 +6,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from shoal.data.untyped import UNTYPED, Cells, field_of_cells
+from shoal.data.untyped_cells import UNTYPED, Cells, field_of_cells
 from shoal.errors import InvalidSetting
 
 _ARROW_TYPES = {

@@ -17,7 +17,7 @@ from pyspark.sql import SparkSession
 from pyspark.sql.functions import col
 
 from shoal.arrays import Floats
-from shoal.data.untyped import UNTYPED
+from shoal.data.untyped_cells import UNTYPED
 from shoal.engine.spark._failures import translate_errors
 from shoal.engine.spark._schema import quote_name
 from shoal.errors import NotInstalled, SessionStopped, UnreadableTable

@@ -10,12 +10,12 @@ from typing import Any
 import pyarrow as pa
 
 from shoal.data.source import check_names, find_columns
-from shoal.data.untyped import field_of_cells
+from shoal.data.untyped_cells import field_of_cells
 from shoal.domain import Box, Schema
-from shoal.engine._entry import is_spark_frame
+from shoal.engine._engine_choice import is_spark_frame
 from shoal.engine._rows import Terms
 from shoal.engine.duckdb import COUNTED, OWNER, plain_names, with_plain_names
-from shoal.engine.screen import Screen
+from shoal.engine.row_screening import Screen
 from shoal.engine.spark._failures import check_session_runs, translate_errors
 from shoal.engine.spark._files import digest_of, files_of, uri_of
 from shoal.engine.spark._output import FolderOutput, folder_output

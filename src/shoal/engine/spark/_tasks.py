@@ -13,13 +13,13 @@ import numpy as np
 import pyarrow as pa
 
 from shoal.arrays import Integers
-from shoal.data.untyped import Cells, field_of_cells
+from shoal.data.untyped_cells import Cells, field_of_cells
 from shoal.domain import Partition
 from shoal.engine._counting import CellKeys, SparseTotal
 from shoal.engine._people import LimitedRows
 from shoal.engine._rows import Block, Kernel, Tally, add_checked, integers_of
 from shoal.engine.local import BLOCK_ROWS
-from shoal.engine.screen import Screen
+from shoal.engine.row_screening import Screen
 from shoal.engine.spark._failures import translate_errors
 from shoal.engine.spark._schema import cells_of_columns, quote_name
 from shoal.errors import ShoalError

@@ -17,7 +17,7 @@ from shoal.experiments._verdicts import (
     near,
     not_run,
 )
-from shoal.experiments.leteo._parts import ALPHAS, COARSE_ROWS, METHODS, PART_ROWS, QUASI
+from shoal.experiments.leteo._cells import ALPHAS, COARSE_ROWS, METHODS, PART_ROWS, QUASI
 from shoal.experiments.leteo._printed_gains import (
     DISTANCE,
     DISTANCE_SAVED,

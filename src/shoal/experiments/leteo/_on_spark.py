@@ -13,7 +13,7 @@ from shoal.anonymize import TopDownSpecialization
 from shoal.engine.spark import session_module
 from shoal.evaluate import normalised_inertia, plain_centers
 from shoal.experiments._cells import Cell, Row
-from shoal.experiments.leteo._parts import OTHER, K, clustered_table, hierarchies, students_table
+from shoal.experiments.leteo._cells import OTHER, K, clustered_table, hierarchies, students_table
 
 
 def cells(quick: bool) -> list[Cell]:

@@ -5,7 +5,7 @@ from collections.abc import Callable
 
 from shoal.experiments._cells import Cell, Row
 from shoal.experiments.leteo import _on_spark as on_spark
-from shoal.experiments.leteo._parts import PARTS
+from shoal.experiments.leteo._cells import PARTS
 
 _ALL: dict[str, Callable[..., list[Row]]] = {
     **PARTS,

@@ -23,12 +23,12 @@ from shoal.experiments._verdicts import (
     near,
 )
 from shoal.experiments.nd_laplace import _statements as thesis
+from shoal.experiments.nd_laplace._cell_list import DRAFT
 from shoal.experiments.nd_laplace._chapter_six import RATES, advantage_of
 from shoal.experiments.nd_laplace._data import HEART_COLUMNS
 from shoal.experiments.nd_laplace._exhibits import exhibits
 from shoal.experiments.nd_laplace._hypotheses import hypotheses
-from shoal.experiments.nd_laplace._later_exhibits import FAMILIES
-from shoal.experiments.nd_laplace._plan import DRAFT
+from shoal.experiments.nd_laplace._hypothesis_exhibits import FAMILIES
 from shoal.pages import Claim, Reproduction
 
 NEAR_RADIUS = 0.1

@@ -10,7 +10,7 @@ from shoal.experiments._tables import table_of
 from shoal.experiments._verdicts import not_run
 from shoal.experiments.nd_laplace._chapter_six import chapter_six, shown
 from shoal.experiments.nd_laplace._data import HEART_COLUMNS
-from shoal.experiments.nd_laplace._later_exhibits import later_exhibits
+from shoal.experiments.nd_laplace._hypothesis_exhibits import later_exhibits
 from shoal.experiments.nd_laplace._mechanisms import GUARANTEES
 from shoal.figures import Figure, count_curve, noise_map, stage_map
 from shoal.mechanisms import PlanarLaplace, SphericalLaplace

@@ -5,8 +5,8 @@ from collections.abc import Callable
 
 from shoal.experiments._audits import audits
 from shoal.experiments._cells import Cell, Row
-from shoal.experiments.nd_laplace._games import privacy
-from shoal.experiments.nd_laplace._parts import PARTS
+from shoal.experiments.nd_laplace._membership_cells import privacy
+from shoal.experiments.nd_laplace._utility_cells import PARTS
 
 _ALL: dict[str, Callable[..., list[Row]]] = {
     **PARTS,

@@ -5,7 +5,7 @@ from typing import Any
 from shoal.experiments._verdicts import Statement
 from shoal.experiments.nd_laplace._chapter_six import PLACES, PRINTED_RATES
 from shoal.experiments.nd_laplace._exhibits import ALGORITHMS, LENGTHS, SETTINGS, STAGES
-from shoal.experiments.nd_laplace._later_exhibits import ADVANTAGE, DIMENSIONS, NODES, SHAPES
+from shoal.experiments.nd_laplace._hypothesis_exhibits import ADVANTAGE, DIMENSIONS, NODES, SHAPES
 
 AMI = 0.05  # the smallest difference of agreement that matters
 ADVANTAGE_MATTERS = 0.05  # of TPR - FPR

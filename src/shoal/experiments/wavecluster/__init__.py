@@ -1,8 +1,8 @@
 """The report on WaveCluster with differential privacy: its eight pictures, its order of methods."""
 
 from shoal.experiments.document import Document
+from shoal.experiments.wavecluster._cells import cells, run
 from shoal.experiments.wavecluster._conclusions import conclude, judge
-from shoal.experiments.wavecluster._parts import cells, run
 
 __all__ = ["DOCUMENT"]
 

@@ -13,15 +13,7 @@ from shoal.experiments._verdicts import (
     measured,
     near,
 )
-from shoal.experiments.wavecluster._exhibits import (
-    AUDITS,
-    CURVES,
-    KNOWN_GROUPS,
-    POINT_PICTURE,
-    SWEEP,
-    exhibits,
-)
-from shoal.experiments.wavecluster._parts import (
+from shoal.experiments.wavecluster._cells import (
     ALPHA,
     ALPHAS,
     AUTO,
@@ -34,6 +26,14 @@ from shoal.experiments.wavecluster._parts import (
     TWINS,
     P,
     box_of,
+)
+from shoal.experiments.wavecluster._exhibits import (
+    AUDITS,
+    CURVES,
+    KNOWN_GROUPS,
+    POINT_PICTURE,
+    SWEEP,
+    exhibits,
 )
 from shoal.mechanisms import PlanarLaplace
 from shoal.pages import Claim, Reproduction

@@ -8,7 +8,7 @@ from shoal.experiments._cells import Row
 from shoal.experiments._results import Results
 from shoal.experiments._tables import table_of
 from shoal.experiments._verdicts import not_run
-from shoal.experiments.wavecluster._parts import (
+from shoal.experiments.wavecluster._cells import (
     ALPHAS,
     BASELINE,
     EPSILON,

@@ -16,7 +16,7 @@ from shoal.figures._panels import (
     typical_error,
     typical_errors,
 )
-from shoal.figures.maps._cells import draw_cells, shade_levels
+from shoal.figures.maps._cell_paths import draw_cells, shade_levels
 from shoal.figures.palette import PALETTE, SHADES
 from shoal.figures.svg import Svg, nice_ticks, px
 from shoal.figures.text import format_number, format_ticks, shorten

@@ -6,7 +6,7 @@ from typing import Any
 from numpy.typing import ArrayLike
 
 from shoal.errors import InvalidSetting
-from shoal.figures._arrays import check_points as as_points
+from shoal.figures._array_checks import check_points as as_points
 from shoal.figures._figure import Figure, import_plotly
 from shoal.figures._panels import Panel
 from shoal.figures.svg import Svg, px

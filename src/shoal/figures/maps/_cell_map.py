@@ -13,9 +13,9 @@ from numpy.typing import ArrayLike, NDArray
 
 from shoal.arrays import Floats, Integers
 from shoal.errors import DimensionMismatch
-from shoal.figures._arrays import box_corners, check_counts, check_points
+from shoal.figures._array_checks import box_corners, check_counts, check_points
 from shoal.figures._figure import Figure, import_plotly
-from shoal.figures.maps._cells import draw_cells, draw_legend, shade_levels
+from shoal.figures.maps._cell_paths import draw_cells, draw_legend, shade_levels
 from shoal.figures.palette import PALETTE, SHADES
 from shoal.figures.svg import Svg, nice_ticks, px
 from shoal.figures.text import count_decimals, format_number, format_ticks, shorten

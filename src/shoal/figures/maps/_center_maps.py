@@ -7,10 +7,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from shoal.errors import InvalidSetting
-from shoal.figures._arrays import box_corners, check_counts, check_points
+from shoal.figures._array_checks import box_corners, check_counts, check_points
 from shoal.figures._figure import Figure, import_plotly
 from shoal.figures._panels import Panel
-from shoal.figures.maps._cells import draw_cells, shade_levels
+from shoal.figures.maps._cell_paths import draw_cells, shade_levels
 from shoal.figures.svg import Svg, nice_ticks, px
 from shoal.figures.text import format_number, format_ticks, shorten
 

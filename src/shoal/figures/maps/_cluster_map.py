@@ -11,10 +11,10 @@ from numpy.typing import ArrayLike, NDArray
 
 from shoal.arrays import Integers
 from shoal.errors import DimensionMismatch
-from shoal.figures._arrays import box_corners, check_counts, check_points
+from shoal.figures._array_checks import box_corners, check_counts, check_points
 from shoal.figures._figure import import_plotly
 from shoal.figures.maps._cell_map import BOTTOM, HEIGHT, RIGHT, TOP, WIDTH, CellMap
-from shoal.figures.maps._cells import draw_cells
+from shoal.figures.maps._cell_paths import draw_cells
 from shoal.figures.palette import PALETTE
 from shoal.figures.svg import Svg, nice_ticks, px
 from shoal.figures.text import format_number, format_ticks

@@ -8,7 +8,7 @@ from numpy.typing import ArrayLike
 
 from shoal.arrays import Floats, Integers
 from shoal.errors import DimensionMismatch
-from shoal.figures._arrays import box_corners, check_points
+from shoal.figures._array_checks import box_corners, check_points
 from shoal.figures.maps._cell_map import (
     BOTTOM,
     HEIGHT,
@@ -21,7 +21,7 @@ from shoal.figures.maps._cell_map import (
     describe_dense_areas,
     map_alt_text,
 )
-from shoal.figures.maps._cells import draw_legend, shade_levels
+from shoal.figures.maps._cell_paths import draw_legend, shade_levels
 from shoal.figures.svg import Svg, px
 from shoal.figures.text import count_decimals, format_number
 

@@ -7,10 +7,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from shoal.errors import DimensionMismatch, InvalidSetting
-from shoal.figures._arrays import box_corners
+from shoal.figures._array_checks import box_corners
 from shoal.figures._figure import import_plotly
 from shoal.figures._panels import Panel, Panels, check_panels
-from shoal.figures.maps._cells import draw_cells, shade_levels
+from shoal.figures.maps._cell_paths import draw_cells, shade_levels
 from shoal.figures.palette import PALETTE, SHADES
 from shoal.figures.svg import Svg, px
 

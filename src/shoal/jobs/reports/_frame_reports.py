@@ -7,7 +7,12 @@ from typing import Any
 
 from shoal.engine import frame_table
 from shoal.engine.table import FrameTable
-from shoal.jobs.reports._loaded import LoadedReports, origin_of, other_table_error, parse_sidecar
+from shoal.jobs.reports._load_reports import (
+    LoadedReports,
+    origin_of,
+    other_table_error,
+    parse_sidecar,
+)
 from shoal.jobs.reports._report_file import sidecar_of
 from shoal.mechanisms import LocalGrid
 from shoal.perturb import shape_of

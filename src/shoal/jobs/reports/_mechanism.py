@@ -123,7 +123,7 @@ def columns_of(domain: "Box | Schema") -> tuple[str, ...]:
 def remap_of(text: str | None, name: Name, plan: ReportPlan) -> Any:
     """Return the remap ``clamp``, ``snap:16`` or ``bayes``, tried on a public point."""
     from shoal.perturb import shape_of
-    from shoal.perturb.stream import check_remap
+    from shoal.perturb.report_stream import check_remap
 
     if text is None:
         return None

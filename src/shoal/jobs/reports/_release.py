@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from shoal.errors import InvalidSetting, quantity, sentence, setting
-from shoal.jobs._clustering import parse_groups
+from shoal.jobs._cluster_methods import parse_groups
 from shoal.jobs._engine import Engines
 from shoal.jobs._progress import Progress
 from shoal.jobs._table_inputs import budget_of
@@ -17,16 +17,16 @@ from shoal.jobs.reports._mechanism import (
     mechanism_name,
     remap_of,
 )
+from shoal.jobs.reports._perturb_run import ReportsTask
 from shoal.jobs.reports._report_file import check_format, sidecar_of
 from shoal.jobs.reports._round_reports import choose_mechanism, rounds_task
-from shoal.jobs.reports._task import ReportsTask
 from shoal.pages.reports import coarse_note, sidecar
 
 if TYPE_CHECKING:
     from shoal.domain import Box, Schema
     from shoal.engine import Rows
     from shoal.engine.table import OutputPlace
-    from shoal.perturb.stream import Drawn
+    from shoal.perturb.report_stream import Drawn
     from shoal.privacy import Guarantee, Page
 
 

@@ -14,7 +14,7 @@ from shoal.files import named_failure, write_error
 if TYPE_CHECKING:
     from shoal.engine.table import OutputPlace
     from shoal.files import FileSet
-    from shoal.perturb.draft import Draft
+    from shoal.perturb.report_draft import Draft
 
 
 _SIDECAR = ".json"

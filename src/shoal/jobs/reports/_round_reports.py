@@ -6,13 +6,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from shoal.errors import InvalidSetting, NotAReport, TooLarge, sentence, setting
-from shoal.jobs._clustering import parse_groups
+from shoal.jobs._cluster_methods import parse_groups
 from shoal.jobs._progress import Progress
 from shoal.jobs._table_inputs import chosen_columns, schema_of
-from shoal.jobs.reports._loaded import parse_sidecar, read_sidecar
+from shoal.jobs.reports._load_reports import parse_sidecar, read_sidecar
 from shoal.jobs.reports._mechanism import MechanismOptions, Name, columns_of
+from shoal.jobs.reports._perturb_run import ReportsTask
 from shoal.jobs.reports._report_file import sidecar_of
-from shoal.jobs.reports._task import ReportsTask
 from shoal.privacy import exact_text
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ from numpy.typing import DTypeLike, NDArray
 
 from shoal.errors import NotAReport
 from shoal.privacy import Guarantee, Mechanism
-from shoal.privacy.notebook import promise_sentences, summary_html
+from shoal.privacy.notebook_html import promise_sentences, summary_html
 
 # A map made of public things: free, since it never sees a row.
 Remap = Callable[["Reports"], "Reports"]

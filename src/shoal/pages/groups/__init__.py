@@ -2,7 +2,7 @@
 
 ``_view`` asks every fitted model for the same (columns, groups, sizes, centres, intervals,
 certainty) and builds the page of it; a file for each kind says what is true of that kind alone.
-``_cards`` and ``_numeric_profiles`` are what is typical of a group, ``_count_reason`` says why
+``_cards`` and ``_numeric_profiles`` are what is typical of a group, ``_number_of_groups`` says why
 there are so many, ``_what_if`` what another budget would do, ``_code`` how to do the same again.
 """
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from shoal.cluster.totals import NO_GROUP
+from shoal.cluster.group_sizes import NO_GROUP
 from shoal.errors import quantity
 from shoal.figures.text import format_number
 from shoal.pages._release_texts import release_settings

@@ -10,8 +10,8 @@ import numpy as np
 
 from shoal.arrays import Floats
 from shoal.cluster.figures import column_pairs
+from shoal.cluster.group_sizes import NO_GROUP, whole_shares
 from shoal.cluster.intervals import Intervals
-from shoal.cluster.totals import NO_GROUP, whole_shares
 from shoal.errors import InvalidSetting, quantity, setting
 from shoal.evaluate import ami, normalised_inertia
 from shoal.figures import cell_map

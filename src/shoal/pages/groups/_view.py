@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Protocol, runtime_checkable
 import numpy as np
 
 from shoal.arrays import Floats
-from shoal.cluster.totals import NO_GROUP_CERTAIN, NO_ROWS_DETECTED, whole_shares
+from shoal.cluster.group_sizes import NO_GROUP_CERTAIN, NO_ROWS_DETECTED, whole_shares
 from shoal.errors import quantity
 from shoal.pages._release_texts import (
     ROW_IS_PERSON,
@@ -34,7 +34,7 @@ from shoal.pages.groups._cards import (
     title_columns,
 )
 from shoal.pages.groups._code import USUAL_FILES, CodeFiles
-from shoal.pages.groups._count_reason import count_reason
+from shoal.pages.groups._number_of_groups import count_reason
 from shoal.pages.groups._numeric_profiles import NumericProfiles
 from shoal.pages.page import WITHHELD, CountReason, Fact, Line, Page, Table, WithoutGroups
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from shoal.arrays import Floats
 from shoal.cluster.figures import column_pairs
-from shoal.cluster.totals import whole_shares
+from shoal.cluster.group_sizes import whole_shares
 from shoal.errors import quantity
 from shoal.figures import cell_map, cluster_map
 from shoal.figures.text import count_decimals, format_number

@@ -15,7 +15,7 @@ from fractions import Fraction
 from typing import Any, NamedTuple
 
 from shoal.privacy import ApproxDP, Budget, Guarantee
-from shoal.privacy._exact import exact_text
+from shoal.privacy._exact_numbers import exact_text
 from shoal.privacy.account import Account, Left
 
 _DIGITS = 50  # of every sum, far beyond the three that are shown

@@ -10,8 +10,8 @@ pytest.importorskip("cryptography", reason="pip install 'shoal[collector]'")
 from shoal.collector import client
 from shoal.collector._campaign import Campaign
 from shoal.collector._databases import open_store
+from shoal.collector._report_batches import who_of
 from shoal.collector._storage import Arrival
-from shoal.collector._wire import who_of
 
 
 @pytest.mark.heavy

@@ -7,8 +7,8 @@ import pytest
 from shoal.collector import client
 from shoal.collector._campaign import Campaign
 from shoal.collector._databases import open_store
+from shoal.collector._report_batches import who_of
 from shoal.collector._storage import Arrival
-from shoal.collector._wire import who_of
 
 
 def accepted(campaign, url, token, purpose="key", number=0):

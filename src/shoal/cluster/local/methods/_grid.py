@@ -10,7 +10,7 @@ from typing import cast
 import numpy as np
 
 from shoal.arrays import Floats, Integers, nearest_centers
-from shoal.cluster.kmeans._weighted import weighted_centers
+from shoal.cluster.kmeans._weighted_kmeans import weighted_centers
 from shoal.cluster.local._distributed_frames import sum_over_reports
 from shoal.cluster.local.methods._gaussian_groups import CellCounts, GaussianGroups
 from shoal.cluster.local.methods._group_posterior import likely_groups

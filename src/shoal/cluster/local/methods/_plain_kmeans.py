@@ -4,7 +4,7 @@ import numpy as np
 from sklearn.cluster import KMeans
 
 from shoal.arrays import Floats
-from shoal.cluster.kmeans._weighted import weighted_kmeans
+from shoal.cluster.kmeans._weighted_kmeans import weighted_kmeans
 from shoal.cluster.local.methods._result import LearningResult, Progress
 from shoal.mechanisms import Reports
 from shoal.mechanisms.local.laplace import thinned
