@@ -20,7 +20,6 @@ from shoal.privacy._exact_numbers import Number, exact, exact_budget, exact_text
 from shoal.privacy._gaussian_share import GaussianShare
 from shoal.privacy._journal import work_digest
 from shoal.privacy._ledger import Ledger, LedgerOrPath
-from shoal.privacy.account import Account, account_of, existing_ledger
 from shoal.privacy.guarantees import (
     ApproxDP,
     Budget,
@@ -34,6 +33,7 @@ from shoal.privacy.guarantees import (
     guarantee_of,
 )
 from shoal.privacy.ledger_page import Mechanism, Page
+from shoal.privacy.ledger_summary import Account, account_of, existing_ledger
 from shoal.privacy.results import Protected, Public, Released, Result
 
 __all__ = [

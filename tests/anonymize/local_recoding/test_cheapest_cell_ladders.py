@@ -5,7 +5,7 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from shoal.anonymize.local_recoding._cheapest_cell import LADDERS, GeneralizationMaps
+from shoal.anonymize.local_recoding._cheapest_full_cell import LADDERS, GeneralizationMaps
 from shoal.anonymize.local_recoding._units import Units
 from shoal.anonymize.search_problem import Cut, problem_of
 from shoal.domain import Taxonomy

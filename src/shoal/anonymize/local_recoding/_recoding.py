@@ -13,7 +13,7 @@ import numpy as np
 
 from shoal.anonymize._diversity import ClassRules, LineCounter
 from shoal.anonymize.equivalence_classes import measure_release, number_classes
-from shoal.anonymize.local_recoding._cheapest_cell import (
+from shoal.anonymize.local_recoding._cheapest_full_cell import (
     LADDERS,
     GeneralizationMaps,
     choose_number_of_paths,

@@ -10,7 +10,7 @@ from shoal.cli._options import Json, Quiet
 from shoal.cli._output import Output, console
 from shoal.figures.text import replace_controls
 from shoal.pages.page import Line
-from shoal.privacy.account import LimitKind
+from shoal.privacy.ledger_summary import LimitKind
 
 if TYPE_CHECKING:
     from shoal.cli._output import Part
@@ -45,7 +45,7 @@ def show(path: PathArgument, json: Json = False, quiet: Quiet = False) -> None:
         shoal ledger show shoal-demo/ledger.sqlite
         shoal ledger show college.ledger --json
     """
-    from shoal.privacy.account import account_of, existing_ledger, reading
+    from shoal.privacy.ledger_summary import account_of, existing_ledger, reading
     from shoal.privacy.wording.amounts import account_values
 
     with reading(path):
@@ -97,7 +97,7 @@ def limit(
         shoal ledger limit phones.ledger --epsilon 2 --kind local
     """
     from shoal.privacy import Ledger
-    from shoal.privacy.account import account_of, existing_ledger, limit_of, reading
+    from shoal.privacy.ledger_summary import account_of, existing_ledger, limit_of, reading
     from shoal.privacy.wording.amounts import account_values
 
     made = False

@@ -75,7 +75,7 @@ def report(
     """
     from shoal.pages._write_page import build_page, load_subject
     from shoal.pages._write_page import report as write_report
-    from shoal.privacy.account import existing_ledger
+    from shoal.privacy.ledger_summary import existing_ledger
 
     say = Output(json, quiet)
     with say.progress(1) as progress, _FLAGS.shown():

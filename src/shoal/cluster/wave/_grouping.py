@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from scipy import ndimage
 
 from shoal.arrays import Floats, Integers
-from shoal.cluster._options import Options
+from shoal.cluster._grouped_settings import Options
 from shoal.cluster.wave._noise import NoiseLaw, NoisyGrid
 from shoal.cluster.wave._scale import suggested_sigma
 from shoal.cluster.wave._segmentation import (

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shoal.arrays import Integers
-from shoal.cluster._options import Options
+from shoal.cluster._grouped_settings import Options
 from shoal.cluster.wave._noise import NoiseLaw, NoisyGrid, NoNoise
 from shoal.cluster.wave._thresholds import positive_quantile
 from shoal.cluster.wave._transform import FINE, Transform

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from shoal.cluster._options import Options
+from shoal.cluster._grouped_settings import Options
 from shoal.cluster.group_sizes import Totals
 from shoal.cluster.wave._grouping import SELECTORS
 from shoal.cluster.wave._noise import NoiseLaw, NoisyGrid

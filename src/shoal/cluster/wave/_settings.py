@@ -9,7 +9,7 @@ from typing import Any, Literal, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from shoal.cluster._options import Options
+from shoal.cluster._grouped_settings import Options
 from shoal.cluster.wave._grouping import (
     SELECTORS,
     Auto,

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 
 from shoal.privacy import ApproxDP, Budget, Guarantee
 from shoal.privacy._exact_numbers import exact_text
-from shoal.privacy.account import Account, Left
+from shoal.privacy.ledger_summary import Account, Left
 
 _DIGITS = 50  # of every sum, far beyond the three that are shown
 _LARGEST_EPSILON = 150  # e^150: every chance above is 1 to fifty digits, and prints as "over 99"

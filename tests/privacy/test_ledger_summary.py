@@ -7,7 +7,7 @@ import pytest
 
 from shoal.errors import InvalidSetting, NotALedger
 from shoal.privacy import ApproxDP, Ledger, LocalDP, MetricDP, PureDP
-from shoal.privacy.account import LimitKind, account_of, existing_ledger, limit_of
+from shoal.privacy.ledger_summary import LimitKind, account_of, existing_ledger, limit_of
 
 
 def test_what_was_promised_and_simulated_is_taken_from_a_limit_together():

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from shoal.anonymize.local_recoding import _cheapest_cell as cheapest_cell
-from shoal.anonymize.local_recoding._cheapest_cell import (
+from shoal.anonymize.local_recoding import _cheapest_full_cell as cheapest_cell
+from shoal.anonymize.local_recoding._cheapest_full_cell import (
     LADDERS,
     FreeUnits,
     GeneralizationMaps,
