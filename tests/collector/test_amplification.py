@@ -2,7 +2,6 @@
 
 import itertools
 import math
-import time
 from collections import defaultdict
 
 import pytest
@@ -104,12 +103,9 @@ def test_epsilons_are_those_of_the_table(mechanism, values):
 
 
 @pytest.mark.slow
-def test_a_million_people_take_seconds_and_match_the_table():
-    begin = time.process_time()
-    assert shuffled_epsilon(RandomizedResponse(1.0, 10), 10**6, 1e-6) == pytest.approx(
-        0.0019, rel=0.03
-    )
-    assert time.process_time() - begin < 5
+def test_a_million_people_match_the_table():
+    epsilon = shuffled_epsilon(RandomizedResponse(1.0, 10), 10**6, 1e-6)
+    assert epsilon == pytest.approx(0.0019, rel=0.03)
 
 
 @pytest.mark.heavy
