@@ -22,8 +22,6 @@ def find_outcome_on_frame(
         The frame, as ``by_engine`` hands it on.
     cut
         The labels of an earlier cut to apply; None searches for one.
-    progress
-        Called now and then with what is being done and the share of it that is done.
     """
     from shoal.anonymize.spark._search import find_outcome_on_spark
 
@@ -62,12 +60,6 @@ def run_on_frame(
         The frame, as ``by_engine`` hands it on.
     cut
         The labels of an earlier cut to apply; None searches for one.
-    pages
-        As for ``run_policy``.
-    overwrite
-        As for ``run_policy``.
-    progress
-        As for ``run_policy``.
     """
     from shoal.anonymize.spark._run import SparkRun
 

@@ -80,10 +80,6 @@ class LineCounter:
     def rows(self, lines: Lines, groups: Integers, size: int) -> Integers:
         """Count the rows in each group.
 
-        Parameters
-        ----------
-        groups
-            The group of each, from 0.
         Returns
         -------
         int64 (size,).
@@ -93,10 +89,6 @@ class LineCounter:
     def people(self, lines: Lines, groups: Integers, size: int) -> Integers:
         """Count what k is compared with in each group: people, else rows.
 
-        Parameters
-        ----------
-        groups
-            The group of each, from 0.
         Returns
         -------
         int64 (size,).
@@ -122,10 +114,6 @@ class LineCounter:
 
         People are counted once for each value they have in the group.
 
-        Parameters
-        ----------
-        groups
-            The group of each, from 0.
         Returns
         -------
         int64 (size, column.size + 1).
@@ -195,8 +183,6 @@ class ClassRules:
 
         Parameters
         ----------
-        groups
-            The group of each, from 0.
         references
             The counts that t is measured against, as from ``references``.
 

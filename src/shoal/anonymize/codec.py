@@ -104,15 +104,7 @@ def _is_text(kind: pa.DataType) -> bool:
 
 @dataclass(frozen=True, eq=False)
 class SensitiveValues:
-    """How the values of a sensitive column with rules are numbered.
-
-    Parameters
-    ----------
-    l
-        The l rule, or None.
-    t
-        The t rule, or None.
-    """
+    """How the values of a sensitive column with rules are numbered."""
 
     size: int
     number_of: Callable[[Any], Codes]

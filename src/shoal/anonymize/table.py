@@ -229,8 +229,6 @@ class QueriedTable:
 
         Parameters
         ----------
-        owner
-            The column that says whose a row is, or None.
         replacements
             By column, what makes the cells to be counted of an Arrow array of raw ones.
         """
@@ -256,11 +254,6 @@ class QueriedTable:
         """Count how many combinations have how many people: ``people``, ``classes`` and ``rows``.
 
         Without ``owner`` each row is a person of its own.
-
-        Parameters
-        ----------
-        owner
-            The column that says whose a row is, or None.
         """
         packed = self._packed(columns, owner)
         if packed is not None:
@@ -277,8 +270,6 @@ class QueriedTable:
         ----------
         columns
             The columns that become c0, c1, ...
-        owner
-            The column that says whose a row is, or None.
         """
         file = self._file
         if file is not None and owner is None and not has_magic(str(file)):
@@ -298,13 +289,7 @@ class QueriedTable:
         return self.counts([], person)[OWNER]
 
     def collected(self, columns: Sequence[str], owner: str | None = None) -> None:
-        """Return None, since a query of the rows costs no more here than one of their counts.
-
-        Parameters
-        ----------
-        owner
-            The column that says whose a row is, or None.
-        """
+        """Return None, since a query of the rows costs no more here than one of their counts."""
 
     def batches(self, columns: Sequence[str]) -> Iterator[pa.RecordBatch]:
         """Yield the rows in batches; text of a Parquet file comes as dictionaries."""
@@ -358,13 +343,7 @@ def _same_table(table: FrameTable) -> AnyTable:
 
 
 def sizes_sql(named: Sequence[str], owner: str | None) -> str:
-    """Return the query for how many combinations have how many people.
-
-    Parameters
-    ----------
-    owner
-        The column that says whose a row is, or None.
-    """
+    """Return the query for how many combinations have how many people."""
     cells = ", ".join(named)
     counted = f"SELECT n, n AS people FROM (SELECT {cells}, {COUNTED} GROUP BY ALL)"
     if owner is not None:

@@ -59,8 +59,6 @@ def draw_outputs(
     ----------
     mechanism
         As for ``lower_bound``.
-    progress
-        Called with what is being done and how far it is.
 
     Returns
     -------
@@ -89,8 +87,6 @@ def halve_progress(progress: Progress | None, start: float) -> Progress | None:
 
     Parameters
     ----------
-    progress
-        The callback of the whole; None for none.
     start
         Where the half begins, 0 or 0.5.
     """

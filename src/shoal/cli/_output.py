@@ -158,13 +158,7 @@ def discard_buffer(stream: TextIO) -> None:
 
 
 def ledger_line(ledger: Path | None) -> Line:
-    """Return the line that says where promises about a table are added up.
-
-    Parameters
-    ----------
-    ledger
-        The ledger file, or None.
-    """
+    """Return the line that says where promises about a table are added up."""
     nowhere = "none; --ledger FILE records and adds up what is promised about a table"
     return Line("Ledger", nowhere if ledger is None else str(ledger), is_literal=True)
 
@@ -232,13 +226,7 @@ class TerminalBar:
 
 
 def check_page(output: Path | None, overwrite: bool, example: str) -> None:
-    """Refuse a file that cannot be written, before anything is computed for it.
-
-    Parameters
-    ----------
-    output
-        The file, or None.
-    """
+    """Refuse a file that cannot be written, before anything is computed for it."""
     if output is None:
         return
     if output.suffix not in (".html", ".json"):

@@ -36,13 +36,7 @@ class PlanSource:
         self._stored: Source | None = None
 
     def batches(self, columns: Sequence[str], size: int = BATCH_ROWS) -> Iterator[pa.RecordBatch]:
-        """Start a new pass over these columns; the first one runs the plan.
-
-        Parameters
-        ----------
-        size
-            The most rows of a batch.
-        """
+        """Start a new pass over these columns; the first one runs the plan."""
         find_columns(self.names, columns)
         if self._stored is None:
             self._stored = self._run()

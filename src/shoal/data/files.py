@@ -78,13 +78,7 @@ class ParquetSource:
         self.names = check_names(self._names_of(self.files[0]))
 
     def batches(self, columns: Sequence[str], size: int = BATCH_ROWS) -> Iterator[pa.RecordBatch]:
-        """Start a new pass over these columns.
-
-        Parameters
-        ----------
-        size
-            The most rows of a batch.
-        """
+        """Start a new pass over these columns."""
         find_columns(self.names, columns)
         for file in self.files:
             _check_same(file, self._names_of(file), columns)
@@ -109,13 +103,7 @@ class CSVSource:
         self.names = check_names(_header(self._files[0]).names)
 
     def batches(self, columns: Sequence[str], size: int = BATCH_ROWS) -> Iterator[pa.RecordBatch]:
-        """Start a new pass over these columns.
-
-        Parameters
-        ----------
-        size
-            The most rows of a batch.
-        """
+        """Start a new pass over these columns."""
         find_columns(self.names, columns)
         for file in self._files:
             header = _header(file)

@@ -50,13 +50,7 @@ class ArraySource:
         )
 
     def batches(self, columns: Sequence[str], size: int = BATCH_ROWS) -> Iterator[pa.RecordBatch]:
-        """Start a new pass over these columns.
-
-        Parameters
-        ----------
-        size
-            The most rows of a batch.
-        """
+        """Start a new pass over these columns."""
         at = find_columns(self.names, columns)
         for start in range(0, len(self._array), size):
             arrays = [pa.array(column) for column in self._columns(start, start + size, at)]
@@ -83,13 +77,7 @@ class ArrowSource:
         self.names = check_names(table.column_names)
 
     def batches(self, columns: Sequence[str], size: int = BATCH_ROWS) -> Iterator[pa.RecordBatch]:
-        """Start a new pass over these columns.
-
-        Parameters
-        ----------
-        size
-            The most rows of a batch.
-        """
+        """Start a new pass over these columns."""
         at = find_columns(self.names, columns)
         yield from self._table.select(at).to_batches(max_chunksize=size)
 
@@ -116,13 +104,7 @@ class FrameSource:
         self._to_arrow = to_arrow
 
     def batches(self, columns: Sequence[str], size: int = BATCH_ROWS) -> Iterator[pa.RecordBatch]:
-        """Start a new pass over these columns.
-
-        Parameters
-        ----------
-        size
-            The most rows of a batch.
-        """
+        """Start a new pass over these columns."""
         at = find_columns(self.names, columns)
         for start in range(0, self.n_rows, size):
             # Slices, since the conversion of a whole frame would double its memory.
@@ -149,13 +131,7 @@ class ReaderSource:
         self.names = check_names(reader.schema.names)
 
     def batches(self, columns: Sequence[str], size: int = BATCH_ROWS) -> Iterator[pa.RecordBatch]:
-        """Start the only pass over these columns.
-
-        Parameters
-        ----------
-        size
-            The most rows of a batch.
-        """
+        """Start the only pass over these columns."""
         at = find_columns(self.names, columns)
         for batch in _read_batches(self._take_reader()):
             part = batch.select(at)
@@ -180,13 +156,7 @@ class DatasetSource:
         self.names = check_names(dataset.schema.names)
 
     def batches(self, columns: Sequence[str], size: int = BATCH_ROWS) -> Iterator[pa.RecordBatch]:
-        """Start a new pass over these columns.
-
-        Parameters
-        ----------
-        size
-            The most rows of a batch.
-        """
+        """Start a new pass over these columns."""
         find_columns(self.names, columns)
         reader = self._dataset.scanner(
             columns=list(columns), batch_size=size, batch_readahead=2, fragment_readahead=1
@@ -205,13 +175,7 @@ class RelationSource:
         self.names = check_names(relation.columns)
 
     def batches(self, columns: Sequence[str], size: int = BATCH_ROWS) -> Iterator[pa.RecordBatch]:
-        """Run the query for these columns.
-
-        Parameters
-        ----------
-        size
-            The most rows of a batch.
-        """
+        """Run the query for these columns."""
         # Projected in the query, so that DuckDB reads no other column.
         chosen = _projected(self._relation, self.names, columns)
         for batch in _read_batches(_reader(chosen, size)):

@@ -96,11 +96,6 @@ def _labels(column: pa.ChunkedArray, name: str, screen: Screen) -> pa.ChunkedArr
 def plain_names(columns: Sequence[str], owner: str | None) -> list[str]:
     """Return the names these columns have in a query.
 
-    Parameters
-    ----------
-    owner
-        The column that identifies people, or None.
-
     Examples
     --------
     >>> plain_names(["age", "sex"], "id")
@@ -118,8 +113,6 @@ def with_plain_names(
     ----------
     columns
         The columns that become ``c0, c1, ...``.
-    owner
-        The column that identifies people, or None.
     """
     arrays = [_decoded(batch.column(name)) for name in columns]
     if owner is not None:

@@ -32,13 +32,7 @@ MAX_DENSE_CELLS = 2**24  # 128 MiB of counts
 
 
 class ScreenedBatch(NamedTuple):
-    """The admitted rows of a batch, the counts, and whose rows they are if asked.
-
-    Parameters
-    ----------
-    person
-        The person of each row as text, or None.
-    """
+    """The admitted rows of a batch, the counts, and whose rows they are if asked."""
 
     block: Block
     tally: Tally

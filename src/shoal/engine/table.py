@@ -37,8 +37,6 @@ class _AnyTable(Protocol):
         ----------
         columns
             The columns that are c0, c1, ...
-        owner
-            The column that identifies people, or None.
         replacements
             By column, what makes the cells to be counted of raw ones. A table may leave it out,
             since the result is coded the same way.
@@ -51,8 +49,6 @@ class _AnyTable(Protocol):
         ----------
         columns
             The columns that are c0, c1, ...
-        owner
-            The column that identifies people, or None.
         """
 
     def nested(self, columns: Sequence[str]) -> list[str]:
@@ -70,8 +66,6 @@ class _AnyTable(Protocol):
         ----------
         columns
             The columns that are c0, c1, ...
-        owner
-            The column that identifies people, or None.
         """
 
 

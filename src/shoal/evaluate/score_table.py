@@ -65,13 +65,7 @@ class _ScoredRows:
 
     @classmethod
     def of(cls, rows: Any, model: Any) -> "_ScoredRows":
-        """Scale the rows to the model's units: its own, half sides of its box, or raw ones.
-
-        Parameters
-        ----------
-        rows
-            The rows, or None.
-        """
+        """Scale the rows to the model's units: its own, half sides of its box, or raw ones."""
         scale = _scale_of(model)
         if rows is None:
             return cls(None, None, scale)

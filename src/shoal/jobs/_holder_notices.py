@@ -40,8 +40,6 @@ def check_curator_page(
 
     Parameters
     ----------
-    page
-        The page to write; None for none.
     others
         Files that must stay as they are: table, domain, ledger.
     """

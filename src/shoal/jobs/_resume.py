@@ -43,8 +43,6 @@ def work_description(
 
     Parameters
     ----------
-    seed
-        The seed of a simulation, or None.
     stdin
         By the path of the file that has it, the key to hash standard input under: kept beside the
         output and gone with the run, so that no hash of rows can be guessed at afterwards.

@@ -171,13 +171,7 @@ def labelled_domain(domain: Any, schema: "Schema") -> Any:
 def mixed_schema_of(
     schema: "Schema", columns: str | None, domain: Path | None, method: str
 ) -> "Schema | None":
-    """Return the schema of the columns to cluster if there are categories among them, else None.
-
-    Parameters
-    ----------
-    columns
-        The columns asked for, or None.
-    """
+    """Return the schema of the columns to cluster if there are categories among them, else None."""
     names = chosen_columns(columns, schema.columns, domain)
     if method not in ("kmeans", "prototypes") or not any(n in schema.categories for n in names):
         return None
@@ -205,13 +199,7 @@ def _categories_error(categories: list[str], schema: "Schema") -> InvalidSetting
 def chosen_columns(
     columns: str | None, known: tuple[str, ...], domain: Path | None
 ) -> tuple[str, ...]:
-    """Return the columns asked for, which the domain must describe; or all of the domain.
-
-    Parameters
-    ----------
-    columns
-        The columns asked for, or None.
-    """
+    """Return the columns asked for, which the domain must describe; or all of the domain."""
     names = split_commas(columns) if columns else known
     unknown = [repr(name) for name in names if name not in known]
     if unknown:

@@ -53,8 +53,6 @@ class Pair(NamedTuple):
 
     Parameters
     ----------
-    mechanism
-        The mechanism.
     values
         The two values: corners, ends, a row more, half the signs flipped.
     about
@@ -81,8 +79,6 @@ class MechanismEntry:
 
     Parameters
     ----------
-    kind
-        Its class.
     make
         Makes one from an epsilon.
     value

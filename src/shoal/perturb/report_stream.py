@@ -226,8 +226,6 @@ def check_remap(remap: Remap | None, mechanism: Any, shape: Shape, width: int) -
 
     Parameters
     ----------
-    remap
-        The remap, or None.
     shape
         The shape of the mechanism's table.
     """

@@ -72,13 +72,7 @@ def tokens_of(X: Any, person: str) -> list[str]:
 
 
 def check_token(person: str | None, columns: Sequence[str]) -> None:
-    """Refuse to report the column that identifies people.
-
-    Parameters
-    ----------
-    person
-        The column of tokens, or None.
-    """
+    """Refuse to report the column that identifies people."""
     if person is not None and person in columns:
         raise InvalidSetting(
             f"{person!r} is both the person's token and a column to report.",

@@ -210,8 +210,6 @@ def curves_of(
     share
         How many times the budget of one row a central promise spends: once for each row of a
         person.
-    progress
-        Called with what is being done and how far it is.
     """
     from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 

@@ -259,11 +259,6 @@ def group_by_cheapest_cell(
     only removed, so a cut without a full cell never gets one and is dropped. (With t, parts of a
     cell that fails may hold the rule; such a cell is skipped, never published.)
 
-    Parameters
-    ----------
-    progress
-        Called now and then with the share of people that are grouped.
-
     Returns
     -------
     int64 (units,)

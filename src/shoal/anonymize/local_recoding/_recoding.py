@@ -67,8 +67,6 @@ def recode(
         ``cheapest-cell``: publish the full cell that loses least, again and again. ``roll-up``:
         generalise all rows step by step and publish what is full. ``peel``: split classes one by
         one; fastest. ``auto``: whichever of them loses least, as far as the table's size allows.
-    progress
-        Called now and then with what is being done and the share of it that is done.
 
     Returns
     -------

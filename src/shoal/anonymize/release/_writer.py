@@ -93,13 +93,7 @@ def release_of(problem: Problem, outcome: SearchOutcome, star: bool) -> Release:
 
 
 class ReleasePart(NamedTuple):
-    """Some rows of the release and, if people are counted, whose each row is.
-
-    Parameters
-    ----------
-    owners
-        The person of each row, or None.
-    """
+    """Some rows of the release and, if people are counted, whose each row is."""
 
     rows: pa.RecordBatch
     owners: pa.Array | None
@@ -203,13 +197,7 @@ class ReleasePlan:
 
 @dataclass(frozen=True, eq=False)
 class RowMarker:
-    """A kernel that turns rows into published ones: class, carried columns, and owner.
-
-    Parameters
-    ----------
-    person
-        The column that says whose a row is, or None.
-    """
+    """A kernel that turns rows into published ones: class, carried columns, and owner."""
 
     finder: Finder
     carried: list[str]

@@ -41,8 +41,6 @@ def measure_models(
 
     Parameters
     ----------
-    owner
-        The column that says whose a row is, or None.
     sizes
         (sizes, 2): people of a class, and how many classes have them.
     codec

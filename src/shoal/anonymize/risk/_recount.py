@@ -49,8 +49,6 @@ class Queryable(Protocol):
         ----------
         columns
             The columns that become c0, c1, ...
-        owner
-            The column that says whose a row is, or None.
         """
 
 
@@ -83,8 +81,6 @@ class CombinationCounts:
         ----------
         columns
             The columns that become c0, c1, ...
-        owner
-            The column that says whose a row is, or None.
         """
         needed = [*(self._at[name] for name in columns), *([OWNER] if owner else []), "n"]
         rows = self._counted.select(needed).rename_columns([*plain_names(columns, owner), "n"])
@@ -95,11 +91,6 @@ def cache_columns(table: AnyTable, columns: Sequence[str], owner: str | None) ->
     """Return a table that answers several queries about these columns; on a cluster, in one pass.
 
     If they have too many combinations for the driver, each query is another job.
-
-    Parameters
-    ----------
-    owner
-        The column that says whose a row is, or None.
     """
     counted = table.collected(columns, owner)
     return table if counted is None else CombinationCounts(counted, columns)
@@ -381,11 +372,6 @@ def largest_value_share(table: Queryable, labels: list[str], name: str, owner: s
     """Return the greatest share of a class whose members have one value in common.
 
     A missing value counts as one too, since knowing that someone has none reveals something.
-
-    Parameters
-    ----------
-    owner
-        The column that says whose a row is, or None.
 
     Examples
     --------

@@ -46,10 +46,6 @@ def specialise_remotely(
     most
         How many merged lines may be fetched. If even those right below the frontier are more, all
         lines stay remote, and each further split is counted there.
-    score
-        As for ``specialise``.
-    loss_unit
-        As for ``specialise``.
 
     Returns
     -------

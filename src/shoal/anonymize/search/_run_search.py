@@ -51,8 +51,6 @@ def find_outcome(
     ----------
     cut
         The labels of a cut that is to be kept, by column; None searches for one.
-    progress
-        Called now and then with what is being done and the share of it that is done.
     """
     return as_published(frequency, _find_outcome(policy, frequency, cut, progress))
 
@@ -94,8 +92,6 @@ def run_search(policy: Policy, problem: Problem, progress: Progress | None = Non
     ----------
     policy
         How to search, in its part ``search``.
-    progress
-        Called now and then with what is being done and the share of it that is done.
     """
     settings = policy.search
     report = progress or (lambda what, share: None)

@@ -62,15 +62,7 @@ def release_on_spark(
 
 
 class SparkRun:
-    """One run of a policy on Spark; problems are raised here before any row is read.
-
-    Parameters
-    ----------
-    pages
-        As for ``run_policy``.
-    overwrite
-        As for ``run_policy``.
-    """
+    """One run of a policy on Spark; problems are raised here before any row is read."""
 
     def __init__(
         self,
@@ -94,8 +86,6 @@ class SparkRun:
         ----------
         cut
             The labels of an earlier cut to apply; None searches for one.
-        progress
-            Called with what is being done and the share of it that is done.
         """
         policy = self._policy
         frequency, outcome = find_outcome_on_spark(policy, self._table, cut, progress)

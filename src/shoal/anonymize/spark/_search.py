@@ -67,8 +67,6 @@ def find_outcome_on_spark(
     ----------
     cut
         The labels of a cut that is to be kept, by column; None searches for one.
-    progress
-        Called now and then with what is being done and the share of it that is done.
     """
     refuse_here_only(policy)
     table.known = None

@@ -87,10 +87,6 @@ def best_events(
 
     It also describes what only one input ever reached.
 
-    Parameters
-    ----------
-    score
-        A given log-likelihood ratio of outputs, or None.
     Returns
     -------
     The tested events, and sentences about one-sided outputs.

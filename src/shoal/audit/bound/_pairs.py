@@ -14,13 +14,7 @@ _LONGEST = 60  # characters of an input in a description
 
 
 def epsilon_of(claim: Guarantee | float | None) -> float | None:
-    """Return the epsilon of a claim that is the same for every pair; None without a claim.
-
-    Parameters
-    ----------
-    claim
-        A guarantee, a number or None.
-    """
+    """Return the epsilon of a claim that is the same for every pair; None without a claim."""
     if claim is None or isinstance(claim, Unprotected):
         return None
     if isinstance(claim, PureDP | LocalDP | ApproxDP):
@@ -41,13 +35,7 @@ def epsilon_of(claim: Guarantee | float | None) -> float | None:
 
 
 def epsilon_of_pair(claim: Guarantee | float | None, mechanism: Any, pair: Any) -> float | None:
-    """Return the epsilon of a claim for this pair; under ``MetricDP`` it grows with the distance.
-
-    Parameters
-    ----------
-    claim
-        A guarantee, a number or None.
-    """
+    """Return a claim's epsilon for this pair; under ``MetricDP`` it grows with the distance."""
     if not isinstance(claim, MetricDP):
         return epsilon_of(claim)
     apart = pair_distances(claim, mechanism, *pair)
@@ -65,8 +53,6 @@ def delta_of(claim: Guarantee | float | None, delta: float) -> float:
 
     Parameters
     ----------
-    claim
-        A guarantee, a number or None.
     delta
         The delta given; 0 for none.
     """
@@ -74,13 +60,7 @@ def delta_of(claim: Guarantee | float | None, delta: float) -> float:
 
 
 def check_row_pair(claim: Guarantee | float | None, pair: tuple[Any, Any]) -> tuple[str, ...]:
-    """Check that a promise about rows compares these two tables, and return remarks about it.
-
-    Parameters
-    ----------
-    claim
-        A guarantee, a number or None.
-    """
+    """Check that a promise about rows compares these two tables, and return remarks about it."""
     tables = all(np.ndim(getattr(each, "shape", 0)) and len(each.shape) == 2 for each in pair)
     if not isinstance(claim, PureDP | ApproxDP) or not tables:
         return ()

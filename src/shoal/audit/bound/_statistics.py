@@ -45,10 +45,6 @@ def candidate_statistics(
 ) -> list[Statistic]:
     """Return all statistics worth trying, learnt from these outputs.
 
-    Parameters
-    ----------
-    score
-        A given log-likelihood ratio, or None.
     Raises
     ------
     InvalidSetting

@@ -164,13 +164,7 @@ def check_levels(alpha: float, repeats: int) -> None:
 
 
 def as_labels(labels: ArrayLike | None, n: int) -> Integers | None:
-    """Return labels as whole numbers from 0 up, one for each row.
-
-    Parameters
-    ----------
-    labels
-        The labels; None for none.
-    """
+    """Return labels as whole numbers from 0 up, one for each row."""
     if labels is None:
         return None
     given = np.asarray(labels)

@@ -59,13 +59,7 @@ class Victim:
 
     @classmethod
     def of(cls, fit: Fit, mechanism: Any = None) -> "Victim":
-        """Return the victim with the estimator's own mechanism, unless one is given.
-
-        Parameters
-        ----------
-        mechanism
-            A local mechanism, or None.
-        """
+        """Return the victim with the estimator's own mechanism, unless one is given."""
         if not callable(fit) and not hasattr(fit, "fit"):
             raise InvalidSetting(
                 f"fit must be an estimator or a function; got {value_text(fit)}.",
@@ -79,13 +73,7 @@ class Victim:
         return rows if self.mechanism is None else self.mechanism.release(rows, rng.noise)
 
     def model(self, reported: Any, labels: Integers | None, rng: Randomness) -> Any:
-        """Fit a model to what was reported.
-
-        Parameters
-        ----------
-        labels
-            The labels of the rows, or None.
-        """
+        """Fit a model to what was reported."""
         if not hasattr(self.fit, "fit"):
             values = np.asarray(reported)
             return self.fit(values, rng) if labels is None else self.fit(values, labels, rng)
@@ -95,13 +83,7 @@ class Victim:
             return unfitted(self.fit, random_state=rng.seed()).fit(values, labels)
 
     def fit_rows(self, rows: Floats, labels: Integers | None, rng: Randomness) -> Any:
-        """Fit a model to rows, through the mechanism.
-
-        Parameters
-        ----------
-        labels
-            Their labels, or None.
-        """
+        """Fit a model to rows, through the mechanism."""
         return self.model(self.reported(rows, rng), labels, rng)
 
     def promise(self, model: Any) -> Guarantee | None:
@@ -142,11 +124,6 @@ def answers_of(model: Any, rows: Floats, labels: Integers | None, classes: int) 
     For a classifier they are its probabilities and that of the row's own label; for centres the
     distances, nearest first, since the order of centres differs between models; for cells the
     logarithm of the noisy count. A callable model is called.
-
-    Parameters
-    ----------
-    labels
-        Their labels, or None.
     """
     if hasattr(model, "predict_proba"):
         return np.hstack([_chances(model, rows, classes), _own_label(model, rows, labels, classes)])
@@ -162,11 +139,6 @@ def evidence_of(model: Any, rows: Floats, labels: Integers | None, classes: int)
 
     It is the log odds of the row's own label, minus the squared distance to the nearest centre, the
     logarithm of the noisy count of its cell, clipped at 1, or what a callable model returns.
-
-    Parameters
-    ----------
-    labels
-        Their labels, or None.
     """
     if hasattr(model, "predict_proba"):
         chances, own = _chances(model, rows, classes), _labels(model, rows, labels)

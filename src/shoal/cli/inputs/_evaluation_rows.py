@@ -37,8 +37,6 @@ class EvaluationRows:
     ----------
     rows
         The drawn rows, with the model's columns: an array, or ``MixedRows`` of a mixed table.
-    labels
-        The group of each row, or None.
     """
 
     model: Any
@@ -53,13 +51,7 @@ def _box(model: Any) -> Any:
 
 
 def column_names(model: Any, columns: Sequence[str] | None) -> tuple[str, ...]:
-    """Return the table's columns in the model's order: as asked, else as its box names them.
-
-    Parameters
-    ----------
-    columns
-        The columns asked for, or None.
-    """
+    """Return the table's columns in the model's order: as asked, else as its box names them."""
     if is_mixed(model):
         return _mixed_names(model, columns)
     box, d = _box(model), int(model.n_features_in_)

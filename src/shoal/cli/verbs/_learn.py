@@ -221,13 +221,7 @@ def learn_groups(
     seed: int | None,
     progress: Progress,
 ) -> "LocalGroups":
-    """Return the groups, the same without data, and whether noise alone would look like them.
-
-    Parameters
-    ----------
-    frame
-        The same as a frame on Spark, or None.
-    """
+    """Return the groups, the same without data, and whether noise alone would look like them."""
     from shoal.cluster import LocalClusterer
     from shoal.pages.groups import LocalGroups
     from shoal.randomness import Randomness

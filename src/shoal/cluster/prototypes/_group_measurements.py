@@ -207,8 +207,6 @@ class NoisyMeasurements:
 
     Parameters
     ----------
-    columns
-        The columns.
     vectors
         One line each, as released.
     epsilon

@@ -67,12 +67,8 @@ class ReportPlan(NamedTuple):
 
     Parameters
     ----------
-    mechanism
-        The mechanism.
     domain
         What is public about its columns.
-    person
-        The column that says whose a row is, or None.
     """
 
     mechanism: Any

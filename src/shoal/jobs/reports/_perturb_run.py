@@ -24,17 +24,7 @@ if TYPE_CHECKING:
 
 
 class ReportsTask(ABC):
-    """Reports of all rows of a table, written whole or not at all.
-
-    Parameters
-    ----------
-    person
-        The column that says whose a row is, or None.
-    ledger
-        The file of the ledger, or None.
-    seed
-        The seed of a rehearsal, or None.
-    """
+    """Reports of all rows of a table, written whole or not at all."""
 
     def __init__(
         self,

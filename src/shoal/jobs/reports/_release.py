@@ -105,8 +105,6 @@ class Reported:
     ----------
     guarantee
         The promise of one report, marked if it is a simulation.
-    ledger
-        The ledger that has the promise, or None.
     """
 
     document: dict[str, Any]

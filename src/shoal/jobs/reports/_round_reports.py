@@ -61,10 +61,6 @@ def rounds_task(
     ----------
     person
         The column that says whose a row is; None takes the domain's.
-    ledger
-        The file of the ledger, or None.
-    seed
-        The seed of a rehearsal, or None.
     """
     given = (("scale", settings.scale is not None), ("lattice", settings.lattice != "auto"))
     for name, is_given in (*given, ("cells", settings.cells != "auto")):

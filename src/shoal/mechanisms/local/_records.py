@@ -57,13 +57,7 @@ def is_simulated(domain: Box | None) -> bool:
 
 
 def domain_required(domain: Box | None, by: str) -> Box:
-    """Return the box, or raise ``UnknownBounds`` where there is none.
-
-    Parameters
-    ----------
-    domain
-        A box or None.
-    """
+    """Return the box, or raise ``UnknownBounds`` where there is none."""
     if isinstance(domain, Box):
         return domain
     raise UnknownBounds(

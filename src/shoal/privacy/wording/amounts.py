@@ -43,11 +43,6 @@ def decimal(value: Fraction) -> str:
 def remaining(value: Fraction) -> str:
     """Write what is left of a budget: as ``decimal``, but rounded down, so it can be spent.
 
-    Parameters
-    ----------
-    value
-        The amount.
-
     Examples
     --------
     >>> remaining(Fraction(1, 4)), remaining(Fraction(1, 3)), remaining(Fraction(-1))
@@ -177,8 +172,6 @@ def belief(before: Decimal, epsilon: Fraction) -> Belief:
     ----------
     before
         The belief before, from 0 to 1.
-    epsilon
-        The budget.
 
     Examples
     --------

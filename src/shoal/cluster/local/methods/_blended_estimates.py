@@ -42,8 +42,6 @@ def learn(
         Of ``NDLaplace``, as released.
     units
         How much of each column counts as one unit of distance.
-    progress
-        Called with the share of the work done.
     """
     space, values = laplace_of(reports).space, reports.values
     density = density_of(reports, rng, progress)

@@ -128,8 +128,6 @@ def learn(
     ----------
     units
         How much of each column counts as one unit of distance.
-    progress
-        Called with the share of the work done.
     """
     density = density_of(reports, rng, progress)
     centers = centers_of(density.atoms, density.weights, n_clusters, rng, units)

@@ -294,11 +294,6 @@ def fit_from_many_starts(
 ) -> list[GaussianGroups]:
     """Fit ``k`` groups to the counts from many starts, and by moving single groups.
 
-    Parameters
-    ----------
-    progress
-        Called with the share of the work done.
-
     Returns
     -------
     All fits, good and bad.

@@ -35,8 +35,6 @@ def learn(
     ----------
     units
         How much of each column counts as one unit of distance.
-    progress
-        Called with the share of the work done.
 
     Examples
     --------

@@ -78,11 +78,6 @@ def draw_groups(
 ) -> list[GaussianGroups]:
     """Draw sets of ``k`` groups that may be behind the counts, each as likely as the other.
 
-    Parameters
-    ----------
-    progress
-        Called with the share of the work done.
-
     Returns
     -------
     Some dozens of sets of groups. Their cost is 0: they weigh the same.

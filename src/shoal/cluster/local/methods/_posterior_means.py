@@ -23,8 +23,6 @@ def learn(
     ----------
     units
         How much of each column counts as one unit of distance.
-    progress
-        Called with the share of the work done.
     """
     means = density_of(reports, rng, progress).posterior_means(reports.values)
     centers = centers_of(means, np.ones(len(means)), n_clusters, rng, units)

@@ -46,11 +46,6 @@ def increasing_progress(progress: Progress) -> Callable[[float], None]:
 
     Some methods pass over the reports twice, and would report the same share again.
 
-    Parameters
-    ----------
-    progress
-        The callback; None for none.
-
     Examples
     --------
     >>> heard = []
