@@ -296,6 +296,13 @@ class Service:
         return bool(await self._read(lambda: self.store.has_reported(who)))
 
     @property
+    def other_address(self) -> str | None:
+        """Where the other of two aggregators is, which a tab sends its share to; None without."""
+        if self.aggregator is None:
+            return None
+        return str(self.campaign.aggregators[1 - self.aggregator]["address"]).rstrip("/")
+
+    @property
     def share_bytes(self) -> int:
         """How long a share is that this aggregator takes: a seed, or a tag and a word a cell."""
         cells = math.prod(self.campaign.document["rounds"][0]["question"]["cells"])
