@@ -238,7 +238,7 @@ def test_a_damaged_copy_and_a_log_of_another_database_are_refused(tmp_path):
     with pytest.raises(InvalidSetting, match="no whole database"):
         restore(campaign, tmp_path / "cut", f"sqlite:///{tmp_path / 'b.sqlite'}")
     (tmp_path / "b.sqlite-wal").write_bytes(b"")
-    with pytest.raises(AlreadyExists, match="-wal belongs"):
+    with pytest.raises(AlreadyExists, match="-wal exists"):
         restore(campaign, tmp_path / "copy", f"sqlite:///{tmp_path / 'b.sqlite'}")
     assert not (tmp_path / "b.sqlite").exists()
 

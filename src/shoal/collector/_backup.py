@@ -56,6 +56,7 @@ def back_up(campaign: Campaign, url: str, path: Path) -> None:
     path
         The file to write: a SQLite database, or an archive for ``pg_restore``.
     """
+    _check_is_new(path)
     with atomic_file(path) as part:
         os.close(os.open(part, os.O_CREAT | os.O_WRONLY, 0o600))
         if is_postgres(url):
@@ -97,12 +98,9 @@ def restore(
         _run_postgres("pg_restore", url, *options, f"--dbname={database}", str(path))
         return _settle(campaign, url)
     place = sqlite_path(url)
-    for log in (place.with_name(f"{place.name}-wal"), place.with_name(f"{place.name}-shm")):
-        if log.exists():
-            raise AlreadyExists(
-                f"{log} belongs to a database that was here.",
-                "Move it away together with that database: SQLite would read it into the copy.",
-            )
+    # SQLite would read the log of another database into the copy.
+    for suffix in ("", "-wal", "-shm"):
+        _check_is_new(place.with_name(f"{place.name}{suffix}"))
     with atomic_file(place) as part, _opened(path) as source:
         _check_campaign_and_releases(_read_tables(source), campaign, nothing_released)
         os.close(os.open(part, os.O_CREAT | os.O_WRONLY, 0o600))
@@ -126,6 +124,14 @@ def _settle(campaign: Campaign, url: str) -> Restored:
 
 def _waits_for_opening(campaign: Campaign, store: Store) -> bool:
     return bool(campaign.aggregators) and ("opening", 0) not in store.documents()
+
+
+def _check_is_new(path: Path) -> None:
+    """Refuse to write where something is: it may be all that is left of a database."""
+    if path.exists():
+        raise AlreadyExists(
+            f"{path} exists already.", "Move it away first, or choose another name."
+        )
 
 
 # ---- what a copy is of, and what it knows of releases

@@ -16,7 +16,9 @@ def test_a_campaign_goes_on_from_its_copy(campaign, run):
     copied = run("backup", "campaign.json", "-o", "monday.backup")
     assert copied["bytes"] == Path("monday.backup").stat().st_size > 0
     store.close()
-    assert "exist" in run("restore", "campaign.json", "monday.backup")["message"]
+    refused = run("restore", "campaign.json", "monday.backup")
+    assert "exists already" in refused["message"]
+    assert "Move it away" in refused["hint"]  # there is no flag that writes over it
     Path("campaign.sqlite").unlink()
     restored = run("restore", "campaign.json", "monday.backup")
     assert (restored["people"], restored["ids"]) == (2, True)

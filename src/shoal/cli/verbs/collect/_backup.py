@@ -52,7 +52,10 @@ def backup(
     )
 
 
-_HOLDS_IDS = "It holds ids as the database does: keep it as safe, and delete it when they are due."
+_HOLDS_IDS = (
+    "It holds the ids that the database holds now: keep it as safe, and delete it when they are "
+    "due."
+)
 
 
 @collect_app.command()
