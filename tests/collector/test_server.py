@@ -153,6 +153,19 @@ def test_only_enrolled_keys_report_and_wrong_ones_bar_nobody_else(tmp_path):
 
 
 @pytest.mark.heavy
+def test_strangers_do_not_make_a_server_forget_how_often_a_key_came(tmp_path, monkeypatch):
+    monkeypatch.setattr(service, "_REMEMBERED", 5)
+    with site_of(f"sqlite:///{tmp_path / 'a.sqlite'}", enrolment="token") as site:
+        (good,), strangers = keys(1), keys(12)
+        site.store.enrol([who_of(good)])
+        assert [site.post([(good, 1)])[0] for _ in range(21)][-1] == 429
+        assert {site.post([(key, 1)])[0] for key in strangers} == {401}
+        assert {site.post([(key, 1), (good, 1)])[0] for key in strangers} == {401}
+        assert site.post([(good, 1)])[0] == 429
+        assert site.post([(good, 1), (strangers[0], 1)])[0] == 429  # nor does it by itself
+
+
+@pytest.mark.heavy
 def test_a_device_may_ask_whether_its_invitation_is_good_and_used(tmp_path):
     with site_of(f"sqlite:///{tmp_path / 'a.sqlite'}", enrolment="token") as site:
         (good, unknown), name = keys(2), site.campaign.id

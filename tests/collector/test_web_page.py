@@ -1,5 +1,6 @@
 """A person takes part in a browser tab: Chromium, driven over a pipe."""
 
+import http.client
 import json
 import os
 import re
@@ -9,16 +10,20 @@ import time
 from contextlib import contextmanager
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from shoal.collector import client
 
 from .campaigns import campaign_document, envelope_of
-from .conftest import MISSING, serving
+from .conftest import MISSING, free_port, serving
 
 pytest.importorskip("fastapi", reason=f"fastapi is {MISSING}")
 
+from fastapi import FastAPI
+
 from shoal.collector import _web_page
+from shoal.collector._aggregators import words_of_seed, words_of_share
 from shoal.collector._campaign import Campaign
 from shoal.collector._databases import open_store
 from shoal.collector._report_batches import who_of
@@ -357,3 +362,140 @@ def test_a_class_of_thirty_at_two_browsers_behind_one_address_is_counted_once_ea
                 assert "arrived" in take_part(tab)
         assert store.count() == 30
         assert sum(store.sums(0).values()) == 30
+
+
+@contextmanager
+def two_sites(folder, **changes):
+    """Both aggregators of a campaign, each with a server at an address of its own."""
+    ports = [free_port() for _ in range(2)]
+    addresses = [f"http://127.0.0.1:{port}" for port in ports]
+    both = [{"address": a, "key": k * 64} for a, k in zip(addresses, "ab", strict=True)]
+    question = {
+        "mechanism": "cell_shares",
+        "epsilon": "2",
+        "columns": [["0.0", "1.0"], ["0.0", "1.0"]],
+        "cells": [4, 3],
+    }
+    document = campaign_document(
+        setting="two_aggregators",
+        aggregators=both,
+        n_least=10,
+        rounds=[{"share": 2**32, "question": question}],
+        **changes,
+    )
+    envelope = envelope_of("campaign", document)
+    campaign = Campaign(envelope, document, client.identity("campaign", client.canonical(document)))
+    stores = [
+        open_store(str(folder / name), campaign.id, envelope, has_tokens=campaign.has_tokens)
+        for name in ("first.sqlite", "second.sqlite")
+    ]
+    apps = [create_app(campaign, store, aggregator=i) for i, store in enumerate(stores)]
+    with serving(apps[0], ports[0]), serving(apps[1], ports[1]):
+        yield addresses, stores, campaign
+
+
+def opened_cells(stores):
+    """The counts of cells that the shares of both databases add up to, without noise."""
+    first, second = (dict(store.shares()) for store in stores)
+    assert first.keys() == second.keys()
+    total = np.zeros(12, dtype=np.uint64)
+    for who, seed in first.items():
+        assert second[who][:16] == client.tag_of(seed)
+        total += words_of_seed(seed, 12) + words_of_share(second[who][16:])
+    return total.tolist()
+
+
+@pytest.mark.heavy
+@pytest.mark.parametrize("place", [0, 1], ids=["first-page", "second-page"])
+def test_a_tab_sends_one_share_to_each_of_two_aggregators_with_consent(tmp_path, place):
+    with two_sites(tmp_path) as (addresses, stores, campaign):
+        with tab_of(tmp_path, f"{addresses[place]}/#key={campaign.key.hex()}") as tab:
+            tab.until("document.getElementById('form')?.dataset.ready")
+            text = tab.run("document.getElementById('consent-text').textContent")
+            assert all(address.removeprefix("http://") in text for address in addresses)
+            assert f"comes from {addresses[place].removeprefix('http://')}" in text
+            assert tab.run("document.getElementById('send').disabled")
+            tab.run("document.getElementById('agree').click()")
+            assert "Both parts of your answer have arrived" in take_part(tab, "0.9")
+            kept = tab.run(
+                "import('/client.js').then(({ Notebook }) => new Notebook().change((pages) =>"
+                "  JSON.stringify(Object.values(pages.entries).map((one) => one.report))))"
+            )
+            assert kept == "[[]]"  # both shares together are the answer: nothing stays
+        assert opened_cells(stores) == [0] * 11 + [1]  # 0.9, 0.9 lies in the last of 4 x 3
+
+
+@pytest.mark.heavy
+def test_invited_people_who_share_a_browser_are_each_counted_at_both_aggregators(tmp_path):
+    with two_sites(tmp_path, enrolment="token") as (addresses, stores, campaign):
+        links, _ = [invite(store, campaign, 3) for store in stores]
+        with tab_of(tmp_path, f"{addresses[0]}/{links[0]}") as tab:
+            for number, link in enumerate(links):
+                if number:
+                    tab.run(f"window.isOld = true; location.hash = '{link}'")
+                tab.until("!window.isOld && document.getElementById('form')?.dataset.ready")
+                tab.run("document.getElementById('agree').click()")
+                assert "arrived" in take_part(tab, "0.1")
+        assert opened_cells(stores) == [3] + [0] * 11
+
+
+@pytest.mark.heavy
+def test_only_a_tab_of_the_other_aggregator_may_send_shares_and_read_nothing_else(tmp_path):
+    post = (
+        "fetch('{}', {{method: 'POST', body: 'x', "
+        "headers: {{'Content-Type': 'application/vnd.shoal.shares'}}}})"
+        ".then((answer) => answer.status, () => 'blocked')"
+    )
+    with two_sites(tmp_path) as (addresses, stores, campaign):
+        shares = [f"{address}/v1/shares" for address in addresses]
+        with tab_of(tmp_path, f"{addresses[0]}/#key={campaign.key.hex()}") as tab:
+            tab.until("document.getElementById('form')?.dataset.ready")
+            assert tab.run(post.format(shares[1])) == 400  # read, and refused for what it is
+            ask = "fetch('{}').then((answer) => answer.status, () => 'blocked')"
+            assert tab.run(ask.format(f"{addresses[1]}/v1/campaign")) == "blocked"
+            assert tab.run(ask.format(f"{addresses[0]}/v1/campaign")) == 200
+        (tmp_path / "stranger").mkdir()
+        with tab_of(tmp_path / "stranger", "about:blank") as tab:  # without a policy of its own
+            assert [tab.run(post.format(url)) for url in shares] == ["blocked"] * 2
+        for path in ("/", "/v1/campaign", "/v1/opening", "/v1/invitations", "/v1/health"):
+            server = http.client.HTTPConnection(addresses[1].removeprefix("http://"))
+            server.request("GET", path)
+            headers = server.getresponse().headers
+            server.close()
+            assert "Content-Security-Policy" in headers
+            assert not any(name.lower().startswith("access-control") for name in headers)
+        assert [list(store.shares()) for store in stores] == [[], []]
+
+
+@pytest.mark.heavy
+def test_the_right_to_send_shares_follows_a_campaign_under_its_path(tmp_path):
+    both = [
+        {"address": "https://First.example.org:443/walk", "key": "a" * 64},
+        {"address": "https://second.example.org:8443/a;b/", "key": "b" * 64},
+    ]
+    document = campaign_document(setting="two_aggregators", aggregators=both, n_least=10)
+    envelope = envelope_of("campaign", document)
+    campaign = Campaign(envelope, document, b"c" * 16)
+    found = []
+    for place in (0, 1):
+        store = open_store(str(tmp_path / f"{place}.sqlite"), campaign.id, envelope)
+        app = create_app(campaign, store, aggregator=place)
+        with serving(create_site({"walk": app, "sleep": FastAPI()})) as address:
+            server = http.client.HTTPConnection(address.removeprefix("http://"))
+            server.request("OPTIONS", "/walk/v1/shares")
+            answer = server.getresponse()
+            assert answer.status == 204
+            assert answer.headers["Access-Control-Allow-Methods"] == "POST"
+            policy = answer.headers["Content-Security-Policy"].split("; ")
+            found.append((answer.headers["Access-Control-Allow-Origin"], policy[3]))
+            server.close()
+    assert found == [
+        (
+            "https://second.example.org:8443",
+            "connect-src 'self' https://second.example.org:8443/a%3Bb/v1/shares",
+        ),
+        (
+            "https://first.example.org",
+            "connect-src 'self' https://first.example.org/walk/v1/shares",
+        ),
+    ]

@@ -122,14 +122,8 @@ class PostgresStore(Store):
     def __init__(
         self, url: str, campaign: bytes, envelope: dict[str, Any], has_tokens: bool
     ) -> None:
-        try:
-            import psycopg
-        except ImportError:
-            raise NotInstalled(
-                "PostgreSQL needs the package psycopg.", "pip install 'shoal[collector]'"
-            ) from None
-        self._url, self._psycopg = url, psycopg
-        self._failures = (psycopg.Error,)
+        self._url, self._psycopg = url, load_psycopg()
+        self._failures = (self._psycopg.Error,)
         super().__init__(campaign, envelope, has_tokens)
 
     def _connect(self) -> Any:
@@ -195,13 +189,37 @@ def wait_for_store(
         try:
             return open_store(url, campaign, envelope, has_tokens=has_tokens)
         except CannotWrite:
-            if not _is_postgres(url) or time.monotonic() > until:
+            if not is_postgres(url) or time.monotonic() > until:
                 raise
             pause(2)
 
 
-def _is_postgres(url: str) -> bool:
+def load_psycopg() -> Any:
+    """Return the package that speaks to PostgreSQL."""
+    try:
+        import psycopg
+    except ImportError:
+        raise NotInstalled(
+            "PostgreSQL needs the package psycopg.", "pip install 'shoal[collector]'"
+        ) from None
+    return psycopg
+
+
+def is_postgres(url: str) -> bool:
+    """Return whether a URL is of a PostgreSQL database."""
     return url.startswith(("postgresql://", "postgres://"))
+
+
+def sqlite_path(url: str) -> Path:
+    """Return the file that a URL of a SQLite database names."""
+    path = url.removeprefix("sqlite:///")
+    if "://" in path:
+        raise InvalidSetting(
+            "The database must be SQLite or PostgreSQL.",
+            sentence("E.g. {db:sqlite:///walk.sqlite} or {db:postgresql://localhost/walk}."),
+            setting="db",
+        )
+    return Path(path).expanduser()
 
 
 def open_store(
@@ -221,16 +239,9 @@ def open_store(
         Whether only enrolled people may report.
     """
     try:
-        if _is_postgres(url):
+        if is_postgres(url):
             return PostgresStore(url, campaign, envelope, has_tokens)
-        path = url.removeprefix("sqlite:///")
-        if "://" in path:
-            raise InvalidSetting(
-                "The database must be SQLite or PostgreSQL.",
-                sentence("E.g. {db:sqlite:///walk.sqlite} or {db:postgresql://localhost/walk}."),
-                setting="db",
-            )
-        return SqliteStore(str(Path(path).expanduser()), campaign, envelope, has_tokens)
+        return SqliteStore(str(sqlite_path(url)), campaign, envelope, has_tokens)
     except Unavailable:
         raise CannotWrite(
             "The database cannot be opened.", "Check that it is there and can be written."

@@ -159,6 +159,15 @@ class RequestGate:
 
     def __init__(self, app: Any, service: Service) -> None:
         self.app, self.service = app, service
+        self._headers = _encoded(web_page.headers_of(service))
+        self._shares_headers: list[tuple[bytes, bytes]] = []
+        if service.other_address is not None:
+            # Tabs that the other aggregator's page runs in may send shares here; no others may.
+            origin = web_page.origin_of(service.other_address)
+            allowed = {"Access-Control-Allow-Origin": origin}
+            self._shares_headers = _encoded(
+                allowed | {"Access-Control-Expose-Headers": "Retry-After"}
+            )
 
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
         """Answer one request."""
@@ -167,6 +176,8 @@ class RequestGate:
             return
 
         start = time.monotonic()
+        path = scope["path"].removeprefix(scope.get("root_path", ""))
+        headers = self._headers + (self._shares_headers if path == _SHARES_PATH else [])
 
         async def counted(message: Any) -> None:
             if message["type"] == "http.response.start":
@@ -174,14 +185,18 @@ class RequestGate:
                 if scope["method"] == "POST":
                     self.service.seconds.add(time.monotonic() - start)
                 given = {name for name, _ in message["headers"]}
-                added = [pair for pair in _HEADERS if pair[0] not in given]
+                added = [pair for pair in headers if pair[0] not in given]
                 message["headers"] = [*message["headers"], *added]
             await send(message)
 
         await self.app(scope, receive, counted)
 
 
-_HEADERS = [(name.lower().encode(), text.encode()) for name, text in web_page.HEADERS.items()]
+_SHARES_PATH = "/v1/shares"
+
+
+def _encoded(headers: Mapping[str, str]) -> list[tuple[bytes, bytes]]:
+    return [(name.lower().encode(), text.encode()) for name, text in headers.items()]
 
 
 def _refusal(error: WireError) -> "JSONResponse":
@@ -303,12 +318,19 @@ def _add_reports(app: "FastAPI", service: Service) -> None:
 
 
 def _add_shares(app: "FastAPI", service: Service) -> None:
-    from fastapi import Request
+    from fastapi import Request, Response
 
     binary = {"schema": {"type": "string", "format": "binary"}}
     body = {"required": True, "content": {SHARES: binary}}
 
-    @app.post("/v1/shares", responses=_ANSWERS, openapi_extra={"requestBody": body})
+    @app.options(_SHARES_PATH, include_in_schema=False)
+    async def permission() -> Response:
+        """Tell a browser what a tab of the other aggregator's page may send here."""
+        allowed = {"Methods": "POST", "Headers": "Content-Type"}
+        headers = {f"Access-Control-Allow-{name}": value for name, value in allowed.items()}
+        return Response(status_code=204, headers=headers | {"Access-Control-Max-Age": "600"})
+
+    @app.post(_SHARES_PATH, responses=_ANSWERS, openapi_extra={"requestBody": body})
     async def shares(request: Request) -> dict[str, int]:
         """Keep the shares of a batch, all or none; answered after the commit."""
         content = await read_body(request)

@@ -175,6 +175,14 @@ class Limiter:
         if n:
             self._remember(name, min(self.amount, self._refilled(name) + n))
 
+    def forget(self, name: Hashable) -> None:
+        """Remember nothing of somebody."""
+        self._left.pop(name, None)
+
+    def __contains__(self, name: Hashable) -> bool:
+        """Whether somebody did anything that is remembered."""
+        return name in self._left
+
     def _refilled(self, name: Hashable) -> float:
         now = time.monotonic()
         left, at = self._left.get(name, (self.amount, now))
@@ -296,6 +304,13 @@ class Service:
         return bool(await self._read(lambda: self.store.has_reported(who)))
 
     @property
+    def other_address(self) -> str | None:
+        """Where the other of two aggregators is, which a tab sends its share to; None without."""
+        if self.aggregator is None:
+            return None
+        return str(self.campaign.aggregators[1 - self.aggregator]["address"]).rstrip("/")
+
+    @property
     def share_bytes(self) -> int:
         """How long a share is that this aggregator takes: a seed, or a tag and a word a cell."""
         cells = math.prod(self.campaign.document["rounds"][0]["question"]["cells"])
@@ -312,8 +327,7 @@ class Service:
     async def _submit(self, arrival: Arrival, address: str) -> Accepted:
         if self.campaign.has_tokens:
             # Whoever has one key can put it first in few requests only; other keys are others'.
-            self._requests_by_key.take(arrival.whos[0])
-            return await self._write(arrival)
+            return await self._write_for_key(arrival)
         limit, name, n = self._reports_by_address, network_of(address), len(arrival.whos)
         if n > limit.amount:
             raise WireError(413, f"One address may send {limit.amount:.0f} reports an hour here.")
@@ -325,6 +339,18 @@ class Service:
         finally:
             limit.give_back(name, n - accepted)
         return result
+
+    async def _write_for_key(self, arrival: Arrival) -> Accepted:
+        limit, who = self._requests_by_key, arrival.whos[0]
+        was_remembered = who in limit
+        limit.take(who)
+        try:
+            return await self._write(arrival)
+        except WireError as error:
+            # Strangers' keys do not stay: they would push out how often real ones came.
+            if error.status == 401 and not was_remembered:
+                limit.forget(who)
+            raise
 
     async def _write(self, arrival: Arrival) -> Accepted:
         result = await self.writer.submit(arrival)

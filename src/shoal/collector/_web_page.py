@@ -6,6 +6,7 @@ from fractions import Fraction
 from functools import cache, lru_cache, partial
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any
+from urllib.parse import quote, urlsplit
 
 from shoal.collector._campaign import Campaign, people_for_groups
 from shoal.figures import css_variables, dots, figure_style
@@ -18,15 +19,36 @@ if TYPE_CHECKING:
     from shoal.collector._server_state import Service
 
 
-HEADERS = {
-    "Content-Security-Policy": "default-src 'none'; script-src 'self'; style-src 'self'; "
-    "connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+_HEADERS = {
     "Referrer-Policy": "no-referrer",
     "X-Content-Type-Options": "nosniff",
     "Cache-Control": "no-store",
 }
+_POLICY = (
+    "default-src 'none'; script-src 'self'; style-src 'self'; connect-src {}; base-uri 'none'; "
+    "form-action 'none'; frame-ancestors 'none'"
+)
 _KINDS = {"js": "text/javascript; charset=utf-8", "css": "text/css; charset=utf-8"}
 _FILES = ("client.js", "page.js", "page.css")
+
+
+def headers_of(service: "Service") -> dict[str, str]:
+    """Return the headers of every answer: a tab speaks to this server, and to no other.
+
+    That of one of two aggregators also sends the other one its share, and nothing else.
+    """
+    places = ["'self'"]
+    if service.other_address is not None:
+        path = quote(urlsplit(service.other_address).path, safe="/-._~%")
+        places.append(f"{origin_of(service.other_address)}{path}/v1/shares")
+    return {"Content-Security-Policy": _POLICY.format(" ".join(places)), **_HEADERS}
+
+
+def origin_of(address: str) -> str:
+    """Return the part of an address that browsers call its origin."""
+    parts = urlsplit(address)
+    host, usual = parts.netloc.lower(), {"https": ":443", "http": ":80"}[parts.scheme]
+    return f"{parts.scheme}://{host.removesuffix(usual)}"
 
 
 def add_pages(app: "FastAPI", service: "Service") -> None:
@@ -97,7 +119,7 @@ def render(campaign: Campaign, model: dict[str, Any] | None, people: int) -> str
         people=people,
         needed=people_for_groups(document),
         labels=document.get("labels"),
-        sends=not is_shared,
+        is_shared=is_shared,
         promise=guarantee,
         dots_before=Markup(dots(10).svg(page=True)),
         dots_after=Markup(dots(10, after).svg(page=True)),
@@ -115,7 +137,7 @@ _ONE_ADDRESS = (
     "you send from elsewhere, or to another address, it does not know."
 )
 _SHARED_HOLDS = (
-    "Neither of the two servers can read your answer alone.",
+    "Neither of the two servers can read your answer alone, if the program of this page is true.",
     "Nothing computed later from what is published can weaken the limit.",
     "The limit is the same for every answer.",
 )
@@ -125,7 +147,7 @@ def _shared_exact(document: dict[str, Any]) -> str:
     return (
         "What is published, and all that one of the two servers sees, is ε-differentially private "
         f"with ε = {document['epsilon']} when one person's answer is replaced, if the other server "
-        "is honest; δ = 0."
+        "is honest and your device ran the true program; δ = 0."
     )
 
 

@@ -7,16 +7,20 @@ const element = (id) => document.getElementById(id);
 const form = element("form"), answer = element("answer"), send = element("send");
 const isKey = (text) => /^[0-9a-f]{64}$/.test(text ?? "");
 const key = given.get("key") ?? document.body.dataset.key;
-const { enrolment, opens, closes } = document.body.dataset;
+const { enrolment, opens, closes, setting } = document.body.dataset;
+const isShared = setting === "two_aggregators";
 const sentences = {
-  sent: "Your randomised report has arrived. It is kept, and never drawn again.",
+  sent: isShared ? "Both parts of your answer have arrived, one at each server."
+    : "Your randomised report has arrived. It is kept, and never drawn again.",
   wait: "Your question is not there yet: please come back later. Nothing was sent.",
   closed: "The campaign is closed.",
-  unreachable: "The server did not answer. Try again later: a report that was drawn is kept.",
+  unreachable: isShared ? "A server did not answer. Both parts stay in this browser until they have " +
+    "arrived: try again, before others use this device."
+    : "The server did not answer. Try again later: a report that was drawn is kept.",
 };
 const next = enrolment === "open" ? " The next person at this device says so with the button."
   : " The next person at this device opens their own invitation.";
-const readable = { epsilon: "20", ceiling: "20", setting: "shuffled" }; // what can be shown
+const readable = { epsilon: "20", ceiling: "20", setting: "two_aggregators" }; // what can be shown
 let hasReported = false; // the person of now, from this device
 let limits = { ...USUAL_LIMITS }; // what is taken without a word
 
@@ -74,6 +78,12 @@ function excess(campaign) {
   if (campaign.setting === "shuffled") {
     lines.push("Only sums are to be shown, and for that you would have to trust the server. " +
       "Against the server itself you have the limit above and no more.");
+  }
+  if (isShared) {
+    const [first, second] = campaign.aggregators.map((one) => new URL(one.address).host);
+    lines.push(`Your answer would be split between ${first} and ${second}, who together could read ` +
+      `it. The program that splits it comes from ${location.host}: you would have to trust it not ` +
+      "to send itself both parts.");
   }
   return lines.join(" ");
 }

@@ -1,5 +1,6 @@
 """``shoal collect tokens | enrol | revoke``: who may report, in one database and in a second."""
 
+import stat
 from pathlib import Path
 
 import pytest
@@ -27,6 +28,7 @@ def test_hashes_of_invitations_let_people_report_to_a_second_database(campaign, 
     assert run("enrol", "campaign.json", "hashes.txt", "--db", second)["enrolled"] == 1
     assert accepted(campaign, second, token) == 1
     assert token not in Path("hashes.txt").read_text()
+    assert stat.S_IMODE(Path("hashes.txt").stat().st_mode) == 0o600
 
 
 @pytest.mark.heavy

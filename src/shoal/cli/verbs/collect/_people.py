@@ -60,6 +60,7 @@ def tokens(
     _enrol(store, invitations)
     if hashes is not None:
         with atomic_file(hashes, True) as part:
+            part.touch(mode=0o600)  # with the database it tells who took part
             words = ([who.hex() for who in whos] for whos in invitations)
             part.write_text("".join(f"{' '.join(each)}\n" for each in words))
     link = f"{address.rstrip('/')}/#key={loaded.key.hex()}&token=" if address else ""
