@@ -62,6 +62,15 @@ def test_rings_are_drawn_as_wide_as_they_are_said():
     assert radii == pytest.approx([r * 234 / across for r in (1.2, 2.4, 0.6, 1.2)], abs=0.06)
 
 
+def test_one_ring_has_the_mean_distance():
+    figure = a_map(areas={"epsilon 1": 1.25, "epsilon 2": 0.625})
+    assert figure.alt.endswith(
+        "mean distance of the reports: 1.25 at epsilon 1; 0.625 at epsilon 2."
+    )
+    assert figure.svg().count('class="ring"') == 2
+    assert "mean distance 0.625" in figure.svg()
+
+
 def test_panels_of_a_map_share_their_shades():
     pale, full = (panel["cells"] for panel in a_map().data["panels"])
     assert np.max(pale) < np.max(full)

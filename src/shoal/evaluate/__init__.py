@@ -25,11 +25,13 @@ from shoal.evaluate._agreement import (
 )
 from shoal.evaluate._centers import (
     CenterErrors,
+    PerturbationArea,
     center_errors,
     centroid_index,
     inertia,
     mean_displacement,
     normalised_inertia,
+    perturbation_area,
     plain_centers,
 )
 from shoal.evaluate._mixed_scores import gower_distances, gower_silhouette, mixed_cost
@@ -39,6 +41,7 @@ from shoal.evaluate.score_table import score
 
 __all__ = [
     "CenterErrors",
+    "PerturbationArea",
     "agreement_of_counts",
     "ami",
     "ari",
@@ -58,6 +61,7 @@ __all__ = [
     "mixed_cost",
     "nmi",
     "normalised_inertia",
+    "perturbation_area",
     "plain_centers",
     "rand_index",
     "score",

@@ -76,13 +76,16 @@ SECOND = _statement(
 )  # fmt: skip
 BASELINES = {
     method: _statement(
-        "Calculations and Results",
-        "these algorithms are still better than the Baseline algorithm",
+        "Conclusion",
+        "ensure privacy by applying differential privacy at key steps of the WaveCluster algorithm "
+        "and thus provide better utility than Baseline",
         f"{name} has a lower dissimilarity than noise on every point at epsilon {EPSILON:g}, the "
         "noise in sides of a cell.",
         matters=0.05, margin=_DI2, parts=("order",), exhibit=CURVES,
     )
-    for method, name in (("privqt", "PrivQT"), ("privthr", "PrivTHR"))
+    for method, name in (
+        ("privqt", "PrivQT"), ("privthr", "PrivTHR"), ("privthrem", "PrivTHREM"),
+    )
 }  # fmt: skip
 SHARES = {
     method: _statement(

@@ -35,6 +35,7 @@ def noise_map(
     box: tuple[Sequence[float], Sequence[float]] | None = None,
     unit: str = "",
     middle: Sequence[float] | None = None,
+    areas: Mapping[str, float] | None = None,
 ) -> "NoiseMap":
     """Draw where the reports of one place fall, on a plane.
 
@@ -58,6 +59,9 @@ def noise_map(
         The unit of distances, for the scale bar.
     middle
         The middle of the map; ``truth`` if left out.
+    areas
+        For each panel's title, the mean distance of the reports, drawn as a ring; instead of
+        ``rings``.
 
     Examples
     --------
@@ -80,6 +84,8 @@ def noise_map(
         cells, *_ = np.histogramdd(places, bins=(_COLUMNS, _ROWS), range=sides)
         error = typical_error(np.linalg.norm(places - np.asarray(truth, dtype=float), axis=1))
         panel = panel_numbers(name, error, cells=cells.astype(int).tolist())
+        if areas is not None:
+            panel |= {"rings": [areas[name]], "note": f"mean distance {areas[name]:.3g}"}
         panels.append(panel if rings is None else panel | _ring_numbers(rings[name]))
     alt = f"A map {2 * width:.4g} wide and {2 * reach:.4g} high{_in_unit(unit)}. A stronger colour "
     alt += f"means more reports. {finding}"
@@ -155,6 +161,9 @@ def _ring_numbers(rings: tuple[float, float]) -> dict[str, Any]:
 def _describe(panels: Sequence[Mapping[str, Any]]) -> str:
     if "rings" not in panels[0]:
         return typical_errors(panels)
+    if len(panels[0]["rings"]) == 1:
+        means = [f"{p['rings'][0]:.3g} at {p['title']}" for p in panels]
+        return f"A ring has the mean distance of the reports: {'; '.join(means)}."
     each = [
         f"{p['rings'][0]:.3g} and 95 in 100 within {p['rings'][1]:.3g} at {p['title']}"
         for p in panels
