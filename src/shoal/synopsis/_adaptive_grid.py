@@ -21,7 +21,8 @@ from shoal.synopsis._count_weights import Negative
 from shoal.synopsis.uniform_grid import MAX_CELLS_DENSE, CellsSetting, GridSynopsis
 
 # Noise scales in the count of a coarse cell beyond a view, below which it stays whole: its two
-# counts are then averaged, and noise alone seldom makes such an average large.
+# counts are then averaged, and noise alone seldom makes such an average large:
+# docs/decisions/private-kmeans.md.
 _WHOLE = 8
 
 

@@ -30,6 +30,7 @@ _DEPTHS_A_PASS = 8  # depths counted in one pass, while the tree is not too wide
 _MOST_CELLS_A_PASS = 2**22  # 32 MiB of counts
 
 # The most halvings of one axis: a leaf's side is at least 1/1024 of the box.
+# See docs/decisions/synopses.md.
 HALVINGS = 10
 _DEPTHS_A_JUMP = 8
 _MOST_JUMP_ENTRIES = 2**22  # 32 MiB: a wide depth is jumped over in shorter steps

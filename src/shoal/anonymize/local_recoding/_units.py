@@ -97,6 +97,7 @@ class Units:
         ----------
         groups
             The group of each, from 0.
+
         Returns
         -------
         bool (size,).
@@ -111,6 +112,7 @@ class Units:
         ----------
         groups
             The group of each, from 0.
+
         Returns
         -------
         int64 (size,).
@@ -126,6 +128,7 @@ class Units:
         ----------
         groups
             The group of each, from 0.
+
         Returns
         -------
         bool (size,).
@@ -154,6 +157,7 @@ class Units:
         ----------
         groups
             The group of each, from 0.
+
         Returns
         -------
         int32 (size, d): places of nodes.

@@ -25,6 +25,7 @@ from shoal.errors import InvalidSetting
 
 Codes = NDArray[np.intp]
 Score = Callable[[Any], Any]
+# When values are compared one by one: docs/decisions/audit-verdicts.md.
 _MOST_VALUES = 65_536
 _FEW_VALUES = 2_000  # beyond, trees may see more than single values do
 _MOST_NEW = 0.2  # share of new values up to which single values are worth comparing

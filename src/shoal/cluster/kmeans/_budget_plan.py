@@ -9,16 +9,17 @@ from shoal.estimator import Spending
 from shoal.mechanisms import Gaussian, KNorm
 from shoal.privacy import ApproxDP, PureDP
 
-FEW_AXES = 5  # up to here the cells are those of the box itself
-MOST_CELLS = 100_000  # more would cost more to cluster than they tell
 _MOST_AXES = 12
 _RADIUS = Fraction(1, 50)  # of the whole budget, for the radius of each step
+# The limits from here to _ONE_MEAN were measured: docs/decisions/private-kmeans.md.
+FEW_AXES = 5  # up to here the cells are those of the box itself
+MOST_CELLS = 100_000  # more would cost more to cluster than they tell
 _MANY = 2_000  # rows times epsilon, of all rows or of a cluster
 _FEW = 100  # rows times epsilon: even cells tell more than those of a grid that follows the rows
 _TWICE = 15  # how far clusters stand out of the noise before two steps are better than one
 _SMALL_CLUSTERS = 3  # columns from which a small view finds small clusters first
 _TOO_FEW = 40  # rows times epsilon: noise would move the middle of the rows by about their spread
-_ONE_MEAN = 1 / 7  # radii by which noise moves a mean: docs/decisions/private-kmeans.md
+_ONE_MEAN = 1 / 7  # radii by which noise moves a mean
 _OWN_RADII = Fraction(2, 50)  # for a radius of each cluster
 
 

@@ -31,7 +31,9 @@ from shoal.synopsis.cells import AllCells, Estimates
 _APART = 0.2  # times the root of the columns: how far centres lie from the mean of all rows
 _JOINING_RUNS = 40  # of k-means on few means: a poor optimum costs most
 _POINTS = 32  # public ones for each cell or cluster, where cells are few
-_LIGHT_AXES = 2  # in more, coarse cells are too few and too wide to tell empty ones by their counts
+# In more, coarse cells are too few and too wide to tell empty ones by their counts:
+# docs/decisions/private-kmeans.md.
+_LIGHT_AXES = 2
 _EFFORT = 30_000  # cells times runs of k-means: many runs where they cost little
 
 

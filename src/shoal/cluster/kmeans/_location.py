@@ -23,13 +23,15 @@ from shoal.estimator import Spending
 
 _ENTRY = Fraction(3, 10)  # one cluster: its size is nearly known, so most of the noise may miss it
 _WIDTHS = 2.4  # half a view's side, in spreads along an axis
-_STRETCHED = 1 / 3  # of the rows: a view that cuts off more is turned
+# Of the rows: a view that cuts off more is turned. See docs/decisions/private-kmeans.md.
+_STRETCHED = 1 / 3
 _MOST_OF_REACH = 2 / 3  # of the radius of all but few rows: that of most
 # Times that radius over d^(1/4): between rows that spread along one column and along all, and
 # wider than either in one or two, as noise may make the radius too small.
 _MARGIN = 1.6
 DEVIATION = 0.4  # of a coordinate of the rows in a view, if they spread evenly
-_ONE_RADIUS = Fraction(1, 12)  # of a budget that buys nothing but one mean
+# Of a budget that buys nothing but one mean: docs/decisions/private-kmeans.md.
+_ONE_RADIUS = Fraction(1, 12)
 _RADIUS, MEAN = Fraction(1, 6), Fraction(6, 10)  # shares; the rest is for the spread
 
 

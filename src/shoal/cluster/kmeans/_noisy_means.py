@@ -24,6 +24,7 @@ from shoal.domain import View
 from shoal.estimator import Spending
 from shoal.mechanisms import Gaussian, KNorm
 
+# Why these parts of the rows, and these charges: docs/decisions/private-kmeans.md.
 MOST = Fraction(5, 8)  # of the rows
 _HALVED_AXES = 4  # of a view: far groups that one small cluster has together lie apart in it
 _FAR = 4  # times the radius to which offsets are cut

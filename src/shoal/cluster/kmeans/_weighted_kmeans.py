@@ -20,7 +20,7 @@ from shoal.randomness import Randomness
 
 Clusterer = Literal["sklearn", "mllib"]
 FAINT = 1e-3  # the weight of a point that stands for nothing that was counted
-_SOFT = 0.8
+_SOFT = 0.8  # of the smallest weight kept: docs/decisions/private-kmeans.md, soft weights
 _EM_ROUNDS = 60
 # Points times clusters, below which a second thread costs more than it gives.
 _FEW_FOR_THREADS = 200_000

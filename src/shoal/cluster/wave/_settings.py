@@ -41,6 +41,7 @@ SelectorName = Literal["auto", "persistence", "percentile", "density", "mass"]
 Group = TypeVar("Group", bound=Options)
 
 MOST_DENSE = 2**24  # most cells of a full grid; a larger grid is sparse
+# Both limits of the automatic selector: docs/decisions/wave-selector.md.
 _MOST_AUTO = 2**18  # most cells of a grid that the automatic selector divides by itself
 _AUTO_UP_TO = 5  # columns up to which it does: with more, each axis would have too few cells
 _FULL_UP_TO = 4  # columns up to which cells touch by corners unless told otherwise

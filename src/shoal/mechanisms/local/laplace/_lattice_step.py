@@ -14,6 +14,7 @@ import numpy as np
 from shoal.errors import InvalidSetting, setting
 
 Lattice = str | float | None
+# Why sums below these are exact in floats: docs/decisions/local-lattice.md.
 FARTHEST = 2.0**45  # steps a record without bounds may lie from the origin
 WIDEST_BOX = 2.0**50  # steps across a box; with noise added, sums stay exact below 2**53
 _STEP_COST = Fraction(1, 2**20)  # epsilon that one step costs

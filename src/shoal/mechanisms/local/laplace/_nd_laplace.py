@@ -27,7 +27,9 @@ from shoal.mechanisms.local.laplace._noise_law import log_density, radius_quanti
 from shoal.privacy import Guarantee, LocalDP, MetricDP, Number, Unprotected, exact_budget
 
 _BLOCK = 2**14  # numbers worked on at a time: 128 kB, so they stay in the cache
-_MOST_COLUMNS = 1024  # columns the slack is stated for where neither domain nor scale tell how many
+# Columns the slack is stated for where neither domain nor scale tell how many:
+# docs/decisions/local-lattice.md.
+_MOST_COLUMNS = 1024
 
 
 @dataclass(frozen=True)
