@@ -13,16 +13,16 @@ def test_every_audit_that_is_named_exists():
 
 def test_a_method_is_tested_or_says_why_not():
     for method in METHODS:
-        assert bool(method.twin or method.proof or method.fault) != bool(method.why)
+        assert bool(method.proof or method.fault) != bool(method.why)
 
 
 @pytest.mark.heavy
-def test_a_broken_form_does_not_hold_and_a_correct_one_does():
+def test_a_fault_that_the_thesis_does_not_describe_is_shown_and_not_judged():
     wanted = ("epsilon a bit claimed for a vector", "harmony d=2")
     cells = [cell for cell in DOCUMENT.cells(True) if cell.settings["name"] in wanted]
     rows = [{"part": c.part, **c.settings, **row} for c in cells for row in DOCUMENT.run(c)]
     claims = {claim.text: claim for claim in DOCUMENT.conclude(Results(rows), False).claims}
     vectors = next(c for text, c in claims.items() if "bit vectors" in text)
     harmony = next(c for text, c in claims.items() if "Harmony" in text)
-    assert (vectors.verdict, harmony.verdict) == ("does not hold", "holds")
+    assert (vectors.verdict, harmony.verdict) == ("cannot be told here", "holds")
     assert "at least" in vectors.ours

@@ -50,6 +50,7 @@ from shoal.audit.membership._inference import membership_inference
 from shoal.audit.membership._lira import lira
 from shoal.audit.membership._result import MembershipInference
 from shoal.audit.membership._row_presence_attack import NeighbourAttack, neighbour_attack
+from shoal.audit.membership._value_inference import ValueInference, value_inference
 
 if TYPE_CHECKING:
     from shoal.audit.loss._neighbours import neighbour_pairs, search_worst_row
@@ -73,6 +74,7 @@ __all__ = [
     "Reconstruction",
     "Replayed",
     "Twin",
+    "ValueInference",
     "attribute_inference",
     "ceiling_of",
     "estimators",
@@ -89,6 +91,7 @@ __all__ = [
     "reconstruction",
     "replay",
     "search_worst_row",
+    "value_inference",
 ]
 
 _MODULE_OF = {  # attacks on tables and replays of fits need Arrow, which audits of noise do not

@@ -26,4 +26,15 @@ def main() -> None:
 
 def _exit_on_sigterm(_signal: int, _frame: FrameType | None) -> None:
     """Exit by an exception, so that incomplete files are removed on the way out."""
+    if "py4j" in sys.modules:
+        _quieten_spark()
     sys.exit(TERMINATED)
+
+
+def _quieten_spark() -> None:
+    """Hide what its gateway logs: a Spark that got the same signal is gone before it is closed."""
+    import logging
+    import warnings
+
+    logging.getLogger("py4j").setLevel(logging.CRITICAL + 1)
+    warnings.filterwarnings("ignore", module="pyspark")
