@@ -259,11 +259,11 @@ def takes_one_mean(n_rows: int, budget: PureDP | ApproxDP, d: int) -> bool:
     """Whether noise would drown even the middle of the rows, if it were to be shared with cells.
 
     In many columns noise moves a mean that has the whole budget by about (d + 1) / (N epsilon)
-    radii, less if there is a delta. Where that is much, one mean is all that can be had; where it
-    is all, nothing is.
+    radii, less if there is a delta. Where that is much, one mean is all that can be had. Where it
+    is all, the mean is shrunk to about the middle of the box, and nothing better is to be had.
     """
     moved = (d + 1) * hardness(d, budget) / hardness(d) / (n_rows * float(budget.epsilon))
-    return d > FEW_AXES and _ONE_MEAN < moved <= 1
+    return d > FEW_AXES and moved > _ONE_MEAN
 
 
 def location_share(n_rows: int, epsilon: float, d: int, hard: float | None = None) -> Fraction:
