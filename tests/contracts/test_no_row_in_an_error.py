@@ -596,6 +596,8 @@ VERBS = {
             "people": (),
             "open": ("people.json",),
             "combine": (),
+            "backup": (),
+            "restore": ("campaign.backup",),
         }.items()
     },
     ("plan",): [
