@@ -23,7 +23,13 @@ def test_mllib_is_about_as_good_as_plain_k_means(spark):
 
 
 @pytest.mark.heavy
-@pytest.mark.parametrize("to_group", [False, True], ids=["the run", "the run and its Spark"])
+@pytest.mark.parametrize(
+    "to_group",
+    [
+        pytest.param(False, id="the run", marks=pytest.mark.slow),
+        pytest.param(True, id="the run and its Spark"),
+    ],
+)
 def test_a_run_on_spark_that_is_terminated_is_no_bug(tmp_path, to_group):
     """A service manager sends it to Spark as well, which is gone before the session is closed."""
     words = ["reproduce", "leteo", "--quick", "--engine", "spark", "--jobs", "1", "-o"]
