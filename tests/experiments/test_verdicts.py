@@ -18,6 +18,7 @@ from shoal.experiments._verdicts import (
     lead_of,
     measured,
     near,
+    not_run,
     verdict_on,
 )
 from shoal.experiments.leteo._conclusions import STATEMENTS as LETEO
@@ -119,6 +120,10 @@ def test_what_was_not_run_is_not_judged_and_says_how_to_run_it():
     claim = Judge("nd-laplace", quick=False).claim(MEASURED, [])
     assert claim.verdict == "not judged"
     assert "shoal reproduce nd-laplace --only noise" in claim.reason
+
+
+def test_a_part_of_two_words_is_quoted_for_the_shell():
+    assert "--only 'shape games'." in not_run("nd-laplace", "shape games")
 
 
 def test_a_statement_without_effects_is_not_judged_even_if_no_part_measures_it():

@@ -5,6 +5,7 @@ was measured becomes effects: above 0 they speak for the statement, below 0 agai
 """
 
 import math
+import shlex
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -280,7 +281,7 @@ def not_run(command: str, *parts: str) -> str:
     >>> not_run("leteo", "tables", "gains")
     'Not run, or its table is not here: shoal reproduce leteo --only tables,gains.'
     """
-    only = f" --only {','.join(parts)}" if parts else ""
+    only = f" --only {shlex.quote(','.join(parts))}" if parts else ""
     return f"Not run, or its table is not here: shoal reproduce {command}{only}."
 
 

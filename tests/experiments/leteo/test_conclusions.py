@@ -50,3 +50,4 @@ def test_what_was_run_on_spark_is_shown_beside_what_was_run_here():
     assert len(by_number["Section 4.1, k-means||"].tables[0]["rows"]) == 2
     nothing = {exhibit.number: exhibit for exhibit in conclude(Results([]), True).exhibits}
     assert "--engine spark" in nothing["Section 4.1, k-means||"].missing
+    assert "--only 'spark scaling'" in nothing["Section 4.1, k-means||"].missing

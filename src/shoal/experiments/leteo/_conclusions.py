@@ -33,6 +33,7 @@ TABLES, GAINS, TIMES, ALPHA, CELLS, COMPARED, SPARK = (
     "Section 4.2, granularity", "Section 4, methods", "Section 4.1, k-means||",
 )  # fmt: skip
 SAME_DETAIL = 0.02  # of detail lost (NCP), above the corrected form's
+NEEDS_SPARK = "It needs --engine spark."
 LITTLE = 1.1  # largest over least inertia that is called little impact
 NOT_PUBLIC = "The report's table is not public, and what can be kept depends on its number of rows."
 
@@ -410,8 +411,9 @@ def _on_spark(results: Results) -> Exhibit:
     ]  # fmt: skip
     table = table_of("MLlib's k-means|| on the rows", columns, rows,
                      "The best of eight runs there, of ten runs here; no privacy.")  # fmt: skip
-    return Exhibit(SPARK, "The line without noise, on Spark", tables=[table] if rows else [],
-                   missing="" if rows else "It is run with --engine spark only.")  # fmt: skip
+    missing = "" if rows else f"{_missing('spark scaling')} {NEEDS_SPARK}"
+    tables = [table] if rows else []
+    return Exhibit(SPARK, "The line without noise, on Spark", tables=tables, missing=missing)
 
 
 def _alphas(results: Results) -> Exhibit:

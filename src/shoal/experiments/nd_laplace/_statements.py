@@ -33,7 +33,6 @@ LOCAL_SENSITIVITY = _statement(
     "Section 2.1.2", "As a result, the trade-off for noise is much more precise, and the balance "
     "between utility and privacy is much better.",
     "Noise of the local sensitivity keeps epsilon; the median of three values from 0 to 1.",
-    number="epsilon 1, say",
 )  # fmt: skip
 RAND_RANGE = _statement(
     "Section 2.2.2", "Both the Rand Index (RI) and Adjusted Rand Index (ARI) ... report a value "
