@@ -157,6 +157,8 @@ BAD = {
     "another rule": (_column(values=["F"], other="keep"), "columns.age.other"),
     "other beside bounds": (_column(low=0, high=1, other="bucket"), "belongs to a column with"),
     "zero weight": (_column(low=0, high=1, weight=0), "columns.age.weight"),
+    "huge weight": (_column(low=0, high=1, weight=1e308), "columns.age.weight"),
+    "tiny weight": (_column(low=0, high=1, weight=1e-320), "columns.age.weight"),
     "text weight": (_column(low=0, high=1, weight="2"), "columns.age.weight"),
     "a name that is no text": ({"version": 1, "columns": {False: AGE}}, "put it in quotes"),
     "person as number": (GOOD | {"person": 3}, "person"),

@@ -13,6 +13,7 @@ from shoal.estimator import Spending
 from shoal.privacy import Ledger, PureDP
 from shoal.randomness import Randomness
 from shoal.synopsis import AdaptiveGrid, PrivTree, Synopsis, UniformGrid
+from shoal.synopsis.folder import read_part
 
 BOX = Box(age=(0, 110), visits=(0, 20))
 X = np.random.default_rng(1).normal([40, 5], [9, 2], (2000, 2))
@@ -141,3 +142,8 @@ def test_what_is_not_fitted_is_not_saved(tmp_path):
     with pytest.raises(NotFittedError):
         UniformGrid(epsilon=1, domain=BOX).save(tmp_path / "kept")
     assert not (tmp_path / "kept").exists()
+
+
+def test_a_name_that_no_file_can_have_is_a_file_that_is_missing(tmp_path):
+    with pytest.raises(UnreadableModel, match="is missing"):
+        read_part(tmp_path, {"name": "x" * 100_000, "sha256": ""})

@@ -22,6 +22,9 @@ _COLUMN_KEYS = (
 )  # fmt: skip
 _GEO_KEYS = ("latitude", "longitude")
 
+# Beyond these one column alone decides which group a row is in, and squares of distances overflow.
+_LEAST_WEIGHT, _MOST_WEIGHT = 1e-6, 1e6
+
 
 @dataclass(frozen=True)
 class Schema:
@@ -438,7 +441,7 @@ def _model() -> Any:
         levels: list[Any] = Field(default_factory=list)
         other: Literal["refuse", "bucket"] = "refuse"
         missing: Literal["refuse", "middle", "flag"] = "refuse"
-        weight: Annotated[float, Field(strict=True, gt=0, allow_inf_nan=False)] = 1.0
+        weight: Annotated[float, Field(strict=True, ge=_LEAST_WEIGHT, le=_MOST_WEIGHT)] = 1.0
         label: text = "optional"
         unit: text = "optional"
 

@@ -116,6 +116,14 @@ def write_part(part: Any, path: Path) -> dict[str, str]:
     return {"name": path.name, "sha256": digest_of(path)}
 
 
+def _is_file(path: Path) -> bool:
+    """Whether there is such a file; a name that the system refuses is none."""
+    try:
+        return path.is_file()
+    except OSError:
+        return False
+
+
 def read_part(folder: Path, file: Mapping[str, str]) -> Any:
     """Read what ``write_part`` wrote, refused if its checksum differs.
 
@@ -127,7 +135,7 @@ def read_part(folder: Path, file: Mapping[str, str]) -> Any:
         Its name and checksum.
     """
     path = folder / file["name"]
-    if not path.is_file() or digest_of(path) != file.get("sha256"):
+    if not _is_file(path) or digest_of(path) != file.get("sha256"):
         raise UnreadableModel(
             f"{path} is missing, or not the file that was saved: its checksum differs.",
             "Save it again, or copy its folder again; it may have been edited.",

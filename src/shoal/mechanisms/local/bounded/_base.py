@@ -32,6 +32,8 @@ from shoal.privacy import LocalDP, Number
 STEPS = 2**20  # of a column's public range: docs/decisions/exact-local-draws.md
 Steps = NDArray[np.int32]
 _SMALLEST_BUDGET, _LARGEST_BUDGET = Fraction(1, 2**30), 20
+_FARTHEST = np.finfo(np.float64).max
+_FAR = 1e290  # bounds beyond which a report could overflow
 _BLOCK = 2**17  # values drawn at a time, so that the steps of one draw stay in the cache
 
 
@@ -198,8 +200,12 @@ def steps_of(rows: Floats, box: Box) -> Steps:
 
 def _in_raw_units(values: Floats, box: Box) -> Floats:
     """Convert reports from [-1, 1]^d to the units of the box, one line a row."""
-    values *= ((box.high - box.low) / 2)[:, None]
-    values += (box.high / 2 + box.low / 2)[:, None]
+    # Reports lie beyond the box, which may itself be nearly as wide as numbers go.
+    with np.errstate(over="ignore"):
+        values *= ((box.high - box.low) / 2)[:, None]
+        values += (box.high / 2 + box.low / 2)[:, None]
+    if max(np.abs(box.low).max(), np.abs(box.high).max()) > _FAR:
+        np.clip(values, -_FARTHEST, _FARTHEST, out=values)
     return values.T
 
 
