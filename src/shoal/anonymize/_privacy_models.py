@@ -188,8 +188,6 @@ def least_sample_size(k: int, fraction: float, significance: float) -> int:
 
     Parameters
     ----------
-    k
-        The people that each class of the population must have.
     significance
         The chance of a mistake for a class of k - 1 people.
 

@@ -890,11 +890,6 @@ def takes(*requests: type, options: Mapping[str, Any]) -> Callable[[Callable[...
     Names, types and help of the options are those of the table. Those that are fields of a
     dataclass come first, in the order of the table, with the fields' defaults; the others are
     parameters of the verb.
-
-    Parameters
-    ----------
-    *requests
-        The dataclasses, in the order of the verb's first parameters.
     """
     known = {each.name: each for kind in requests for each in fields(kind) if each.name in options}
     of_kind = [[each.name for each in fields(kind) if each.name in options] for kind in requests]

@@ -34,13 +34,7 @@ class Svg:
         self._parts: list[str] = []
 
     def path(self, d: str, css: str, width: float | None = None) -> None:
-        """Add a path.
-
-        Parameters
-        ----------
-        width
-            Its stroke's width, where the class does not say.
-        """
+        """Add a path."""
         stroke = "" if width is None else f' stroke-width="{px(width)}"'
         self._parts.append(f'<path class="{css}"{stroke} d="{d}"/>')
 

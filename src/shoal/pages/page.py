@@ -113,10 +113,6 @@ class WithoutGroups(NamedTuple):
     ----------
     summary
         The sentence under the title; it ends with why they are not shown.
-    facts
-        How many were counted.
-    limits
-        Why there is nothing to show, and what to do.
     """
 
     summary: str

@@ -295,11 +295,6 @@ class DateLeaves:
     """Map cells to the period they lie in.
 
     Periods are whole numbers.
-
-    Parameters
-    ----------
-    leaves
-        The sorted numbers of the periods.
     """
 
     leaves: Integers

@@ -190,11 +190,6 @@ class Units:
 def lowest_common_node(tree: Tree, first: NDArray[np.integer], last: NDArray[np.integer]) -> Places:
     """Return the lowest node above two leaves, for many pairs at once.
 
-    Parameters
-    ----------
-    last
-        The code of the other, not smaller.
-
     Examples
     --------
     >>> from shoal.domain import Taxonomy

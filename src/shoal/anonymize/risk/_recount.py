@@ -200,18 +200,7 @@ def recount(
 
 
 def refuse_broken(policy: Policy, achieved: AchievedPrivacy, *, rows: int, classes: int) -> None:
-    """Raise unless a written table keeps its promises and has the announced rows.
-
-    Parameters
-    ----------
-    classes
-        How many classes there may be at most.
-
-    Raises
-    ------
-    NotKAnonymous
-        If it does not.
-    """
+    """Raise unless a written table keeps its promises and has the announced rows."""
     wrong = achieved.broken(policy)
     if achieved.rows != rows:
         wrong.append(f"it has {quantity(achieved.rows, 'row')}, not {rows:,}")

@@ -42,8 +42,6 @@ class Candidates:
 
     Parameters
     ----------
-    gain
-        What each gains, in the unit of the score.
     bits
         Entropy each adds, in bits times N; zeros unless the score is in ``ASK_FOR_BITS``.
     before
@@ -293,13 +291,6 @@ class SplitEffects(Protocol):
     """The interface of what the split of each node would do to the classes under it.
 
     Each attribute has one entry for each node of all QIDs.
-
-    Parameters
-    ----------
-    open
-        Whether the node was not yet found invalid.
-    bits
-        The entropy it would add, in units.
     """
 
     open: NDArray[np.bool_]
@@ -336,13 +327,7 @@ def smallest_class_after(
 
 
 def entropy_gain(rows: Integers, first: Integers, per_bit: float) -> Integers:
-    """Return the entropy gained by dividing classes, in whole units, which add up in any order.
-
-    Parameters
-    ----------
-    per_bit
-        How many units make a bit.
-    """
+    """Return the entropy gained by dividing classes, in whole units, which add up in any order."""
     total = np.add.reduceat(rows, first)
     gained = _n_log_n(total) - np.add.reduceat(_n_log_n(rows), first)
     return np.rint(gained * per_bit).astype(np.int64)
@@ -429,13 +414,7 @@ class GreedySearch(ABC):
 
 
 def cut_after(problem: Problem, splits: list[tuple[int, int]]) -> Cut:
-    """Return the starting cut with some nodes replaced by their children.
-
-    Parameters
-    ----------
-    splits
-        The splits in order, each a QID and a place.
-    """
+    """Return the starting cut with some nodes replaced by their children."""
     nodes = [set(places) for places in problem.top.nodes]
     for q, place in splits:
         nodes[q].remove(place)

@@ -34,13 +34,7 @@ MERGED = (
 
 
 def refuse_here_only(policy: Policy) -> None:
-    """Refuse what a policy may ask for on one machine only.
-
-    Raises
-    ------
-    InvalidPolicy
-        If it asks for a model besides k, l and t, or changes cells.
-    """
+    """Refuse what a policy may ask for on one machine only."""
     changed = [n for n, of in policy.attributes.items() if of.publish != "label" or of.transform]
     if changed:
         raise InvalidPolicy(

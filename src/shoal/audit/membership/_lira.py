@@ -81,13 +81,7 @@ class AnswerSums:
 
 @dataclass(frozen=True, eq=False)
 class ShadowAnswers:
-    """The laws of what shadow models say about each record, in and out.
-
-    Parameters
-    ----------
-    outside
-        The sums of models without it.
-    """
+    """The laws of what shadow models say about each record, in and out."""
 
     answers: Floats
     coins: Mask

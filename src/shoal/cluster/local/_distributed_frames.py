@@ -185,8 +185,6 @@ class NearestCenter:
 
     Parameters
     ----------
-    centers
-        One row for each centre, in raw units.
     units
         How much of each column counts as one unit of distance.
     """
@@ -205,8 +203,6 @@ class CenterDistances:
 
     Parameters
     ----------
-    centers
-        One row for each centre, in raw units.
     units
         How much of each column counts as one unit of distance.
     """
@@ -224,10 +220,6 @@ def distances(points: Floats, centers: Floats, units: Floats) -> list[Floats]:
 
     Parameters
     ----------
-    points
-        One row for each point, in raw units.
-    centers
-        One row for each centre, in raw units.
     units
         How much of each column counts as one unit of distance.
 

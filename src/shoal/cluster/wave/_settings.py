@@ -81,12 +81,6 @@ class Settings:
         ----------
         model
             A ``WaveCluster``.
-        Raises
-        ------
-        InvalidSetting
-            If one is outside its range.
-        ConflictingSettings
-            If two do not go together.
         """
         method, selector = _resolve_method(model), _resolve_selector(model)
         _check_choice("connectivity", model.connectivity, (None, "full", "faces"))

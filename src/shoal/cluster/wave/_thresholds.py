@@ -28,8 +28,6 @@ def label_above(
 
     Parameters
     ----------
-    level
-        The least coefficient of a cell in a cluster.
     connectivity
         Whether cells touch by corners too ("full") or by "faces" only.
     """
@@ -48,8 +46,6 @@ def label_listed(
 
     Parameters
     ----------
-    level
-        The least count of a cell in a cluster.
     connectivity
         Whether cells touch by corners too ("full") or by "faces" only.
     """

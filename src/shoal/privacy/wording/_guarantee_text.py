@@ -392,8 +392,6 @@ def k_anonymity_promise(
 
     Parameters
     ----------
-    rules
-        For each sensitive column, what holds in every group, counted.
     earlier
         Why nobody in the table was in an earlier release: it is the ``first``, people were
         ``compared``, or it was ``stated``.

@@ -40,10 +40,9 @@ def centers_of(
 
     Parameters
     ----------
-    points
-        One a row, in raw units.
     units
         How much of each column counts as one unit of distance.
+
     Examples
     --------
     >>> points = np.array([[0.0, 0.0], [1.0, 0.0], [9.0, 0.0]])
