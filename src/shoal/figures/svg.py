@@ -54,13 +54,7 @@ class Svg:
         self._parts.append(f'<text class="{css}" {place}>{_escaped(text)}</text>')
 
     def mark(self, x: float, y: float, number: int) -> None:
-        """Add a numbered mark; six colours and shapes repeat, the number identifies it.
-
-        Parameters
-        ----------
-        number
-            From 1 up.
-        """
+        """Add a numbered mark; six colours and shapes repeat, the number identifies it."""
         self._parts.append(_mark(number, f'transform="translate({px(x)} {px(y)})"'))
 
     def render(self, page: bool) -> str:

@@ -43,13 +43,7 @@ class Queryable(Protocol):
         """The names of the columns."""
 
     def query(self, sql: str, columns: Sequence[str], owner: str | None = None) -> pa.Table:
-        """Return the result of a query on ``rows``, whose columns are c0, c1, ... and ``owner``.
-
-        Parameters
-        ----------
-        columns
-            The columns that become c0, c1, ...
-        """
+        """Return the result of a query on ``rows``, whose columns are c0, c1, ... and ``owner``."""
 
 
 class CombinationCounts:

@@ -263,13 +263,7 @@ class SharedCounts:
     def passes(
         self, lines: Integers, groups: Integers, size: int, references: list[Integers]
     ) -> tuple[NDArray[np.bool_], Integers]:
-        """Return which groups have k people and keep the rules, and the people of each.
-
-        Parameters
-        ----------
-        groups
-            The group of each, from 0.
-        """
+        """Return which groups have k people and keep the rules, and the people of each."""
         people = self.counting.people(lines, groups, size)
         hold = people >= self.problem.k
         if self.rules.any:

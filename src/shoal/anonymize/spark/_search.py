@@ -56,11 +56,6 @@ def find_outcome_on_spark(
 
     Combinations are fetched if they are few enough; else they stay on the cluster, and the search
     queries counts of them.
-
-    Parameters
-    ----------
-    cut
-        The labels of a cut that is to be kept, by column; None searches for one.
     """
     refuse_here_only(policy)
     table.known = None

@@ -181,13 +181,7 @@ def _only_column(table: FrameTable) -> str:
 
 @dataclass(frozen=True, eq=False)
 class NearestCenter:
-    """A kernel that finds the nearest centre of each record.
-
-    Parameters
-    ----------
-    units
-        How much of each column counts as one unit of distance.
-    """
+    """A kernel that finds the nearest centre of each record."""
 
     centers: Floats
     units: Floats
@@ -199,13 +193,7 @@ class NearestCenter:
 
 @dataclass(frozen=True, eq=False)
 class CenterDistances:
-    """A kernel that computes the distance of each record to each centre.
-
-    Parameters
-    ----------
-    units
-        How much of each column counts as one unit of distance.
-    """
+    """A kernel that computes the distance of each record to each centre."""
 
     centers: Floats
     units: Floats
@@ -217,11 +205,6 @@ class CenterDistances:
 
 def distances(points: Floats, centers: Floats, units: Floats) -> list[Floats]:
     """Compute the distances of points to each centre.
-
-    Parameters
-    ----------
-    units
-        How much of each column counts as one unit of distance.
 
     Returns
     -------

@@ -51,8 +51,6 @@ def components(
 
     Parameters
     ----------
-    connectivity
-        Whether cells touch by corners too ("full") or by "faces" only.
     min_cells
         The fewest cells of a group; smaller ones are dropped.
 
@@ -80,8 +78,6 @@ def listed_components(
 
     Parameters
     ----------
-    connectivity
-        Whether cells touch by corners too ("full") or by "faces" only.
     min_cells
         The fewest cells of a group; smaller ones are dropped.
 

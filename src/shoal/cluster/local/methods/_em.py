@@ -102,13 +102,7 @@ class RecordDensity:
 def learn(
     reports: Reports, n_clusters: int, rng: Randomness, units: Floats, progress: Progress = None
 ) -> LearningResult:
-    """Find the centres of the density's atoms, and the likeliest cluster behind each report.
-
-    Parameters
-    ----------
-    units
-        How much of each column counts as one unit of distance.
-    """
+    """Find the centres of the density's atoms, and the likeliest cluster behind each report."""
     density = density_of(reports, rng, progress)
     centers = centers_of(density.atoms, density.weights, n_clusters, rng, units)
     labels = density.labels(reports.values, nearest_centers(density.atoms, centers, units))

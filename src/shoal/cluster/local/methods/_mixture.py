@@ -90,8 +90,6 @@ def learn(
 
     Parameters
     ----------
-    reports
-        Of ``NDLaplace``, as released.
     units
         Not used: a mixture does not depend on units.
     """
