@@ -159,7 +159,7 @@ def held(number: int, trust: str) -> dict[str, Any]:
 
 def flattery(number: int) -> dict[str, Any]:
     """What a what-if of a released model predicts at the same budget, over what fits did."""
-    from shoal.planning.what_if import what_if
+    from shoal.planning import what_if
 
     name, _, k, epsilon = SETTINGS[number]
     trial = trial_of(number)

@@ -158,6 +158,7 @@ class SettingPart(NamedTuple):
 
 
 Spell = Callable[[SettingPart], str]
+"""What writes a setting as its face does: as a parameter, or as a flag."""
 
 
 class Text(NamedTuple):

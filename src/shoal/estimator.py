@@ -67,8 +67,11 @@ __all__ = [
 # grid by it and needs it less exactly than k-means, whose plan and sizes rest on it. See
 # docs/decisions/synopses.md, and docs/decisions/mixed-tables.md for numbers with categories.
 ROW_COUNT_SHARE = Fraction(3, 100)
+"""The share of the budget that counting the rows costs."""
 WAVE_ROW_COUNT_SHARE = Fraction(1, 100)
+"""The same of ``WaveCluster``."""
 MIXED_ROW_COUNT_SHARE = Fraction(2, 100)
+"""The same of tables with categories."""
 
 _FOR_THE_HOLDER = {
     "labels_": "Call predict(X) for the labels of rows that you hold.",

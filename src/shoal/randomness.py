@@ -30,6 +30,7 @@ from shoal.errors import InvalidSetting, RepeatedStream, setting
 __all__ = ["NoiseStream", "Randomness", "Seed", "TaskNoise"]
 
 Seed = int | np.random.Generator | None
+"""What ``random_state`` takes: None draws real noise, all else makes a simulation."""
 
 
 def _derive(key: bytes, *names: object) -> bytes:

@@ -107,8 +107,7 @@ def test_what_follows_from_one_fit_does_not_count(heard, tmp_path):
     """Intervals, controls, other budgets, choices of k, attacks and pages simulate."""
     from shoal.audit import replay
     from shoal.cluster._without_data import without_data
-    from shoal.planning import plan
-    from shoal.planning.what_if import what_if
+    from shoal.planning import plan, what_if
 
     model = PrivateKMeans(2, epsilon=5, domain=BOX).fit(ROWS)
     assert model.intervals_ is not None

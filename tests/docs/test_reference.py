@@ -1,9 +1,14 @@
 """The API reference lists what packages export, and its entries are complete."""
 
+import ast
 import importlib
+import importlib.util
 import inspect
 import re
+from inspect import unwrap
+from itertools import pairwise
 from pathlib import Path
+from types import FunctionType, ModuleType
 
 import pytest
 
@@ -79,3 +84,38 @@ def test_every_exported_name_explains_each_of_its_parameters(module):
         if unexplained:
             missing[name] = sorted(unexplained)
     assert missing == {}
+
+
+def explained_values(home: Path) -> set[str]:
+    """The names that a package or a module assigns, each with a docstring on the next line."""
+    names = set()
+    for path in home.rglob("*.py") if home.is_dir() else [home]:
+        body = ast.parse(path.read_text()).body
+        for node, after in pairwise(body):
+            target = getattr(node, "target", None) or getattr(node, "targets", [None])[0]
+            text = isinstance(after, ast.Expr) and isinstance(after.value, ast.Constant)
+            if text and isinstance(target, ast.Name):
+                names.add(target.id)
+    return names
+
+
+@pytest.mark.parametrize("module", MODULES)
+def test_every_exported_value_says_what_it_is(module):
+    """Types and functions have docstrings; of plain values, the reference shows what has one."""
+    file = Path(importlib.import_module(module).__file__)
+    home = file.parent if file.name == "__init__.py" else file
+    kinds = (type, FunctionType, ModuleType)
+    values = {
+        name for name, thing in exported(module).items() if not isinstance(unwrap(thing), kinds)
+    }
+    assert values - explained_values(home) == set()
+
+
+@pytest.mark.parametrize("module", MODULES)
+def test_no_module_hides_an_exported_function_from_the_reference(module):
+    """A generator of references takes a name that a module has for the module's."""
+    if not hasattr(importlib.import_module(module), "__path__"):
+        return
+    things = exported(module).items()
+    names = {name for name, thing in things if not isinstance(thing, ModuleType)}
+    assert {name for name in names if importlib.util.find_spec(f"{module}.{name}")} == set()

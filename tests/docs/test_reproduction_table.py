@@ -64,6 +64,7 @@ def test_every_claim_is_judged_by_one_of_four_verdicts(tool):
         assert verdicts <= set(VERDICTS)
 
 
+@pytest.mark.heavy
 def test_every_verdict_follows_from_the_committed_tables(tool):
     """If not: ``python tools/reproduction_table.py``."""
     for name in tool.TITLES:

@@ -145,6 +145,7 @@ def test_the_lead_counts_every_verdict():
     )
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize("name", DOCUMENTS)
 def test_a_quick_run_gives_no_verdict_that_the_full_run_does_not(name):
     document, results = document_named(name), Results.of_tables(TABLES / name)

@@ -4,7 +4,7 @@ import pytest
 import shoal
 from shoal.errors import InvalidSetting
 from shoal.planning import what_if
-from shoal.planning.what_if import FLATTERY
+from shoal.planning._what_if import FLATTERY
 
 BOX = shoal.Box(age=(0, 100), visits=(0, 20))
 

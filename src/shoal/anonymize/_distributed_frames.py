@@ -14,15 +14,7 @@ if TYPE_CHECKING:
 def find_outcome_on_frame(
     policy: "Policy", table: Any, cut: Any, progress: "Progress | None"
 ) -> "tuple[FrequencyTable, SearchOutcome]":
-    """Count the combinations of a frame, and search for a release or apply a cut.
-
-    Parameters
-    ----------
-    table
-        The frame, as ``by_engine`` hands it on.
-    cut
-        The labels of an earlier cut to apply; None searches for one.
-    """
+    """Count the combinations of a frame, and search for a release or apply a cut."""
     from shoal.anonymize.spark._search import find_outcome_on_spark
 
     return find_outcome_on_spark(policy, table, cut, progress)
@@ -31,13 +23,7 @@ def find_outcome_on_frame(
 def release_frame(
     policy: "Policy", table: Any, frequency: "FrequencyTable", outcome: "SearchOutcome"
 ) -> Any:
-    """Return a frame of the released rows, recounted before it is returned.
-
-    Parameters
-    ----------
-    table
-        The frame, as ``by_engine`` hands it on.
-    """
+    """Return a frame of the released rows, recounted before it is returned."""
     from shoal.anonymize.spark._run import release_on_spark
 
     return release_on_spark(policy, table, frequency, outcome)

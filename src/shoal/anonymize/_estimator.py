@@ -50,13 +50,7 @@ class _Settings:
     """
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
-        """Return the settings by name.
-
-        Parameters
-        ----------
-        deep
-            Without effect, since no setting has settings of its own.
-        """
+        """Return the settings by name."""
         return dict(vars(self))
 
     def set_params(self, **params: Any) -> Self:

@@ -109,11 +109,6 @@ class AverageRisk:
     def measure(sizes: ArrayLike) -> float:
         """Return the mean chance over all members.
 
-        Parameters
-        ----------
-        sizes
-            (sizes, 2): people of a class, and how many classes have them.
-
         Examples
         --------
         >>> AverageRisk.measure([[2, 3], [4, 1]])
@@ -123,13 +118,7 @@ class AverageRisk:
         return int(classes.sum()) / max(int(people @ classes), 1)
 
     def holds(self, sizes: ArrayLike) -> bool:
-        """Return whether classes of these sizes keep the model.
-
-        Parameters
-        ----------
-        sizes
-            (sizes, 2): people of a class, and how many classes have them.
-        """
+        """Return whether classes of these sizes keep the model."""
         return self.measure(sizes) <= self.most + _ROUNDING
 
 
@@ -154,11 +143,6 @@ class Uniqueness:
 
     def measure(self, sizes: ArrayLike) -> float:
         """Return the share of unique people.
-
-        Parameters
-        ----------
-        sizes
-            (sizes, 2): people of a class, and how many classes have them.
 
         Examples
         --------
@@ -188,8 +172,6 @@ def least_sample_size(k: int, fraction: float, significance: float) -> int:
 
     Parameters
     ----------
-    k
-        The people that each class of the population must have.
     significance
         The chance of a mistake for a class of k - 1 people.
 

@@ -119,8 +119,6 @@ class Codec:
 
     Parameters
     ----------
-    hierarchies
-        The hierarchy of each quasi-identifier, in the policy's order.
     values
         The numbering of each sensitive column with rules, in the policy's order.
     """

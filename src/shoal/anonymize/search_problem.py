@@ -120,8 +120,6 @@ class Problem:
 
     Parameters
     ----------
-    names
-        The QIDs, in the policy's order, which decides ties.
     taxonomies
         Of each QID. A null that is a value of its own is a leaf right below the root, and its
         code is like any other.
@@ -269,14 +267,10 @@ class SearchOutcome:
         suppressed line it says nothing.
     suppressed
         bool (F,): lines that are not published.
-    metrics
-        How much this release keeps.
     cut
         With global recoding the cut all lines share; None with local recoding.
     method
         The score or kind of recoding that found it, as named in the policy.
-    compared
-        How many valid releases it was chosen from.
     notes
         Remarks for the public page, e.g. that a rule may have stopped the search early. Whether
         they appear depends on the policy only.

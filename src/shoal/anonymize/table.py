@@ -265,11 +265,6 @@ class QueriedTable:
         """Return the result of a query on ``rows``, whose columns are c0, c1, ... in this order.
 
         Owners are text, in a column ``owner``.
-
-        Parameters
-        ----------
-        columns
-            The columns that become c0, c1, ...
         """
         file = self._file
         if file is not None and owner is None and not has_magic(str(file)):

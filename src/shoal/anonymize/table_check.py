@@ -33,11 +33,6 @@ def check_columns(policy: Policy, table: AnyTable, counted: Sequence[str]) -> No
     """Check that every column has a role and exists, and that nothing published looks identifying.
 
     Keys of pseudonyms are checked first, before any row is read.
-
-    Parameters
-    ----------
-    counted
-        Columns that are counted, and must hold plain values.
     """
     roles = list(policy.attributes)
     if not {*roles} <= {*table.names}:

@@ -35,8 +35,6 @@ class ColumnChange:
 
     Parameters
     ----------
-    values
-        Its leaves, in the order of the hierarchy.
     after
         The share that a reader would guess: a label's rows spread evenly over its leaves.
     """

@@ -22,10 +22,6 @@ from shoal.randomness import Seed
 def verdict_of(value: float, claim: float | None, faults: tuple[str, ...] = ()) -> str:
     """Return the verdict: a violation proves a fault, the others prove nothing.
 
-    Parameters
-    ----------
-    claim
-        The claim; None without one.
     Examples
     --------
     >>> verdict_of(1.3, 1.0), verdict_of(0.9, 1.0), verdict_of(0.9, None)

@@ -200,271 +200,190 @@ Population = Annotated[
     ),
 ]
 
+
+class _Option:
+    """An option of a verb, before it has the name of what it sets."""
+
+    def __init__(self, kind: Any, help: str, *flags: str, **settings: Any) -> None:
+        self.kind, self.help, self.flags, self.settings = kind, help, flags, settings
+
+    def named(self, name: str) -> Any:
+        """Return the option as Typer reads it, with its name as a setting of the environment."""
+        settings: dict[str, Any] = {"envvar": f"SHOAL_{name.upper()}", "show_default": False}
+        settings |= self.settings
+        return Annotated[self.kind, typer.Option(*self.flags, help=self.help, **settings)]
+
+
+def _named(**options: Any) -> dict[str, Any]:
+    """Return a table of options by the name of what each sets."""
+    return {
+        name: option.named(name) if isinstance(option, _Option) else option
+        for name, option in options.items()
+    }
+
+
 # The options of each verb in the order of their help, by the name of what they set: a parameter of
 # the verb, or a field of its request.
-CLUSTER: dict[str, Any] = {
-    "table": Table,
-    "method": Annotated[
-        str,
-        typer.Option(
-            metavar="NAME",
-            envvar="SHOAL_METHOD",
-            help=f"Method: {_METHODS}.",
-        ),
-    ],
-    "groups": Groups,
-    "epsilon": Epsilon,
-    "delta": Annotated[
+CLUSTER: dict[str, Any] = _named(
+    table=Table,
+    method=_Option(str, f"Method: {_METHODS}.", metavar="NAME", show_default=True),
+    groups=Groups,
+    epsilon=Epsilon,
+    delta=_Option(
         str | None,
-        typer.Option(
-            envvar="SHOAL_DELTA",
-            help="Chance that the promise fails, e.g. 1e-9; default: none. It helps with many "
-            "columns: from 6 to 14 at 1e-6, from 13 to 30 at 1e-10.",
-            show_default=False,
-        ),
-    ],
-    "columns": Columns,
-    "domain_file": Domain,
-    "output": Folder,
-    "overwrite": Overwrite,
-    "curator": Annotated[
+        "Chance that the promise fails, e.g. 1e-9; default: none. It helps with many "
+        "columns: from 6 to 14 at 1e-6, from 13 to 30 at 1e-10.",
+    ),
+    columns=Columns,
+    domain_file=Domain,
+    output=Folder,
+    overwrite=Overwrite,
+    curator=_Option(
         Path | None,
-        typer.Option(
-            "--curator",
-            metavar="FILE",
-            envvar="SHOAL_CURATOR",
-            help="Also write a page for you only, outside the folder: it adds how many rows were "
-            "left out or moved to the edge.",
-            show_default=False,
-        ),
-    ],
-    "person": Annotated[
+        "Also write a page for you only, outside the folder: it adds how many rows were "
+        "left out or moved to the edge.",
+        "--curator",
+        metavar="FILE",
+    ),
+    person=_Option(
         str | None,
-        typer.Option(
-            envvar="SHOAL_PERSON",
-            help="Column that tells people apart. Default: the domain's, or every row counts as "
-            "one person.",
-            show_default=False,
-        ),
-    ],
-    "max_rows_per_person": Annotated[
-        int | None,
-        typer.Option(
-            min=1,
-            envvar="SHOAL_MAX_ROWS_PER_PERSON",
-            help="Most rows kept for each person; the promise covers all of them.",
-            show_default=False,
-        ),
-    ],
-    "neighbours": Annotated[
+        "Column that tells people apart. Default: the domain's, or every row counts as one person.",
+    ),
+    max_rows_per_person=_Option(
+        int | None, "Most rows kept for each person; the promise covers all of them.", min=1
+    ),
+    neighbours=_Option(
         Literal["add-remove", "replace-one"],
-        typer.Option(
-            envvar="SHOAL_NEIGHBOURS",
-            help="What is hidden: that someone is in the table, or only what their row says.",
-        ),
-    ],
-    "n_public": Annotated[
-        int | None,
-        typer.Option(
-            min=1,
-            envvar="SHOAL_N_PUBLIC",
-            help="Number of rows, if it is publicly known: a quota, a census.",
-            show_default=False,
-        ),
-    ],
-    "drop": Annotated[
+        "What is hidden: that someone is in the table, or only what their row says.",
+        show_default=True,
+    ),
+    n_public=_Option(
+        int | None, "Number of rows, if it is publicly known: a quota, a census.", min=1
+    ),
+    drop=_Option(
         bool,
-        typer.Option(
-            "--drop",
-            envvar="SHOAL_DROP",
-            help="Leave out rows that lack a number; otherwise such a table is refused.",
-        ),
-    ],
-    "choose": Choose,
-    "start": Annotated[
+        "Leave out rows that lack a number; otherwise such a table is refused.",
+        "--drop",
+        show_default=True,
+    ),
+    choose=Choose,
+    start=_Option(
         Path | None,
-        typer.Option(
-            "--init",
-            envvar="SHOAL_INIT",
-            help="File of public rows like these to start from, such as last year's open table; "
-            "never of the table itself.",
-            show_default=False,
-        ),
-    ],
-    "title": Title,
-    "publisher": Publisher,
-    "publish_anyway": PublishAnyway,
-    "names": Annotated[
+        "File of public rows like these to start from, such as last year's open table; "
+        "never of the table itself.",
+        "--init",
+        envvar="SHOAL_INIT",
+    ),
+    title=Title,
+    publisher=Publisher,
+    publish_anyway=PublishAnyway,
+    names=_Option(
         str | None,
-        typer.Option(
-            metavar="FILE|LIST",
-            envvar="SHOAL_NAMES",
-            help="Your own titles of the groups: a text file with one on each line, or a list with "
-            "commas, in the order of their numbers; or each after its number, as in "
-            "`3: commuters`. TABLE may then be the folder of an earlier run.",
-            show_default=False,
-        ),
-    ],
-    "variant": Annotated[
+        "Your own titles of the groups: a text file with one on each line, or a list with "
+        "commas, in the order of their numbers; or each after its number, as in "
+        "`3: commuters`. TABLE may then be the folder of an earlier run.",
+        metavar="FILE|LIST",
+    ),
+    variant=_Option(
         Literal["block", "privqt", "privthr", "privthrem", "baseline"] | None,
-        typer.Option(
-            envvar="SHOAL_VARIANT",
-            help="Where the noise goes: block, the default and best, or a published method.",
-            rich_help_panel=_WAVE_PANEL,
-            show_default=False,
-        ),
-    ],
-    "cells": Annotated[
+        "Where the noise goes: block, the default and best, or a published method.",
+        rich_help_panel=_WAVE_PANEL,
+    ),
+    cells=_Option(
         str | None,
-        typer.Option(
-            metavar="N",
-            envvar="SHOAL_CELLS",
-            help="Cells along each axis, e.g. 64, or 64,32; chosen without the rows. Default: from "
-            "the budget and the number of rows.",
-            rich_help_panel=_WAVE_PANEL,
-            show_default=False,
-        ),
-    ],
-    "selector": Annotated[
+        "Cells along each axis, e.g. 64, or 64,32; chosen without the rows. Default: from "
+        "the budget and the number of rows.",
+        metavar="N",
+        rich_help_panel=_WAVE_PANEL,
+    ),
+    selector=_Option(
         Literal["auto", "persistence", "percentile", "density", "mass"] | None,
-        typer.Option(
-            envvar="SHOAL_SELECTOR",
-            help="What makes a cell part of a group.",
-            rich_help_panel=_WAVE_PANEL,
-            show_default=False,
-        ),
-    ],
-    "level": Annotated[
-        int | None,
-        typer.Option(
-            min=0,
-            envvar="SHOAL_LEVEL",
-            help="How often the grid is halved.",
-            rich_help_panel=_WAVE_PANEL,
-            show_default=False,
-        ),
-    ],
-    "wavelet": Annotated[
+        "What makes a cell part of a group.",
+        rich_help_panel=_WAVE_PANEL,
+    ),
+    level=_Option(int | None, "How often the grid is halved.", min=0, rich_help_panel=_WAVE_PANEL),
+    wavelet=_Option(
         str | None,
-        typer.Option(
-            metavar="NAME",
-            envvar="SHOAL_WAVELET",
-            help="Wavelet of PyWavelets; default: haar.",
-            rich_help_panel=_WAVE_PANEL,
-            show_default=False,
-        ),
-    ],
-    "engine": Engine,
-    "master": Master,
-    "numbers": Numbers,
-    "ledger": LedgerFile,
-    "seed": Seed,
-}
-PERTURB: dict[str, Any] = {
-    "table": Table,
-    "mechanism": Annotated[
+        "Wavelet of PyWavelets; default: haar.",
+        metavar="NAME",
+        rich_help_panel=_WAVE_PANEL,
+    ),
+    engine=Engine,
+    master=Master,
+    numbers=Numbers,
+    ledger=LedgerFile,
+    seed=Seed,
+)
+PERTURB: dict[str, Any] = _named(
+    table=Table,
+    mechanism=_Option(
         str,
-        typer.Option(
-            metavar="NAME",
-            envvar="SHOAL_MECHANISM",
-            help=f"Mechanism: {', '.join(Name)}. `auto` is for learning groups under one limit for "
-            "all pairs of rows: local-grid up to three columns of numbers, rounds else.",
-        ),
-    ],
-    "epsilon": Annotated[
+        f"Mechanism: {', '.join(Name)}. `auto` is for learning groups under one limit for "
+        "all pairs of rows: local-grid up to three columns of numbers, rounds else.",
+        metavar="NAME",
+        show_default=True,
+    ),
+    epsilon=_Option(
         str | None,
-        typer.Option(
-            envvar="SHOAL_EPSILON",
-            help="The budget of one report: smaller hides more. Per unit of distance for the "
-            "Laplace family, per kilometre with `geo`.",
-            show_default=False,
-        ),
-    ],
-    "columns": Columns,
-    "domain_file": Domain,
-    "output": Annotated[
-        str,
-        typer.Option(
-            "--output", "-o", envvar="SHOAL_OUTPUT", help="File to write: .parquet, .csv, .csv.gz."
-        ),
-    ],
-    "overwrite": Annotated[
-        bool, typer.Option("--overwrite", envvar="SHOAL_OVERWRITE", help="Replace older reports.")
-    ],
-    "person": Annotated[
+        "The budget of one report: smaller hides more. Per unit of distance for the "
+        "Laplace family, per kilometre with `geo`.",
+    ),
+    columns=Columns,
+    domain_file=Domain,
+    output=_Option(
+        str, "File to write: .parquet, .csv, .csv.gz.", "--output", "-o", show_default=True
+    ),
+    overwrite=_Option(bool, "Replace older reports.", "--overwrite", show_default=True),
+    person=_Option(
         str | None,
-        typer.Option(
-            envvar="SHOAL_PERSON",
-            help="Column that tells people apart: each person is reported once, by one of their "
-            "rows. Default: the domain's `person`, or every row counts as one person.",
-            show_default=False,
-        ),
-    ],
-    "keep_order": Annotated[
+        "Column that tells people apart: each person is reported once, by one of their "
+        "rows. Default: the domain's `person`, or every row counts as one person.",
+    ),
+    keep_order=_Option(
         bool,
-        typer.Option(
-            "--keep-order",
-            envvar="SHOAL_KEEP_ORDER",
-            help="Keep the order: report i is row i. By default reports are shuffled, because a "
-            "row's place can reveal it.",
-        ),
-    ],
-    "clip": Annotated[
-        bool,
-        typer.Option(
-            "--clip", envvar="SHOAL_CLIP", help="Move rows outside the bounds to the nearest bound."
-        ),
-    ],
-    "remap": Annotated[
+        "Keep the order: report i is row i. By default reports are shuffled, because a "
+        "row's place can reveal it.",
+        "--keep-order",
+        show_default=True,
+    ),
+    clip=_Option(
+        bool, "Move rows outside the bounds to the nearest bound.", "--clip", show_default=True
+    ),
+    remap=_Option(
         str | None,
-        typer.Option(
-            envvar="SHOAL_REMAP",
-            help="Applied to the reports at no cost: `clamp` moves them into the bounds, "
-            "`snap:N` to the nearest of N nodes along each axis, `bayes` to the best guess of "
-            "their rows, given what all reports say (Laplace noise only). Groups are learnt from "
-            "reports without one.",
-            show_default=False,
-        ),
-    ],
-    "scale": Annotated[
+        "Applied to the reports at no cost: `clamp` moves them into the bounds, "
+        "`snap:N` to the nearest of N nodes along each axis, `bayes` to the best guess of "
+        "their rows, given what all reports say (Laplace noise only). Groups are learnt from "
+        "reports without one.",
+    ),
+    scale=_Option(
         str | None,
-        typer.Option(
-            envvar="SHOAL_SCALE",
-            help="What counts as one unit of distance in each column: numbers, e.g. 10,0.5, or "
-            "`box` for half the bounds' sides.",
-            show_default=False,
-        ),
-    ],
-    "lattice": Annotated[
-        str, typer.Option(envvar="SHOAL_LATTICE", help="Step to which reports are rounded.")
-    ],
-    "cells": Annotated[
+        "What counts as one unit of distance in each column: numbers, e.g. 10,0.5, or "
+        "`box` for half the bounds' sides.",
+    ),
+    lattice=_Option(str, "Step to which reports are rounded.", show_default=True),
+    cells=_Option(
         str,
-        typer.Option(
-            envvar="SHOAL_CELLS",
-            help="Cells of local-grid along each axis: 12, or 12,8. Default: from the number of "
-            "rows.",
-        ),
-    ],
-    "groups": Annotated[
+        "Cells of local-grid along each axis: 12, or 12,8. Default: from the number of rows.",
+        show_default=True,
+    ),
+    groups=_Option(
         str | None,
-        typer.Option(
-            "-k",
-            "--groups",
-            metavar="N",
-            help="How many groups will be looked for: rounds ask about so many, and local-grid "
-            "chooses its cells by it.",
-            show_default=False,
-        ),
-    ],
-    "engine": Engine,
-    "master": Master,
-    "ledger": LedgerFile,
-    "seed": Seed,
-}
+        "How many groups will be looked for: rounds ask about so many, and local-grid "
+        "chooses its cells by it.",
+        "-k",
+        "--groups",
+        metavar="N",
+        envvar=None,
+    ),
+    engine=Engine,
+    master=Master,
+    ledger=LedgerFile,
+    seed=Seed,
+)
 
-AUDIT: dict[str, Any] = {
-    "method": Annotated[
+AUDIT: dict[str, Any] = _named(
+    method=Annotated[
         str | None,
         typer.Argument(
             metavar="NAME",
@@ -473,95 +392,54 @@ AUDIT: dict[str, Any] = {
             show_default=False,
         ),
     ],
-    "epsilon": Annotated[
+    epsilon=_Option(
         str | None,
-        typer.Option(
-            envvar="SHOAL_EPSILON",
-            help="The claimed epsilon, with which a case is set up; default: the case's own. "
-            "With --python and no epsilon, the loss is measured and compared with nothing.",
-            show_default=False,
-        ),
-    ],
-    "delta": Annotated[
-        float,
-        typer.Option(envvar="SHOAL_DELTA", help="Delta of the claim, for --python."),
-    ],
-    "python": Annotated[
+        "The claimed epsilon, with which a case is set up; default: the case's own. "
+        "With --python and no epsilon, the loss is measured and compared with nothing.",
+    ),
+    delta=_Option(float, "Delta of the claim, for --python.", show_default=True),
+    python=_Option(
         str | None,
-        typer.Option(
-            metavar="MODULE:FUNCTION",
-            envvar="SHOAL_PYTHON",
-            help="Your own mechanism: a function of an input, or of an input and a NumPy "
-            "generator, or an object with release(value, rng).",
-            show_default=False,
-        ),
-    ],
-    "pair": Annotated[
+        "Your own mechanism: a function of an input, or of an input and a NumPy "
+        "generator, or an object with release(value, rng).",
+        metavar="MODULE:FUNCTION",
+    ),
+    pair=_Option(
         str | None,
-        typer.Option(
-            metavar="JSON",
-            envvar="SHOAL_PAIR",
-            help="For --python: two inputs that the claim compares, as a JSON list.",
-            show_default=False,
-        ),
-    ],
-    "made_up": Annotated[
+        "For --python: two inputs that the claim compares, as a JSON list.",
+        metavar="JSON",
+    ),
+    made_up=_Option(
         bool,
-        typer.Option(
-            "--made-up",
-            envvar="SHOAL_MADE_UP",
-            help="The pair belongs to nobody: the result may name it, and may be passed on.",
-        ),
-    ],
-    "replay": Annotated[
+        "The pair belongs to nobody: the result may name it, and may be passed on.",
+        "--made-up",
+        show_default=True,
+    ),
+    replay=_Option(
         bool,
-        typer.Option(
-            "--replay",
-            envvar="SHOAL_REPLAY",
-            help="Compute the exact loss of whole fits on neighbouring tables, for an estimator "
-            "of shoal or one named by --python.",
-        ),
-    ],
-    "pairs": Annotated[
+        "Compute the exact loss of whole fits on neighbouring tables, for an estimator "
+        "of shoal or one named by --python.",
+        "--replay",
+        show_default=True,
+    ),
+    pairs=_Option(int | None, "For --replay: how many pairs of made-up tables; default 24.", min=1),
+    draws=_Option(
         int | None,
-        typer.Option(
-            min=1,
-            envvar="SHOAL_PAIRS",
-            help="For --replay: how many pairs of made-up tables; default 24.",
-            show_default=False,
-        ),
-    ],
-    "draws": Annotated[
-        int | None,
-        typer.Option(
-            min=1000,
-            envvar="SHOAL_DRAWS",
-            help="Outputs per input; default: the case's own number, 20,000 for --python.",
-            show_default=False,
-        ),
-    ],
-    "alpha": Annotated[
+        "Outputs per input; default: the case's own number, 20,000 for --python.",
+        min=1000,
+    ),
+    alpha=_Option(
         float,
-        typer.Option(
-            envvar="SHOAL_ALPHA",
-            help="Chance of calling something correct violated, over all audits together.",
-        ),
-    ],
-    "seed": Annotated[
-        int | None,
-        typer.Option(
-            min=0,
-            envvar="SHOAL_SEED",
-            help="Seed of the draws; default: a new one, which is printed.",
-            show_default=False,
-        ),
-    ],
-    "output": Page,
-    "overwrite": OverwriteFile,
-    "names": Annotated[bool, typer.Option("--list", help="List what can be audited.")],
-}
-PLAN: dict[str, Any] = {
-    "model": Annotated[
+        "Chance of calling something correct violated, over all audits together.",
+        show_default=True,
+    ),
+    seed=_Option(int | None, "Seed of the draws; default: a new one, which is printed.", min=0),
+    output=Page,
+    overwrite=OverwriteFile,
+    names=_Option(bool, "List what can be audited.", "--list", envvar=None, show_default=True),
+)
+PLAN: dict[str, Any] = _named(
+    model=Annotated[
         Path | None,
         typer.Argument(
             metavar="[MODEL]",
@@ -570,318 +448,195 @@ PLAN: dict[str, Any] = {
             show_default=False,
         ),
     ],
-    "groups": Annotated[
-        int | None,
-        typer.Option(
-            "-k",
-            "--groups",
-            min=1,
-            envvar="SHOAL_GROUPS",
-            help="How many groups will be looked for.",
-            show_default=False,
-        ),
-    ],
-    "domain": Domain,
-    "columns": Columns,
-    "n_expected": Annotated[
-        int | None,
-        typer.Option(
-            min=1,
-            envvar="SHOAL_N_EXPECTED",
-            help="How many rows are expected, as far as that is publicly known.",
-            show_default=False,
-        ),
-    ],
-    "epsilon": Annotated[
+    groups=_Option(int | None, "How many groups will be looked for.", "-k", "--groups", min=1),
+    domain=Domain,
+    columns=Columns,
+    n_expected=_Option(
+        int | None, "How many rows are expected, as far as that is publicly known.", min=1
+    ),
+    epsilon=_Option(
         str | None,
-        typer.Option(
-            metavar="LIST",
-            envvar="SHOAL_EPSILON",
-            help="Budgets to try, e.g. 0.5,1,2. Default: 0.05 to 5, for reports 1 to 8.",
-            show_default=False,
-        ),
-    ],
-    "within": Annotated[
-        float,
-        typer.Option(
-            envvar="SHOAL_WITHIN",
-            help="Wanted error of nine in ten coordinates, in % of the range.",
-        ),
-    ],
-    "shape": Annotated[
+        "Budgets to try, e.g. 0.5,1,2. Default: 0.05 to 5, for reports 1 to 8.",
+        metavar="LIST",
+    ),
+    within=_Option(
+        float, "Wanted error of nine in ten coordinates, in % of the range.", show_default=True
+    ),
+    shape=_Option(
         Literal["clear", "near", "touching"] | None,
-        typer.Option(
-            envvar="SHOAL_SHAPE",
-            help="How the groups lie, if that is known: it narrows the band.",
-            show_default=False,
-        ),
-    ],
-    "trust": Annotated[
+        "How the groups lie, if that is known: it narrows the band.",
+    ),
+    trust=_Option(
         Literal["central", "local", "both"],
-        typer.Option(
-            envvar="SHOAL_TRUST",
-            help="Who holds the rows: a curator, nobody (reports only), or a plan for both.",
-        ),
-    ],
-    "output": Page,
-    "overwrite": OverwriteFile,
-    "seed": Annotated[
-        int, typer.Option(min=0, envvar="SHOAL_SEED", help="Seed of made-up tables and fits.")
-    ],
-}
-EVALUATE: dict[str, Any] = {
-    "model": Annotated[
+        "Who holds the rows: a curator, nobody (reports only), or a plan for both.",
+        show_default=True,
+    ),
+    output=Page,
+    overwrite=OverwriteFile,
+    seed=_Option(int, "Seed of made-up tables and fits.", min=0, show_default=True),
+)
+EVALUATE: dict[str, Any] = _named(
+    model=Annotated[
         Path, typer.Argument(metavar="MODEL", help="A folder that `shoal cluster` wrote.")
     ],
-    "against": Annotated[
+    against=_Option(
         str | None,
-        typer.Option(
-            metavar="TABLE",
-            envvar="SHOAL_AGAINST",
-            help="The rows: a CSV or Parquet file, a folder of Parquet files, or `-`.",
-            show_default=False,
-        ),
-    ],
-    "labels": Annotated[
+        "The rows: a CSV or Parquet file, a folder of Parquet files, or `-`.",
+        metavar="TABLE",
+    ),
+    labels=_Option(
         str | None,
-        typer.Option(
-            metavar="COLUMN",
-            envvar="SHOAL_LABELS",
-            help="Column of the table that holds the true groups. Default: the groups of plain "
-            "k-means (or k-prototypes) on the rows, as many as the model has.",
-            show_default=False,
-        ),
-    ],
-    "columns": Columns,
-    "sample_rows": Annotated[
+        "Column of the table that holds the true groups. Default: the groups of plain "
+        "k-means (or k-prototypes) on the rows, as many as the model has.",
+        metavar="COLUMN",
+    ),
+    columns=Columns,
+    sample_rows=_Option(
         int,
-        typer.Option(
-            min=2,
-            envvar="SHOAL_SAMPLE_ROWS",
-            help="Number of rows to score on, drawn at random if there are more.",
-        ),
-    ],
-    "controls": Annotated[
+        "Number of rows to score on, drawn at random if there are more.",
+        min=2,
+        show_default=True,
+    ),
+    controls=_Option(
         int,
-        typer.Option(
-            min=0,
-            envvar="SHOAL_CONTROLS",
-            help="Number of runs of the method without data, scored as controls; 0 for none.",
-        ),
-    ],
-    "output": PrivatePage,
-    "overwrite": OverwriteFile,
-    "seed": Annotated[
-        int,
-        typer.Option(
-            min=0, envvar="SHOAL_SEED", help="Seed of the draws; the model does not change."
-        ),
-    ],
-    "engine": Engine,
-    "master": Master,
-}
-MEMBERSHIP: dict[str, Any] = {
-    "table": Table,
-    "method": Annotated[
+        "Number of runs of the method without data, scored as controls; 0 for none.",
+        min=0,
+        show_default=True,
+    ),
+    output=PrivatePage,
+    overwrite=OverwriteFile,
+    seed=_Option(int, "Seed of the draws; the model does not change.", min=0, show_default=True),
+    engine=Engine,
+    master=Master,
+)
+MEMBERSHIP: dict[str, Any] = _named(
+    table=Table,
+    method=_Option(
         str,
-        typer.Option(
-            metavar="NAME",
-            envvar="SHOAL_METHOD",
-            help="What is attacked: a method of `shoal cluster`, or plain, k-means without noise.",
-        ),
-    ],
-    "groups": Annotated[
-        str | None,
-        typer.Option(
-            "-k",
-            "--groups",
-            metavar="N",
-            envvar="SHOAL_GROUPS",
-            help="How many groups the model has.",
-            show_default=False,
-        ),
-    ],
-    "epsilon": Annotated[
-        str | None,
-        typer.Option(envvar="SHOAL_EPSILON", help="Budget of the model.", show_default=False),
-    ],
-    "columns": Columns,
-    "domain": Domain,
-    "by": Annotated[
+        "What is attacked: a method of `shoal cluster`, or plain, k-means without noise.",
+        metavar="NAME",
+        show_default=True,
+    ),
+    groups=_Option(str | None, "How many groups the model has.", "-k", "--groups", metavar="N"),
+    epsilon=_Option(str | None, "Budget of the model."),
+    columns=Columns,
+    domain=Domain,
+    by=_Option(
         Literal["lira", "shadow", "art"],
-        typer.Option(
-            envvar="SHOAL_BY",
-            help="lira: likelihood ratios, the strongest. shadow: shadow models and a forest. art: "
-            "the same through the Adversarial Robustness Toolbox.",
-        ),
-    ],
-    "sample_rows": Annotated[
+        "lira: likelihood ratios, the strongest. shadow: shadow models and a forest. art: "
+        "the same through the Adversarial Robustness Toolbox.",
+        show_default=True,
+    ),
+    sample_rows=_Option(
         int,
-        typer.Option(
-            min=160,
-            envvar="SHOAL_SAMPLE_ROWS",
-            help="Number of rows to attack, drawn at random if there are more.",
-        ),
-    ],
-    "shadows": Annotated[
-        int | None,
-        typer.Option(
-            min=1,
-            envvar="SHOAL_SHADOWS",
-            help="Number of shadow models; default: 64 for lira, otherwise 3 per game.",
-            show_default=False,
-        ),
-    ],
-    "repeats": Annotated[
-        int, typer.Option(min=1, envvar="SHOAL_REPEATS", help="Number of models attacked.")
-    ],
-    "alpha": Annotated[
-        float, typer.Option(envvar="SHOAL_ALPHA", help="Significance level of the verdict.")
-    ],
-    "seed": Annotated[
-        int, typer.Option(min=0, envvar="SHOAL_SEED", help="Seed of all random draws.")
-    ],
-    "output": PrivatePage,
-    "overwrite": OverwriteFile,
-    "engine": Engine,
-    "master": Master,
-}
-LINKAGE: dict[str, Any] = {
-    "released": Annotated[Path, typer.Argument(help="The released table.")],
-    "raw": Annotated[Path, typer.Option(envvar="SHOAL_RAW", help="The original table.")],
-    "policy": Annotated[
-        Path, typer.Option(envvar="SHOAL_POLICY", help="The policy it was released under.")
-    ],
-    "second": Annotated[
+        "Number of rows to attack, drawn at random if there are more.",
+        min=160,
+        show_default=True,
+    ),
+    shadows=_Option(
+        int | None, "Number of shadow models; default: 64 for lira, otherwise 3 per game.", min=1
+    ),
+    repeats=_Option(int, "Number of models attacked.", min=1, show_default=True),
+    alpha=_Option(float, "Significance level of the verdict.", show_default=True),
+    seed=_Option(int, "Seed of all random draws.", min=0, show_default=True),
+    output=PrivatePage,
+    overwrite=OverwriteFile,
+    engine=Engine,
+    master=Master,
+)
+LINKAGE: dict[str, Any] = _named(
+    released=Annotated[Path, typer.Argument(help="The released table.")],
+    raw=_Option(Path, "The original table.", show_default=True),
+    policy=_Option(Path, "The policy it was released under.", show_default=True),
+    second=_Option(
         Path | None,
-        typer.Option(
-            envvar="SHOAL_SECOND",
-            help="The adversary's file: one row per person, with the quasi-identifiers in "
-            "columns of the same names. Default: the original table, for an adversary who "
-            "knows everyone.",
-            show_default=False,
-        ),
-    ],
-    "column": Annotated[
+        "The adversary's file: one row per person, with the quasi-identifiers in "
+        "columns of the same names. Default: the original table, for an adversary who "
+        "knows everyone.",
+    ),
+    column=_Option(
         str | None,
-        typer.Option(
-            metavar="NAME",
-            envvar="SHOAL_COLUMN",
-            help="Also guess this column for everyone, compared with guesses made without the "
-            "table.",
-            show_default=False,
-        ),
-    ],
-    "seed": Annotated[int, typer.Option(min=0, envvar="SHOAL_SEED", help="Seed of the guesses.")],
-    "output": PrivatePage,
-    "overwrite": OverwriteFile,
-}
-ANONYMIZE: dict[str, Any] = {
-    "policy": PolicyFile,
-    "dry_run": Annotated[
+        "Also guess this column for everyone, compared with guesses made without the table.",
+        metavar="NAME",
+    ),
+    seed=_Option(int, "Seed of the guesses.", min=0, show_default=True),
+    output=PrivatePage,
+    overwrite=OverwriteFile,
+)
+ANONYMIZE: dict[str, Any] = _named(
+    policy=PolicyFile,
+    dry_run=_Option(
         bool,
-        typer.Option(
-            "--dry-run",
-            envvar="SHOAL_DRY_RUN",
-            help="Check policy, hierarchies and table, and write nothing.",
-        ),
-    ],
-    "explain": Explain,
-    "population": Population,
-    "title": Title,
-    "publisher": Publisher,
-    "overwrite": OverwriteFiles,
-    "engine": Engine,
-    "master": Master,
-}
-ANONYMIZE_APPLY: dict[str, Any] = {
-    "policy": PolicyFile,
-    "cut": Annotated[
-        Path | None,
-        typer.Option(
-            envvar="SHOAL_CUT",
-            help="The manifest of the first release, whose cut is kept.",
-            show_default=False,
-        ),
-    ],
-    "new_people": Annotated[
+        "Check policy, hierarchies and table, and write nothing.",
+        "--dry-run",
+        show_default=True,
+    ),
+    explain=Explain,
+    population=Population,
+    title=Title,
+    publisher=Publisher,
+    overwrite=OverwriteFiles,
+    engine=Engine,
+    master=Master,
+)
+ANONYMIZE_APPLY: dict[str, Any] = _named(
+    policy=PolicyFile,
+    cut=_Option(Path | None, "The manifest of the first release, whose cut is kept."),
+    new_people=_Option(
         bool,
-        typer.Option(
-            # Without a setting: it is about one table, not about all to come.
-            "--new-people",
-            help="State that nobody in this table was in an earlier release. Needed where people "
-            "cannot be compared; manifest and pages say so.",
-        ),
-    ],
-    "explain": Explain,
-    "population": Population,
-    "title": Title,
-    "publisher": Publisher,
-    "overwrite": OverwriteFiles,
-    "engine": Engine,
-    "master": Master,
-}
-ANONYMIZE_CHECK: dict[str, Any] = {
-    "table": Table,
-    "policy": PolicyFile,
-    "engine": Engine,
-    "master": Master,
-}
-ANONYMIZE_INIT: dict[str, Any] = {
-    "table": Table,
-    "output": Annotated[
-        Path,
-        typer.Option(
-            "--output",
-            "-o",
-            envvar="SHOAL_OUTPUT",
-            help="The policy to write; `-` for standard output.",
-        ),
-    ],
-    "k": Annotated[
-        int | None,
-        typer.Option(
-            "-k",
-            min=2,
-            envvar="SHOAL_K",
-            help="The number of people that share every combination.",
-            show_default=False,
-        ),
-    ],
-    "overwrite": OverwriteFiles,
-    "engine": Engine,
-    "master": Master,
-}
-ANONYMIZE_EXPLORE: dict[str, Any] = {
-    "policy": PolicyFile,
-    "output": Annotated[
-        Path, typer.Option("--output", "-o", envvar="SHOAL_OUTPUT", help="The page to write.")
-    ],
-    "k": Annotated[str, typer.Option("-k", envvar="SHOAL_EXPLORE_K", help="Values of k to try.")],
-    "suppression": Annotated[
+        "State that nobody in this table was in an earlier release. Needed where people "
+        "cannot be compared; manifest and pages say so.",
+        "--new-people",
+        envvar=None,
+        show_default=True,
+    ),
+    explain=Explain,
+    population=Population,
+    title=Title,
+    publisher=Publisher,
+    overwrite=OverwriteFiles,
+    engine=Engine,
+    master=Master,
+)
+ANONYMIZE_CHECK: dict[str, Any] = _named(
+    table=Table,
+    policy=PolicyFile,
+    engine=Engine,
+    master=Master,
+)
+ANONYMIZE_INIT: dict[str, Any] = _named(
+    table=Table,
+    output=_Option(
+        Path, "The policy to write; `-` for standard output.", "--output", "-o", show_default=True
+    ),
+    k=_Option(int | None, "The number of people that share every combination.", "-k", min=2),
+    overwrite=OverwriteFiles,
+    engine=Engine,
+    master=Master,
+)
+ANONYMIZE_EXPLORE: dict[str, Any] = _named(
+    policy=PolicyFile,
+    output=_Option(Path, "The page to write.", "--output", "-o", show_default=True),
+    k=_Option(str, "Values of k to try.", "-k", envvar="SHOAL_EXPLORE_K", show_default=True),
+    suppression=_Option(
         str,
-        typer.Option(
-            envvar="SHOAL_EXPLORE_SUPPRESSION", help="Shares of rows that may be left out."
-        ),
-    ],
-    "recoding": Annotated[
-        str, typer.Option(envvar="SHOAL_EXPLORE_RECODING", help="Kinds of recoding to try.")
-    ],
-    "overwrite": OverwriteFiles,
-    "engine": Engine,
-    "master": Master,
-}
-ANONYMIZE_UTILITY: dict[str, Any] = {
-    "policy": PolicyFile,
-    "target": Annotated[
-        str | None,
-        typer.Option(
-            envvar="SHOAL_TARGET", help="The column that analysts predict.", show_default=False
-        ),
-    ],
-    "engine": Engine,
-    "master": Master,
-}
+        "Shares of rows that may be left out.",
+        envvar="SHOAL_EXPLORE_SUPPRESSION",
+        show_default=True,
+    ),
+    recoding=_Option(
+        str, "Kinds of recoding to try.", envvar="SHOAL_EXPLORE_RECODING", show_default=True
+    ),
+    overwrite=OverwriteFiles,
+    engine=Engine,
+    master=Master,
+)
+ANONYMIZE_UTILITY: dict[str, Any] = _named(
+    policy=PolicyFile,
+    target=_Option(str | None, "The column that analysts predict."),
+    engine=Engine,
+    master=Master,
+)
 
 
 def takes(*requests: type, options: Mapping[str, Any]) -> Callable[[Callable[..., None]], Any]:
@@ -890,11 +645,6 @@ def takes(*requests: type, options: Mapping[str, Any]) -> Callable[[Callable[...
     Names, types and help of the options are those of the table. Those that are fields of a
     dataclass come first, in the order of the table, with the fields' defaults; the others are
     parameters of the verb.
-
-    Parameters
-    ----------
-    *requests
-        The dataclasses, in the order of the verb's first parameters.
     """
     known = {each.name: each for kind in requests for each in fields(kind) if each.name in options}
     of_kind = [[each.name for each in fields(kind) if each.name in options] for kind in requests]

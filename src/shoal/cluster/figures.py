@@ -79,8 +79,6 @@ def center_map(
         Returns the released counts over two columns, or over one, given by their places.
     columns
         The names of the two; None takes those in which centres are the most distant.
-    of
-        What is counted.
     """
     if box is None:
         raise DimensionMismatch(
@@ -112,15 +110,7 @@ def center_bars(
     of: str,
     noisy: bool = True,
 ) -> Figure:
-    """Draw centres along one column, over bars of the counts of even cells.
-
-    Parameters
-    ----------
-    spans
-        From where to where each group reaches.
-    of
-        What is counted.
-    """
+    """Draw centres along one column, over bars of the counts of even cells."""
     edges = np.linspace(box.low[0], box.high[0], len(counts) + 1)
     return bars(
         edges[:-1],
@@ -196,13 +186,7 @@ def profile_of_group(profiles: Any, group: int | None, *, noisy: bool = True) ->
 def profile_of_prototype(
     numbers: Sequence[ProfileRow], modes: Mapping[str, Any], *, number: int, title: str
 ) -> Figure:
-    """Draw a prototype: numbers beside everyone's, farthest first, and most common categories.
-
-    Parameters
-    ----------
-    modes
-        The most common category of each column of categories.
-    """
+    """Draw a prototype: numbers beside everyone's, farthest first, and most common categories."""
     by_distance = sorted(numbers, key=lambda row: -abs((row.here or 0.0) - (row.other or 0.0)))
     common = [ProfileRow(name, str(value), "", None, None, None, None, is_share=False)
               for name, value in modes.items()]  # fmt: skip

@@ -34,8 +34,8 @@ NO_GROUP_CERTAIN = (
     "clear of what noise alone gives. The budget is spent, and the release stands. Use "
     "fewer groups, fewer columns or a larger epsilon."
 )
-# The probability that an empty table passes the test: docs/decisions/certain-groups.md.
 CHANCE = 1 / 1000
+"""The probability that an empty table passes the test: docs/decisions/certain-groups.md."""
 _ALL_BUT_NORMAL = 1e6  # as many Laplace noises add up to a normal one, to six digits
 _HALVINGS = 60  # of the bisection: to the last bit of a float
 _LEAST_LOG = -25.0  # log probability below which Chernoff's bound is used instead

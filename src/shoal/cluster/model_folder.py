@@ -201,11 +201,6 @@ def check_replaceable(folder: str | Path) -> None:
     ----------
     folder
         The folder; it need not exist.
-
-    Raises
-    ------
-    AlreadyExists
-        If other files are in it.
     """
     place = Path(folder)
     if not place.is_dir():

@@ -21,8 +21,6 @@ class AuditedFit(NamedTuple):
 
     Parameters
     ----------
-    settings
-        Settings of the estimator.
     releases
         How many releases it makes at most; the number of rows is one.
     pair
@@ -40,18 +38,10 @@ class EstimatorEntry:
 
     Parameters
     ----------
-    name
-        The name of its class.
-    package
-        The package that exports it.
     page
         The kind of its page of groups; None if its base class has one, or it finds no groups.
     command
         Its name on the command line; None if it has none there.
-    is_mixed
-        Whether it is for tables with categories.
-    settings
-        The settings of every example, besides promise and domain.
     replays
         Returns the settings of fits whose exact loss is computed, by what they show; under the
         empty name, those of the estimator itself.

@@ -12,11 +12,11 @@ The words of this package:
 """
 
 from shoal.data._census import adults, adults_hierarchies
+from shoal.data._fetch import fetch
 from shoal.data._generate import blobs, shapes, students, students_schema
 from shoal.data._source_detection import source_of
 from shoal.data._write import write_table
 from shoal.data.catalogue import dataset_names, load
-from shoal.data.fetch import fetch
 from shoal.data.source import Source
 from shoal.files import atomic_file, atomic_folder
 

@@ -47,13 +47,7 @@ def check_header(names: Sequence[str], what: str = "The table") -> None:
 
 
 def missing_header_error(what: str, why: str) -> UnreadableTable:
-    """Return the error for a table whose first line seems to be a person's row.
-
-    Parameters
-    ----------
-    why
-        What was seen, without quoting it.
-    """
+    """Return the error for a table whose first line seems to be a person's row."""
     return UnreadableTable(
         f"{what} does not seem to start with column names: {why}.",
         "Add a first line that names each column. The present one is not shown: it may be a "
@@ -100,11 +94,6 @@ def closest_name(name: str, names: Sequence[str], wanted: Sequence[str] = ()) ->
 
     Capitals, blanks and signs may differ; of a longer name a letter or two. Digits may not: one
     number is as likely as another, and a person's would be said.
-
-    Parameters
-    ----------
-    wanted
-        All names asked for, which are not suggested again.
 
     Examples
     --------

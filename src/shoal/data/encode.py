@@ -96,11 +96,6 @@ def encode_numbers(
 def encode_codes(batch: pa.RecordBatch, categories: Mapping[str, Categories]) -> NDArray[np.int32]:
     """Return the category codes of these columns, one row each.
 
-    Parameters
-    ----------
-    categories
-        The public list of each column, in order.
-
     Examples
     --------
     >>> batch = pa.record_batch({"sex": ["M", "F"]})

@@ -21,8 +21,6 @@ class DataFile(NamedTuple):
 
     Parameters
     ----------
-    sha256
-        What its bytes must hash to.
     changes
         What was changed since then, or that it is an excerpt; empty if it can be fetched.
     url

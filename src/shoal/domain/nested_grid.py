@@ -24,8 +24,6 @@ class Shell:
     ----------
     grid
         The outer cube in equal cells, in the coordinates of the view.
-    numbers
-        Which of these cells belong to the shell, rising.
     """
 
     grid: Grid

@@ -105,8 +105,6 @@ def place_in_run(
 
     Parameters
     ----------
-    columns
-        The columns in which rows must be equal.
     before
         What the call on the rows before returned, so that a run of equal rows goes on.
 

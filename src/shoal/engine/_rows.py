@@ -38,6 +38,7 @@ class Block:
 
 
 Kernel = Callable[[Block], tuple[Integers, ...]]
+"""What turns a block of rows into arrays of whole numbers, which are added up over blocks."""
 Columns = NDArray[Any] | Sequence[NDArray[Any]]
 
 
@@ -53,6 +54,7 @@ class Drawing(Protocol):
 
 
 Mapper = Callable[[Block], Columns] | Drawing
+"""What turns a block of rows into columns of as many rows, with or without noise."""
 
 
 def kernel_at(kernel: Mapper, *place: object) -> Callable[[Block], Columns]:

@@ -4,15 +4,7 @@ from shoal.arrays import Floats
 
 
 def check_session() -> None:
-    """Check that a Spark session runs here.
-
-    Raises
-    ------
-    NotInstalled
-        If pyspark is missing.
-    SessionStopped
-        If no session runs.
-    """
+    """Check that a Spark session runs here."""
     from shoal.engine.spark._availability import session_module
 
     session_module().active_session()
@@ -21,10 +13,6 @@ def check_session() -> None:
 def mllib_centers(points: Floats, weights: Floats, k: int, seed: int) -> Floats:
     """Cluster weighted points with the Spark session that runs here.
 
-    Parameters
-    ----------
-    k
-        How many centres, two at least.
     Returns
     -------
         The centres, one a line.

@@ -43,13 +43,7 @@ class Sample:
             self._keep_smallest()
 
     def rows(self, width: int) -> Floats:
-        """Return the sample.
-
-        Parameters
-        ----------
-        width
-            The number of columns, for a sample of no rows.
-        """
+        """Return the sample."""
         self._keep_smallest()
         return self._rows[0] if self._rows else np.empty((0, width))
 

@@ -35,21 +35,13 @@ class _AnyTable(Protocol):
 
         Parameters
         ----------
-        columns
-            The columns that are c0, c1, ...
         replacements
             By column, what makes the cells to be counted of raw ones. A table may leave it out,
             since the result is coded the same way.
         """
 
     def query(self, sql: str, columns: Sequence[str], owner: str | None = None) -> pa.Table:
-        """Run ``sql`` on ``rows``, whose columns are c0, c1, ... in this order.
-
-        Parameters
-        ----------
-        columns
-            The columns that are c0, c1, ...
-        """
+        """Run ``sql`` on ``rows``, whose columns are c0, c1, ... in this order."""
 
     def nested(self, columns: Sequence[str]) -> list[str]:
         """Return which of these columns hold lists or structures."""

@@ -55,8 +55,6 @@ class _ScoredRows:
         In raw units, or None.
     scaled
         In the model's units, or None.
-    scale
-        Converts points to the model's units.
     """
 
     rows: Floats | None

@@ -31,13 +31,7 @@ class Panel:
     bottom: float
 
     def across(self, share: float) -> float:
-        """Return the x at a share of the width, from the left.
-
-        Parameters
-        ----------
-        share
-            From 0 to 1.
-        """
+        """Return the x at a share of the width, from the left."""
         return self.left + share * (self.right - self.left)
 
     def upwards(self, share: float) -> float:

@@ -34,13 +34,7 @@ class Svg:
         self._parts: list[str] = []
 
     def path(self, d: str, css: str, width: float | None = None) -> None:
-        """Add a path.
-
-        Parameters
-        ----------
-        width
-            Its stroke's width, where the class does not say.
-        """
+        """Add a path."""
         stroke = "" if width is None else f' stroke-width="{px(width)}"'
         self._parts.append(f'<path class="{css}"{stroke} d="{d}"/>')
 
@@ -60,13 +54,7 @@ class Svg:
         self._parts.append(f'<text class="{css}" {place}>{_escaped(text)}</text>')
 
     def mark(self, x: float, y: float, number: int) -> None:
-        """Add a numbered mark; six colours and shapes repeat, the number identifies it.
-
-        Parameters
-        ----------
-        number
-            From 1 up.
-        """
+        """Add a numbered mark; six colours and shapes repeat, the number identifies it."""
         self._parts.append(_mark(number, f'transform="translate({px(x)} {px(y)})"'))
 
     def render(self, page: bool) -> str:

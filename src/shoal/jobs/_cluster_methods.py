@@ -376,3 +376,4 @@ METHODS: dict[str, ClusterMethod] = {
     ),
     "wave": ClusterMethod("groups of any shape: cells that stand out and touch", build_wave),
 }
+"""The methods of ``shoal cluster`` by name."""

@@ -12,7 +12,8 @@ from shoal.files import sweep_scratch
 from shoal.jobs._progress import Progress
 from shoal.jobs._table_inputs import table_file
 
-VERBOSE = "SHOAL_VERBOSE"  # set to 1 by `shoal --verbose`
+VERBOSE = "SHOAL_VERBOSE"
+"""The setting that ``shoal --verbose`` turns to 1."""
 
 # Spark's messages may quote the rows it chokes on, and its own bar would run into ours.
 _SETTINGS = {"spark__log__level": "OFF", "spark__ui__showConsoleProgress": "false"}

@@ -11,8 +11,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 if TYPE_CHECKING:
     from shoal.privacy import Guarantee
 
-PROGRESS_FILE = "SHOAL_PROGRESS"  # names the file that the lines of `ProgressFile` are added to
-FIRST_STEP = "Starting"  # shown until the first step has a name
+PROGRESS_FILE = "SHOAL_PROGRESS"
+"""The setting that names the file to which ``ProgressFile`` adds its lines."""
+FIRST_STEP = "Starting"
+"""What is shown until the first step has a name."""
 _SECONDS_BETWEEN = 0.1
 _MOST_OF_A_STEP = 0.99  # a step is done when the next one begins
 

@@ -55,12 +55,8 @@ class Pair(NamedTuple):
     ----------
     values
         The two values: corners, ends, a row more, half the signs flipped.
-    about
-        What the pair is meant to show.
     at_least
         The epsilon that an audit of so many draws shows; None for no such figure.
-    draws
-        How many outputs of each value.
     claim
         What is promised, where it is not the mechanism's ``guarantee``.
     """
@@ -79,16 +75,10 @@ class MechanismEntry:
 
     Parameters
     ----------
-    make
-        Makes one from an epsilon.
-    value
-        A value that it takes.
     pairs
         Returns its pairs by the names of their audits, which begin with the mechanism's.
     command
         Its name on the command line; None if it has none there.
-    variants
-        Further examples, by what they show.
     """
 
     kind: type[Any]

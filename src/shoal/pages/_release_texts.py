@@ -44,13 +44,7 @@ def release_settings(
 
 
 def exact_promise_lines(guarantee: "Guarantee", **context: Any) -> list[Line]:
-    """Return the promise in a sentence, and by its name.
-
-    Parameters
-    ----------
-    **context
-        As of ``privacy.wording.promise``.
-    """
+    """Return the promise in a sentence, and by its name."""
     from shoal.privacy.wording import promise
 
     lines = promise_lines(guarantee, **context)

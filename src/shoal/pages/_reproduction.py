@@ -11,10 +11,18 @@ from shoal.figures import Figure
 from shoal.pages._page_of_result import made_with
 from shoal.pages._render import page_of
 
-HOLDS, HOLDS_IN_PART, DOES_NOT_HOLD = "holds", "holds in part", "does not hold"
+HOLDS = "holds"
+"""The verdict on a claim that the run bears out."""
+HOLDS_IN_PART = "holds in part"
+"""The verdict on a claim that the run bears out in some cases only."""
+DOES_NOT_HOLD = "does not hold"
+"""The verdict on a claim that the run contradicts."""
 CANNOT_TELL = "cannot be told here"
-NOT_JUDGED = "not judged"  # no verdict: the part was not run, or the run was a quick one
+"""The verdict on a claim that the run can neither bear out nor contradict."""
+NOT_JUDGED = "not judged"
+"""No verdict: the part was not run, or the run was a quick one."""
 VERDICTS = (HOLDS, HOLDS_IN_PART, DOES_NOT_HOLD, CANNOT_TELL)
+"""The verdicts in the order in which pages list them."""
 _SHOWN = (*VERDICTS, NOT_JUDGED)
 
 

@@ -135,8 +135,6 @@ def unique_lines(sizes: "ArrayLike", population: int | None) -> list[str]:
 
     Parameters
     ----------
-    sizes
-        (sizes, 2): people of a class, and how many classes have them.
     population
         How many people the population has, if that is known.
     """

@@ -122,13 +122,7 @@ def report(
 
 @dataclass(frozen=True)
 class ShownPage:
-    """A page that is not written: a notebook shows it, in a frame that can do and load nothing.
-
-    Parameters
-    ----------
-    subject
-        What kind of thing it is the page of.
-    """
+    """A page that is not written: a notebook shows it, in a frame that can do and load nothing."""
 
     html: str
     subject: str
@@ -161,8 +155,6 @@ def build_page(
     ----------
     subject
         As of ``report``, but no folder.
-    publish_anyway
-        Whether to show groups that are not distinguishable from noise.
     """
     named = {"title": title, "publisher": publisher, "names": names}
     build = _builder_of(subject)

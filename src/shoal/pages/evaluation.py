@@ -53,8 +53,6 @@ class Evaluation:
     ----------
     labels
         The column that holds the right groups; None if plain k-means gave them.
-    controls
-        How often the method was run without data.
     """
 
     folder: Path

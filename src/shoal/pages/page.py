@@ -113,10 +113,6 @@ class WithoutGroups(NamedTuple):
     ----------
     summary
         The sentence under the title; it ends with why they are not shown.
-    facts
-        How many were counted.
-    limits
-        Why there is nothing to show, and what to do.
     """
 
     summary: str
@@ -251,13 +247,7 @@ def labelled_lines(label: str, texts: Sequence[str]) -> list[Line]:
 
 
 def promise_lines(guarantee: "Guarantee", **context: Any) -> list[Line]:
-    """Return the promise in a sentence; a simulation says that it keeps none.
-
-    Parameters
-    ----------
-    **context
-        As of ``privacy.wording.promise``.
-    """
+    """Return the promise in a sentence; a simulation says that it keeps none."""
     from shoal.privacy.wording import SIMULATION, promise
 
     lead = promise(guarantee, **context).lead

@@ -47,8 +47,6 @@ class Draft:
     digest_key
         The key of digests of rows. It is of no other use and goes with the draft, so that whoever
         has a digest alone cannot try rows on it.
-    is_new
-        Whether no earlier process began it.
     digests
         Digests of the rows that are reported, in the table's order; known once it has begun.
     """

@@ -157,8 +157,6 @@ class Drawn:
 
     Parameters
     ----------
-    mapped
-        The table of reports, not computed yet.
     order
         Draws the order of the reports, if they are shuffled.
     learner
@@ -222,13 +220,7 @@ def _names(rows: Rows) -> Names:
 
 
 def check_remap(remap: Remap | None, mechanism: Any, shape: Shape, width: int) -> None:
-    """Try a remap on a public point, so that it cannot fail once the budget is spent.
-
-    Parameters
-    ----------
-    shape
-        The shape of the mechanism's table.
-    """
+    """Try a remap on a public point, so that it cannot fail once the budget is spent."""
     if remap is None:
         return
     if not isinstance(shape, Numbers):

@@ -18,8 +18,8 @@ description
 
 from shoal.planning._error_curve import Band, Curve, Ends, Range
 from shoal.planning._plan import Flattery, Plan, plan
+from shoal.planning._what_if import what_if
 from shoal.planning.description import Description, describe
-from shoal.planning.what_if import what_if
 
 __all__ = [
     "Band",

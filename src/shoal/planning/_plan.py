@@ -201,8 +201,6 @@ def curves_of(
 
     Parameters
     ----------
-    trials
-        For a kind of trust, tables by shape.
     epsilons
         The budgets; None for the usual ones.
     trust

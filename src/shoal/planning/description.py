@@ -8,7 +8,7 @@ from shoal.cluster.choose import CostCurve
 from shoal.cluster.intervals import Intervals
 from shoal.errors import InvalidBudget, InvalidSetting, NotPublishable, ShoalError
 from shoal.planning._plan import Plan
-from shoal.planning.what_if import what_if
+from shoal.planning._what_if import what_if
 from shoal.privacy import PureDP, Unprotected
 
 SCHEMA = "shoal.description/1"

@@ -65,13 +65,7 @@ class EntryStore(Protocol):
         """Return the limits in force; empty for none."""
 
     def set_limits(self, limits: Limits, *, if_new: bool = False) -> Limits:
-        """Replace the limits and return those now in force.
-
-        Parameters
-        ----------
-        if_new
-            Replace them only if the ledger has neither entries nor limits.
-        """
+        """Replace the limits and return those now in force."""
 
 
 class MemoryStore:
@@ -106,11 +100,6 @@ class MemoryStore:
 
     def set_limits(self, limits: Limits, *, if_new: bool = False) -> Limits:
         """Replace the limits, with ``if_new`` those of an empty ledger only.
-
-        Parameters
-        ----------
-        if_new
-            Replace them only if the ledger has neither entries nor limits.
 
         Returns
         -------

@@ -6,6 +6,7 @@ from fractions import Fraction
 from shoal.errors import InvalidBudget, setting, value_text
 
 Number = float | int | str | Fraction
+"""What is read as an exact number: text such as ``"1/3"`` or ``"0.1"`` is taken as written."""
 
 
 def exact_budget(epsilon: Number) -> Fraction:

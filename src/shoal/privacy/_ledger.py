@@ -287,6 +287,7 @@ class Ledger:
 
 # What a setting named ledger takes, besides None.
 LedgerOrPath = Ledger | str | os.PathLike[str]
+"""A ledger, or the path of its file."""
 
 
 def _run_of(store: FileStore, work: str, by: str, name: str | None, held: ExitStack) -> Run:

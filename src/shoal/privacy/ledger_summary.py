@@ -121,8 +121,6 @@ def limit_of(
     ----------
     epsilon
         The most that may be promised, exactly as it is written.
-    unit
-        The unit of distance, for metric promises.
 
     Examples
     --------

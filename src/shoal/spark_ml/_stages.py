@@ -39,6 +39,7 @@ from shoal.files import scratch
 from shoal.spark_ml._persistence import from_json, load_cut, save_cut, to_json
 
 HOLDER = {"shoal": {"for": "the holder of the rows alone", "publishable": False}}
+"""The metadata of columns that only the holder of the rows may see."""
 _FOLDER = "shoal"
 
 

@@ -33,8 +33,6 @@ class RangeCount:
         The best estimate; it may be below 0 by noise.
     low
         The lower end of its interval, 0 or more; NaN where there is none.
-    missing
-        Why there is no interval, where there is none.
     """
 
     count: float

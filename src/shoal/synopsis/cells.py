@@ -115,13 +115,7 @@ class _RegionSums(NamedTuple):
 
 
 class AllCells(NamedTuple):
-    """The sum over all cells, and how much noise is in it.
-
-    Parameters
-    ----------
-    step
-        What one unit of noise costs.
-    """
+    """The sum over all cells, and how much noise is in it."""
 
     total: float
     noises: float
@@ -158,13 +152,7 @@ class Estimates:
         return self.cells.bounds(np.arange(self.values.size))
 
     def coarse_values(self, values: Floats | None = None) -> Floats:
-        """Return the estimate of every coarse cell: the sum of its fine ones.
-
-        Parameters
-        ----------
-        values
-            Other estimates of the same cells.
-        """
+        """Return the estimate of every coarse cell: the sum of its fine ones."""
         assert self.inside is not None
         each = self.values if values is None else values
         return np.add.reduceat(each, np.cumsum(self.inside) - self.inside)

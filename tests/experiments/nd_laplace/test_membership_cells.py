@@ -13,6 +13,7 @@ def test_a_game_has_rates_with_errors_and_a_curve():
     assert row["roc"] == sorted(row["roc"])
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize("part", ["dimensions", "shape games"])
 def test_the_same_game_is_played_on_dimensions_and_shapes(part):
     settings = {"data": "skewed", "mechanism": "none", "epsilon": 0.0, "query": "true", "games": 2,

@@ -92,6 +92,7 @@ def test_a_draft_with_k_never_fails_at_the_next_step(tmp_path, monkeypatch):
     assert done.exit_code == 0, done.output
 
 
+@pytest.mark.heavy
 def test_scores_that_few_rows_share_are_not_taken_for_people():
     rng = np.random.default_rng(1)
     table = {"pupil_id": [f"p{i}" for i in range(800)],

@@ -24,6 +24,7 @@ def model():
     return PrivateKMeans(range(2, 7), epsilon=4, domain=BOX, random_state=1).fit(rows())
 
 
+@pytest.mark.heavy
 def test_the_spread_left_falls_as_groups_are_added(model):
     reason = count_reason(model, 3)
     heights = dict(map(tuple, reason.figure.data["points"]))
@@ -35,6 +36,7 @@ def test_the_spread_left_falls_as_groups_are_added(model):
     assert "95 of 100" in " ".join(reason.lines)
 
 
+@pytest.mark.heavy
 def test_a_number_that_was_given_is_shown_beside_one_group():
     given = PrivateKMeans(3, epsilon=4, domain=BOX, random_state=1).fit(rows())
     heights = dict(map(tuple, count_reason(given, 3).figure.data["points"]))
@@ -42,6 +44,7 @@ def test_a_number_that_was_given_is_shown_beside_one_group():
     assert "band" not in count_reason(given, 3).figure.data
 
 
+@pytest.mark.heavy
 def test_it_says_who_chose_the_number(model):
     assert "picked by rule among 2 to 6" in count_reason(model, 3).lines[-1]
     given = PrivateKMeans(3, epsilon=4, domain=BOX, random_state=1).fit(rows())

@@ -88,6 +88,7 @@ def test_what_a_page_says_depends_on_how_it_was_learnt(placed):
     assert PLAIN not in shown(placed).limits
 
 
+@pytest.mark.heavy
 def test_a_choice_among_numbers_is_told(placed):
     limits = " ".join(shown(placed, range(2, 7)).limits)
     assert "chosen among 2 to 6" in limits
@@ -137,6 +138,7 @@ def test_a_grid_of_many_columns_is_said_to_be_coarse(d, said):
     assert any("asks again about the centres" in line for line in made.limits) == said
 
 
+@pytest.mark.heavy
 def test_a_model_of_a_grid_without_given_cells_has_a_page_and_a_verdict():
     box = BOX.select(["x", "y"])
     rows = np.random.default_rng(0).normal(np.repeat(PLACES[:, :2], 200, axis=0), 0.3)

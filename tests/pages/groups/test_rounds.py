@@ -49,12 +49,14 @@ def test_groups_that_may_be_noise_are_marked():
     assert any("larger epsilon" in text for text in shown.limits)
 
 
+@pytest.mark.heavy
 def test_a_page_says_that_sizes_were_tested_and_places_were_not():
     limits = page(model_of(3, epsilon=0.05)).limits
     assert limits[0].startswith("Only the sizes of the groups were tested against noise.")
     assert not any("was not tried" in text for text in limits)
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize("columns", [5, 7])
 def test_many_columns_are_said_to_be_coarse(columns):
     said = any(f"In {columns} columns" in text for text in page(model_of(columns)).limits)

@@ -19,7 +19,9 @@ from shoal.domain import Node, Taxonomy
 from shoal.domain.value_text import normalise_column, normalise_text
 
 NULL = "<null>"
+"""How a null cell is written among the labels of a hierarchy."""
 NO_LEAF = -1
+"""The code of a value that a hierarchy does not have."""
 Labels = NDArray[np.object_]
 Codes = NDArray[np.int32]
 
@@ -295,11 +297,6 @@ class DateLeaves:
     """Map cells to the period they lie in.
 
     Periods are whole numbers.
-
-    Parameters
-    ----------
-    leaves
-        The sorted numbers of the periods.
     """
 
     leaves: Integers

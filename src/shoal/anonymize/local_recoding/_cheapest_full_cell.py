@@ -134,13 +134,7 @@ class GeneralizationMaps:
 
 
 class FullCells(NamedTuple):
-    """The full cells of a cut.
-
-    Parameters
-    ----------
-    units
-        The units, one cell after another.
-    """
+    """The full cells of a cut."""
 
     units: Integers
     of: Integers

@@ -93,11 +93,6 @@ class Units:
 
         People do not add up over units, so they are counted anew unless each has one combination.
 
-        Parameters
-        ----------
-        groups
-            The group of each, from 0.
-
         Returns
         -------
         bool (size,).
@@ -107,11 +102,6 @@ class Units:
 
     def people_of(self, units: NDArray[np.integer], groups: Integers, size: int) -> Integers:
         """Count what k is compared with in each group of units.
-
-        Parameters
-        ----------
-        groups
-            The group of each, from 0.
 
         Returns
         -------
@@ -123,11 +113,6 @@ class Units:
 
     def obeying(self, units: NDArray[np.integer], groups: Integers, size: int) -> Mask:
         """Return in which groups of units l and t hold, whatever their size.
-
-        Parameters
-        ----------
-        groups
-            The group of each, from 0.
 
         Returns
         -------
@@ -189,11 +174,6 @@ class Units:
 
 def lowest_common_node(tree: Tree, first: NDArray[np.integer], last: NDArray[np.integer]) -> Places:
     """Return the lowest node above two leaves, for many pairs at once.
-
-    Parameters
-    ----------
-    last
-        The code of the other, not smaller.
 
     Examples
     --------

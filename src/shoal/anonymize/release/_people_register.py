@@ -109,13 +109,7 @@ class Register:
         return replace(self, releases=self.releases + 1, fingerprints=ordered)
 
     def refuse_known(self, fingerprints: Any) -> None:
-        """Raise if one of these fingerprints is in the register.
-
-        Raises
-        ------
-        ReleasedBefore
-            If one is.
-        """
+        """Raise if one of these fingerprints is in the register."""
         known = pc.sum(pc.is_in(fingerprints, self.fingerprints)).as_py() or 0
         if known:
             error = ReleasedBefore(

@@ -41,8 +41,6 @@ def measure_models(
 
     Parameters
     ----------
-    sizes
-        (sizes, 2): people of a class, and how many classes have them.
     codec
         The hierarchies; None builds them from the policy.
     """

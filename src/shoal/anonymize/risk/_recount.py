@@ -43,13 +43,7 @@ class Queryable(Protocol):
         """The names of the columns."""
 
     def query(self, sql: str, columns: Sequence[str], owner: str | None = None) -> pa.Table:
-        """Return the result of a query on ``rows``, whose columns are c0, c1, ... and ``owner``.
-
-        Parameters
-        ----------
-        columns
-            The columns that become c0, c1, ...
-        """
+        """Return the result of a query on ``rows``, whose columns are c0, c1, ... and ``owner``."""
 
 
 class CombinationCounts:
@@ -200,18 +194,7 @@ def recount(
 
 
 def refuse_broken(policy: Policy, achieved: AchievedPrivacy, *, rows: int, classes: int) -> None:
-    """Raise unless a written table keeps its promises and has the announced rows.
-
-    Parameters
-    ----------
-    classes
-        How many classes there may be at most.
-
-    Raises
-    ------
-    NotKAnonymous
-        If it does not.
-    """
+    """Raise unless a written table keeps its promises and has the announced rows."""
     wrong = achieved.broken(policy)
     if achieved.rows != rows:
         wrong.append(f"it has {quantity(achieved.rows, 'row')}, not {rows:,}")

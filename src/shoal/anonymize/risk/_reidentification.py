@@ -117,13 +117,7 @@ class Risk:
 
 
 class SuppressedValue(NamedTuple):
-    """A value of a quasi-identifier, its rows, and how many of them are not published.
-
-    Parameters
-    ----------
-    gone
-        How many of them are not published.
-    """
+    """A value of a quasi-identifier, its rows, and how many of them are not published."""
 
     value: str
     rows: int

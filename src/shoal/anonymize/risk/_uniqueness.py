@@ -60,11 +60,6 @@ class PopulationUniques:
 def unique_share(sizes: ArrayLike) -> float:
     """Return the share of people who are alone in their class.
 
-    Parameters
-    ----------
-    sizes
-        (sizes, 2): people of a class, and how many classes have them.
-
     Examples
     --------
     >>> unique_share([[1, 3], [2, 1]])
@@ -125,11 +120,6 @@ def zayatz_share(sizes: ArrayLike, fraction: float) -> float:
 
     The class sizes of the population are taken to be distributed as those of the sample; by Bayes'
     rule that gives the chance that a class of one in the sample is one of one in the population.
-
-    Parameters
-    ----------
-    sizes
-        (sizes, 2): people of a class, and how many classes have them.
     """
     from scipy.stats import hypergeom
 
@@ -148,10 +138,6 @@ def pitman_share(sizes: ArrayLike, fraction: float) -> float | None:
     a population of N people then has about :math:`N^\alpha \Gamma(\theta + 1) / \Gamma(\theta +
     \alpha)` unique ones.
 
-    Parameters
-    ----------
-    sizes
-        (sizes, 2): people of a class, and how many classes have them.
     Returns
     -------
     None if the sample has no classes of two, or nothing but classes of one.
@@ -198,10 +184,6 @@ def snb_share(sizes: ArrayLike, fraction: float) -> float | None:
     one draw more or less of a thinned negative binomial; both are fitted by maximum likelihood to
     the classes that are seen. Of K classes :math:`K \beta^\alpha` are of one person.
 
-    Parameters
-    ----------
-    sizes
-        (sizes, 2): people of a class, and how many classes have them.
     Returns
     -------
     None if the fit fails.

@@ -42,8 +42,6 @@ class Candidates:
 
     Parameters
     ----------
-    gain
-        What each gains, in the unit of the score.
     bits
         Entropy each adds, in bits times N; zeros unless the score is in ``ASK_FOR_BITS``.
     before
@@ -265,13 +263,7 @@ class SharedCounts:
     def passes(
         self, lines: Integers, groups: Integers, size: int, references: list[Integers]
     ) -> tuple[NDArray[np.bool_], Integers]:
-        """Return which groups have k people and keep the rules, and the people of each.
-
-        Parameters
-        ----------
-        groups
-            The group of each, from 0.
-        """
+        """Return which groups have k people and keep the rules, and the people of each."""
         people = self.counting.people(lines, groups, size)
         hold = people >= self.problem.k
         if self.rules.any:
@@ -293,13 +285,6 @@ class SplitEffects(Protocol):
     """The interface of what the split of each node would do to the classes under it.
 
     Each attribute has one entry for each node of all QIDs.
-
-    Parameters
-    ----------
-    open
-        Whether the node was not yet found invalid.
-    bits
-        The entropy it would add, in units.
     """
 
     open: NDArray[np.bool_]
@@ -336,13 +321,7 @@ def smallest_class_after(
 
 
 def entropy_gain(rows: Integers, first: Integers, per_bit: float) -> Integers:
-    """Return the entropy gained by dividing classes, in whole units, which add up in any order.
-
-    Parameters
-    ----------
-    per_bit
-        How many units make a bit.
-    """
+    """Return the entropy gained by dividing classes, in whole units, which add up in any order."""
     total = np.add.reduceat(rows, first)
     gained = _n_log_n(total) - np.add.reduceat(_n_log_n(rows), first)
     return np.rint(gained * per_bit).astype(np.int64)
@@ -429,13 +408,7 @@ class GreedySearch(ABC):
 
 
 def cut_after(problem: Problem, splits: list[tuple[int, int]]) -> Cut:
-    """Return the starting cut with some nodes replaced by their children.
-
-    Parameters
-    ----------
-    splits
-        The splits in order, each a QID and a place.
-    """
+    """Return the starting cut with some nodes replaced by their children."""
     nodes = [set(places) for places in problem.top.nodes]
     for q, place in splits:
         nodes[q].remove(place)

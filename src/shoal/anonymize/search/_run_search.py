@@ -139,8 +139,6 @@ def search_portfolio(
         How many runs with tilted scores; 32, or fewer on a large table, if not given.
     loss_unit
         In what lost anonymity is counted: ``rows``, ``k`` or ``bits``.
-    progress
-        Called with the runs done and the runs to do.
 
     Examples
     --------

@@ -467,13 +467,7 @@ def _children(old: ClassSlices, into: ClassParts, people: Integers) -> ClassSlic
 
 
 def refuse_too_few(shared: SharedCounts) -> None:
-    """Raise unless the whole table would make one class.
-
-    Raises
-    ------
-    TooFewRows
-        If there are fewer people than k.
-    """
+    """Raise unless the whole table would make one class."""
     lines = np.arange(len(shared.problem.n))
     people = int(shared.counting.people(lines, np.zeros_like(lines), 1)[0])
     if people < shared.problem.k:
@@ -486,13 +480,7 @@ def refuse_too_few(shared: SharedCounts) -> None:
 
 
 def refuse_start(problem: Problem, suppressed: int, some_stay: bool) -> None:
-    """Raise if too many of the starting classes break a rule.
-
-    Raises
-    ------
-    StartFails
-        If they are too many.
-    """
+    """Raise if too many of the starting classes break a rule."""
     if suppressed > problem.budget or not some_stay:
         raise invalid_start_error(
             f"{quantity(suppressed, 'row is', 'rows are')} in classes that do not meet k, l or t",

@@ -35,13 +35,7 @@ class SparkLines:
         self._frame, self._problem = frame, problem
 
     def merged(self, floor: Cut, most: int | None = None) -> MergedLines | None:
-        """Return lines merged below the nodes of ``floor``; None if they are more than ``most``.
-
-        Parameters
-        ----------
-        most
-            The largest number of lines; None for any.
-        """
+        """Return lines merged below the nodes of ``floor``; None if they are more than ``most``."""
         names, kinds = _names(self._problem.d), _schema(self._problem.d)
         kernel = _MergeBatch(MergeLines.below(floor, self._problem))
         lines = self._frame.mapInArrow(MapBatches(kernel), kinds).groupBy(*names).agg({"n": "sum"})

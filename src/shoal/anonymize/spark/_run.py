@@ -80,13 +80,7 @@ class SparkRun:
         self._refuse_nested()
 
     def finished(self, cut: Any, progress: Progress | None) -> RunResult:
-        """Search or apply a cut, write, recount, and only then give the files their names.
-
-        Parameters
-        ----------
-        cut
-            The labels of an earlier cut to apply; None searches for one.
-        """
+        """Search or apply a cut, write, recount, and only then give the files their names."""
         policy = self._policy
         frequency, outcome = find_outcome_on_spark(policy, self._table, cut, progress)
         people = self._people.joined_by(self._table)

@@ -34,13 +34,7 @@ MERGED = (
 
 
 def refuse_here_only(policy: Policy) -> None:
-    """Refuse what a policy may ask for on one machine only.
-
-    Raises
-    ------
-    InvalidPolicy
-        If it asks for a model besides k, l and t, or changes cells.
-    """
+    """Refuse what a policy may ask for on one machine only."""
     changed = [n for n, of in policy.attributes.items() if of.publish != "label" or of.transform]
     if changed:
         raise InvalidPolicy(
@@ -62,11 +56,6 @@ def find_outcome_on_spark(
 
     Combinations are fetched if they are few enough; else they stay on the cluster, and the search
     queries counts of them.
-
-    Parameters
-    ----------
-    cut
-        The labels of a cut that is to be kept, by column; None searches for one.
     """
     refuse_here_only(policy)
     table.known = None

@@ -33,18 +33,10 @@ class EventOutcome:
 
     Parameters
     ----------
-    description
-        The event in words.
     often
         How often it occurred on the side it is evidence for.
-    seldom
-        How often it occurred on the other side.
-    of
-        How many outputs each side had.
     value
         The certified bound on epsilon, 0 if nothing is certified.
-    by
-        The name of the statistic.
     """
 
     description: str

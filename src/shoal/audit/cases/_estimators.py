@@ -12,3 +12,4 @@ def _made() -> dict[str, Case]:
 
 
 estimators = Cases(_made)
+"""The cases of every private estimator by name, made when they are first looked at."""

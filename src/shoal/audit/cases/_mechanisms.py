@@ -42,6 +42,7 @@ def _cases() -> dict[str, Case]:
 
 
 mechanisms = Cases(_cases)
+"""The cases of every mechanism by name, made when they are first looked at."""
 
 
 def _case(pair: Pair) -> Case:

@@ -46,13 +46,7 @@ class AnswerSums:
 
     @classmethod
     def of(cls, answers: Floats, there: Mask) -> "AnswerSums":
-        """Return the sums of the models on one side.
-
-        Parameters
-        ----------
-        there
-            (models, records): whether the model is on this side for the record.
-        """
+        """Return the sums of the models on one side."""
         own = np.where(there, answers, 0.0)
         return cls(there.sum(axis=0, dtype=float), own.sum(axis=0), (own**2).sum(axis=0))
 
@@ -81,13 +75,7 @@ class AnswerSums:
 
 @dataclass(frozen=True, eq=False)
 class ShadowAnswers:
-    """The laws of what shadow models say about each record, in and out.
-
-    Parameters
-    ----------
-    outside
-        The sums of models without it.
-    """
+    """The laws of what shadow models say about each record, in and out."""
 
     answers: Floats
     coins: Mask

@@ -36,13 +36,7 @@ FEWEST = 20  # members of a game
 
 @dataclass(frozen=True, eq=False)
 class Halves:
-    """The places of rows that a model is fitted on, and of those it is not.
-
-    Parameters
-    ----------
-    outside
-        Rows that it is not fitted on.
-    """
+    """The places of rows that a model is fitted on, and of those it is not."""
 
     inside: Places
     outside: Places

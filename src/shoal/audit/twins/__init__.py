@@ -58,3 +58,4 @@ def _all() -> dict[str, Twin]:
 
 
 twins = cast("Mapping[str, Twin]", Cases(_all))
+"""Every broken twin by name, made when they are first looked at."""

@@ -154,8 +154,6 @@ def function_case(
 
     Parameters
     ----------
-    python
-        ``module:name``.
     epsilon
         The claimed epsilon; None for no claim.
     """

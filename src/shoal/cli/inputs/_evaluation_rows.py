@@ -96,8 +96,6 @@ def draw_evaluation_rows(
     ----------
     source
         The path of a table, or a Spark frame: of this no more than the sample comes here.
-    names
-        The table's columns, in the model's order.
     labels
         The column that holds the groups, if there is one.
     """

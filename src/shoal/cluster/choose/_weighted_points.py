@@ -78,13 +78,6 @@ def cloud_of(
 ) -> tuple[Cloud, Guarantee]:
     """Return points in the units in which distances to centres are measured.
 
-    Parameters
-    ----------
-    points
-        A fitted synopsis, a model with a ``density_`` learnt from reports, or an array.
-    guarantee
-        What an array was released under, if it was.
-
     Returns
     -------
     The points, and the promise that covers them.

@@ -36,10 +36,6 @@ def half_widths(deviations: Deviations, centers: Floats, rate: float) -> tuple[F
 
     Deviations are squared about zero, so that a bias of the method counts, and twice.
 
-    Parameters
-    ----------
-    centers
-        The released centres, in the same units.
     Returns
     -------
     tuple

@@ -181,15 +181,7 @@ def _only_column(table: FrameTable) -> str:
 
 @dataclass(frozen=True, eq=False)
 class NearestCenter:
-    """A kernel that finds the nearest centre of each record.
-
-    Parameters
-    ----------
-    centers
-        One row for each centre, in raw units.
-    units
-        How much of each column counts as one unit of distance.
-    """
+    """A kernel that finds the nearest centre of each record."""
 
     centers: Floats
     units: Floats
@@ -201,15 +193,7 @@ class NearestCenter:
 
 @dataclass(frozen=True, eq=False)
 class CenterDistances:
-    """A kernel that computes the distance of each record to each centre.
-
-    Parameters
-    ----------
-    centers
-        One row for each centre, in raw units.
-    units
-        How much of each column counts as one unit of distance.
-    """
+    """A kernel that computes the distance of each record to each centre."""
 
     centers: Floats
     units: Floats
@@ -221,15 +205,6 @@ class CenterDistances:
 
 def distances(points: Floats, centers: Floats, units: Floats) -> list[Floats]:
     """Compute the distances of points to each centre.
-
-    Parameters
-    ----------
-    points
-        One row for each point, in raw units.
-    centers
-        One row for each centre, in raw units.
-    units
-        How much of each column counts as one unit of distance.
 
     Returns
     -------

@@ -33,13 +33,6 @@ def check_reports(reports: object, mechanism: Any, remapped: bool = False) -> Re
     Returns
     -------
     The reports, with values as finite numbers.
-
-    Raises
-    ------
-    NotAReport
-        If they are no reports, or were made by another mechanism.
-    NotFinite
-        If a value is NaN or infinite.
     """
     own = as_reports(reports) if remapped else as_raw_reports(reports)
     if isinstance(mechanism, LocalGrid) and len(own):

@@ -49,13 +49,7 @@ def local_intervals(model: Any) -> Intervals:
 
 
 def sizes_by_density(model: Any, n: int) -> Floats:
-    """Return how many of ``n`` belong to each centre, by its share of the density.
-
-    Parameters
-    ----------
-    model
-        A fitted ``LocalClusterer``.
-    """
+    """Return how many of ``n`` belong to each centre, by its share of the density."""
     density, k = model.density_, len(model.cluster_centers_)
     mass = np.bincount(model._nearest(density.atoms), density.weights, k)
     return np.asarray(n * mass / density.weights.sum())

@@ -19,13 +19,7 @@ CENTERS, DENSITY = "centers.csv", "density.parquet"
 
 
 def document(model: Any) -> dict[str, Any]:
-    """List the settings and released numbers as JSON values.
-
-    Parameters
-    ----------
-    model
-        A fitted ``LocalClusterer``.
-    """
+    """List the settings and released numbers as JSON values."""
     scale = model.scale
     flat = {"n_clusters": int(model.n_clusters), "method": model.method}
     flat["scale"] = scale if scale is None or isinstance(scale, str) else list(map(float, scale))
@@ -39,13 +33,7 @@ def document(model: Any) -> dict[str, Any]:
 
 
 def tables(model: Any) -> dict[str, pa.Table]:
-    """Build the tables of the centres and the density; labels of reports are not saved.
-
-    Parameters
-    ----------
-    model
-        A fitted ``LocalClusterer``.
-    """
+    """Build the tables of the centres and the density; labels of reports are not saved."""
     names = column_names(model.domain, model.n_features_in_)
     atoms, weights = model.density_.atoms, model.density_.weights
     return {
@@ -55,13 +43,7 @@ def tables(model: Any) -> dict[str, pa.Table]:
 
 
 def settings(document: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the parameters of the estimator from its document.
-
-    Parameters
-    ----------
-    document
-        As returned by ``document``.
-    """
+    """Return the parameters of the estimator from its document."""
     flat = dict(document["settings"])
     return flat | {"mechanism": mechanism_of(flat["mechanism"])}
 

@@ -446,14 +446,6 @@ class BudgetPlan:
     ----------
     level
         2, 1, 0, or "weak": how much is measured on the rows besides the model.
-    model
-        The tree of tables.
-    small_groups
-        The histograms of three small groups for each wanted one.
-    move
-        One step towards measured means and modes.
-    profile
-        The last release, of the groups as they stay.
     """
 
     level: int | str

@@ -207,12 +207,6 @@ class NoisyMeasurements:
 
     Parameters
     ----------
-    vectors
-        One line each, as released.
-    epsilon
-        What they cost.
-    reach
-        What the sums of numbers are multiples of.
     gaussian
         The part of a budget that Gaussian releases share, if it was that which paid.
     """
@@ -269,13 +263,7 @@ class NoisyMeasurements:
         return sums, self.deviations[1 : 1 + p] * self.reach
 
     def histogram(self, i: int) -> tuple[Floats, float]:
-        """Return a column's counts that add up to the sizes, and the deviation of one of them.
-
-        Parameters
-        ----------
-        i
-            Which column of categories.
-        """
+        """Return a column's counts that add up to the sizes, and the deviation of one of them."""
         column, place = self.columns.categories[i], self.places[i]
         n, n_deviation = self.sizes
         noisy = self.vectors[:, place].astype(np.float64)
@@ -286,15 +274,7 @@ class NoisyMeasurements:
         return noisy + (n - noisy.sum(axis=1))[:, None] / column.size, deviation
 
     def share_simplex(self, i: int, group: int) -> Floats:
-        """Return a column's shares in a group, from 0 up and together 1.
-
-        Parameters
-        ----------
-        i
-            Which column of categories.
-        group
-            Which group.
-        """
+        """Return a column's shares in a group, from 0 up and together 1."""
         n = max(float(self.sizes[0][group]), 1.0)
         return norm_sub(self.histogram(i)[0][group], n) / n
 

@@ -62,12 +62,8 @@ class ScoredPrototypes:
 
         Parameters
         ----------
-        rows
-            A table with the model's columns, or rows held already.
         against
             Labels, or a model with prototypes; left out, plain k-prototypes with as many groups.
-        control
-            One or several models or labels made without data.
         """
         if not hasattr(self, "_prototypes"):
             raise NotFittedError(f"This {type(self).__name__} has no prototypes yet.")

@@ -34,13 +34,7 @@ def geometric_variance(epsilon: float) -> float:
 
 
 def geometric_noise(epsilon: float, n: Any, rng: np.random.Generator) -> Floats:
-    """Draw two-sided geometric noise for intervals: it protects nothing.
-
-    Parameters
-    ----------
-    n
-        How many draws, or their shape.
-    """
+    """Draw two-sided geometric noise for intervals: it protects nothing."""
     p = -math.expm1(-epsilon)
     return np.asarray(rng.geometric(p, n) - rng.geometric(p, n), dtype=np.float64)
 

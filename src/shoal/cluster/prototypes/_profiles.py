@@ -260,8 +260,6 @@ def titles_of(
 
     Parameters
     ----------
-    order
-        The columns, in whose order a title names them.
     measured
         Whether differences were measured; else titles say "perhaps".
     """

@@ -23,13 +23,7 @@ _INTERVALS = ("centers_low", "centers_high", "sizes_low", "sizes_high")
 
 
 def document(model: Any) -> dict[str, Any]:
-    """Return settings and released scalars, as JSON has them.
-
-    Parameters
-    ----------
-    model
-        A fitted ``PrivateKPrototypes``.
-    """
+    """Return settings and released scalars, as JSON has them."""
     names = ("n_rows_", "n_clusters_", "level_")
     released = {name: getattr(model, name) for name in names}
     curve = {} if model.cost_curve_ is None else {"cost_curve": model.cost_curve_.to_dict()}
@@ -37,13 +31,7 @@ def document(model: Any) -> dict[str, Any]:
 
 
 def tables(model: Any) -> dict[str, Any]:
-    """Return, by file name, what people open and what loading needs.
-
-    Parameters
-    ----------
-    model
-        A fitted ``PrivateKPrototypes``.
-    """
+    """Return, by file name, what people open and what loading needs."""
     released = {
         "prototypes": {
             "numbers": model._prototypes.numbers.tolist(),

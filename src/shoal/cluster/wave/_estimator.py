@@ -340,11 +340,6 @@ class ReleasedGrid:
         ----------
         synopsis
             A fitted ``UniformGrid``; other synopses have cells of many sizes.
-
-        Raises
-        ------
-        InvalidSetting
-            If it is another synopsis, or was counted through a view.
         """
         if not isinstance(synopsis, UniformGrid):
             raise InvalidSetting(

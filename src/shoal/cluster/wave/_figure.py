@@ -21,8 +21,6 @@ def draw_clusters(model: Any, points: Floats | None) -> Figure:
 
     Parameters
     ----------
-    model
-        A fitted ``WaveCluster``.
     points
         Rows to show as dots, for their holder; None for none.
 

@@ -45,11 +45,6 @@ def flat_settings(model: Any) -> dict[str, Any]:
     """List the settings as JSON values, without the domain, the ledger and the seed.
 
     The settings of the variant and the selector are in the same list; those left out are None.
-
-    Parameters
-    ----------
-    model
-        A ``WaveCluster``.
     """
     params = model.get_params(deep=False)
     flat = {name: value for name, value in params.items() if name not in _NOT_WRITTEN}
@@ -150,13 +145,7 @@ def _group(
 
 
 def document(model: Any) -> dict[str, Any]:
-    """List the settings and released numbers as JSON values.
-
-    Parameters
-    ----------
-    model
-        A fitted ``WaveCluster``.
-    """
+    """List the settings and released numbers as JSON values."""
     law = model._noisy.law
     noise = {"variance": model._noisy.variance, "step": law and law.step, "fold": law and law.fold}
     names = ("n_rows_", "n_rows_within_", "rows_outside_", "rows_detected_", "threshold_")
@@ -171,13 +160,7 @@ def document(model: Any) -> dict[str, Any]:
 
 
 def tables(model: Any) -> dict[str, pa.Table]:
-    """Build the tables of the folder: the cells, and the peaks and passes if there is a tree.
-
-    Parameters
-    ----------
-    model
-        A fitted ``WaveCluster``.
-    """
+    """Build the tables of the folder: the cells, and the peaks and passes if there is a tree."""
     keys = model.cell_keys_
     keys = np.arange(model.cell_labels_.size) if keys is None else keys
     low, high = model._lookup.bounds(keys)

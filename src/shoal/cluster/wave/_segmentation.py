@@ -51,8 +51,6 @@ def components(
 
     Parameters
     ----------
-    connectivity
-        Whether cells touch by corners too ("full") or by "faces" only.
     min_cells
         The fewest cells of a group; smaller ones are dropped.
 
@@ -80,10 +78,6 @@ def listed_components(
 
     Parameters
     ----------
-    keys
-        The cells, by their sorted numbers in the grid.
-    connectivity
-        Whether cells touch by corners too ("full") or by "faces" only.
     min_cells
         The fewest cells of a group; smaller ones are dropped.
 
@@ -213,13 +207,7 @@ class PeakTree:
 
     @classmethod
     def of(cls, grid: SmoothGrid, floor: float) -> "PeakTree":
-        """Build the tree over the cells above ``floor``.
-
-        Parameters
-        ----------
-        floor
-            Cells at or below this height belong to no peak.
-        """
+        """Build the tree over the cells above ``floor``."""
         basins, peaks = _climb(grid.heights, grid.heights > floor)
         summits = grid.heights.ravel()[peaks]
         sides, heights = _passes(grid.heights, basins)

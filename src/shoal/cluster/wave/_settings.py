@@ -60,8 +60,6 @@ class Settings:
         Cells along each axis, or "auto".
     is_sparse
         Whether the grid has too many cells to make them all, so that only those that stand out are.
-    connectivity
-        Whether cells touch by corners too ("full") or by "faces" only.
     """
 
     method: Method
@@ -75,19 +73,7 @@ class Settings:
 
     @classmethod
     def of(cls, model: Any, box: Box) -> "Settings":
-        """Check the settings of an estimator whose rows lie in this box.
-
-        Parameters
-        ----------
-        model
-            A ``WaveCluster``.
-        Raises
-        ------
-        InvalidSetting
-            If one is outside its range.
-        ConflictingSettings
-            If two do not go together.
-        """
+        """Check the settings of an estimator whose rows lie in this box."""
         method, selector = _resolve_method(model), _resolve_selector(model)
         _check_choice("connectivity", model.connectivity, (None, "full", "faces"))
         cells = _check_cells(model, box)

@@ -24,15 +24,7 @@ from shoal.domain import SparseCounts
 def label_above(
     grid: NoisyGrid, level: float | None, connectivity: Connectivity, min_cells: int
 ) -> LabelledCells:
-    """Label groups of touching cells that reach a level; without a level there are none.
-
-    Parameters
-    ----------
-    level
-        The least coefficient of a cell in a cluster.
-    connectivity
-        Whether cells touch by corners too ("full") or by "faces" only.
-    """
+    """Label groups of touching cells that reach a level; without a level there are none."""
     chosen = np.zeros(grid.values.shape, dtype=bool) if level is None else grid.values >= level
     return LabelledCells(components(chosen, connectivity, min_cells), level)
 
@@ -44,15 +36,7 @@ def label_listed(
     connectivity: Connectivity,
     min_cells: int,
 ) -> LabelledCells:
-    """Label groups of touching cells that reach a level, among listed cells.
-
-    Parameters
-    ----------
-    level
-        The least count of a cell in a cluster.
-    connectivity
-        Whether cells touch by corners too ("full") or by "faces" only.
-    """
+    """Label groups of touching cells that reach a level, among listed cells."""
     labels = np.full(cells.keys.size, -1, dtype=np.int64)
     chosen = cells.counts >= level
     labels[chosen] = listed_components(cells.keys[chosen], shape, connectivity, min_cells)

@@ -125,13 +125,7 @@ class DrawLots:
 
 @dataclass(frozen=True, eq=False)
 class WithOwners:
-    """Lays out admitted rows and whose they are for `LimitRowsPerPerson`.
-
-    Parameters
-    ----------
-    schema
-        As ``people.owned_rows_schema`` returns it.
-    """
+    """Lays out admitted rows and whose they are for `LimitRowsPerPerson`."""
 
     schema: pa.Schema
 

@@ -37,10 +37,6 @@ class SparkMapped:
     ----------
     admitted
         Admits every row, and returns the frame that holds them and what screens its batches.
-    empty
-        A block of no rows, from which the columns' types are read.
-    order
-        Draws a position for each line, if lines are to be shuffled.
     """
 
     admitted: Callable[[], tuple[Any, Screen | LimitedRows]]

@@ -21,13 +21,7 @@ _FORMATS = (".csv.gz", ".csv", ".parquet")
 
 @dataclass(frozen=True, eq=False)
 class FolderOutput:
-    """A table being written by Spark to a folder.
-
-    Parameters
-    ----------
-    folder
-        A private folder for what is not finished yet.
-    """
+    """A table being written by Spark to a folder."""
 
     session: Any
     files: Files

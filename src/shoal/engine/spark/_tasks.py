@@ -127,13 +127,7 @@ class TallyOnly:
 
 @dataclass(frozen=True, eq=False)
 class SumKernel:
-    """An aggregation that adds up a kernel's arrays, one after the other.
-
-    Parameters
-    ----------
-    empty
-        A block of no rows, which tells the arrays' shapes.
-    """
+    """An aggregation that adds up a kernel's arrays, one after the other."""
 
     kernel: Kernel
     empty: Block
@@ -275,11 +269,6 @@ def merge_batches(
     batches: Iterable[pa.RecordBatch], rows: int = BLOCK_ROWS
 ) -> Iterator[pa.RecordBatch]:
     """Merge small batches to blocks of at least ``rows`` rows, for fewer kernel calls.
-
-    Parameters
-    ----------
-    rows
-        How many rows a block has at least.
 
     Examples
     --------

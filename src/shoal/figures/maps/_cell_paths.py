@@ -37,11 +37,6 @@ def draw_cells(
 
     A rectangle a cell would take three times the bytes; neighbours of one shade join, small ones
     always, large ones if ``joined``. Classes are ``colours`` and the number of the shade.
-
-    Parameters
-    ----------
-    levels
-        The least count of each shade.
     """
     shades = np.searchsorted(levels, counts, side="right")
     apart = across[1] - across[0] >= 8 and not joined  # small cells would be mostly gap
@@ -80,13 +75,7 @@ def draw_legend(
     right: float,
     text: str,
 ) -> None:
-    """Draw the legend, from few to many, above the map.
-
-    Parameters
-    ----------
-    levels
-        The least count of each shade.
-    """
+    """Draw the legend, from few to many, above the map."""
     first = left + 24
     svg.text(first - 8, 27, format_number(levels[0]), "end")
     for i in range(SHADES):

@@ -32,13 +32,7 @@ _MOST_A_SIDE = 256  # finer cells would be under two pixels
 
 
 def peaks_height(branches: Sequence[Branch]) -> int:
-    """Return the height that the tree of peaks takes; 0 without one.
-
-    Parameters
-    ----------
-    branches
-        The tree, as ``draw_peaks`` takes it.
-    """
+    """Return the height that the tree of peaks takes; 0 without one."""
     return _HEAD + LINE * min(len(branches), MOST_LINES) + _FOOT if branches else 0
 
 

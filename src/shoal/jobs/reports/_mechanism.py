@@ -63,13 +63,7 @@ class MechanismOptions:
 
 
 class ReportPlan(NamedTuple):
-    """What to run: a mechanism, the domain of its columns, and whose rows they are.
-
-    Parameters
-    ----------
-    domain
-        What is public about its columns.
-    """
+    """What to run: a mechanism, the domain of its columns, and whose rows they are."""
 
     mechanism: Any
     domain: "Box | Schema"

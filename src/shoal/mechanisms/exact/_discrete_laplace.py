@@ -190,24 +190,13 @@ def skip_law(step: Fraction, at_least: int) -> GeometricLaw:
 
     Each does so with probability p = a^at_least / (1 + a), a = e^-step, so the law is geometric
     of ratio 1 - p.
-
-    Parameters
-    ----------
-    step
-        What one unit of noise costs.
     """
     log_probability = -float(step * at_least) / math.log(2) - math.log2(1 + math.exp(-step))
     return GeometricLaw(lambda: 1 - _exact_reach_probability(step, at_least), log_probability)
 
 
 def reach_probability(step: Fraction, at_least: int) -> float:
-    """Return roughly P[discrete Laplace >= at_least], for at_least from 0 up.
-
-    Parameters
-    ----------
-    step
-        What one unit of noise costs.
-    """
+    """Return roughly P[discrete Laplace >= at_least], for at_least from 0 up."""
     return math.exp(-float(step * at_least)) / (1 + math.exp(-float(step)))
 
 

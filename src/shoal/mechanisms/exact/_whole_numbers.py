@@ -83,13 +83,7 @@ def exact_sensitivity(value: object) -> Fraction:
 
 
 def check_rate(rate: Fraction) -> None:
-    """Refuse noise so wide, or so narrow, that it would not fit 64-bit integers.
-
-    Parameters
-    ----------
-    rate
-        Epsilon for each unit of sensitivity.
-    """
+    """Refuse noise so wide, or so narrow, that it would not fit 64-bit integers."""
     if not 2**-40 <= rate <= LARGEST_RATE:
         raise InvalidBudget(
             setting("epsilon")

@@ -59,8 +59,6 @@ class CardRow(NamedTuple):
 
     Parameters
     ----------
-    label
-        The column, or one of its categories.
     detail
         The difference in words: "1.8 times as common".
     interval
@@ -244,8 +242,6 @@ def number_row(
     ----------
     ends
         Where the value lies; None if that is not known.
-    span
-        The lowest and the highest value of the column.
     no_interval
         What stands in the place of an interval that is not known.
     """

@@ -65,13 +65,7 @@ def estimator_code(model: Any, first: str, files: CodeFiles = USUAL_FILES, **own
 
 
 def mixed_code(model: Any, files: CodeFiles = USUAL_FILES) -> str:
-    """Return Python code that fits the same estimator to a table with categories of one's own.
-
-    Parameters
-    ----------
-    model
-        A fitted ``PrivateKPrototypes``.
-    """
+    """Return Python code that fits the same estimator to a table with categories of one's own."""
     more = "".join(f", {name}={value!r}" for name, value in _given_settings(model, {}).items())
     return (
         f"import shoal\n\nschema = {files.load_text()}\n"
@@ -142,11 +136,6 @@ def learner_code(
     """Return Python code that learns the same from the same reports.
 
     The lines run as they stand, in the folder of the reports if that is on this machine.
-
-    Parameters
-    ----------
-    model
-        A fitted ``LocalClusterer``.
     """
     mechanism = model._reports_mechanism
     imports, read = (_read_on_spark if is_distributed else _read_here)(table, mechanism, names)

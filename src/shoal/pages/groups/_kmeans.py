@@ -12,7 +12,7 @@ from shoal.errors import quantity
 from shoal.figures import cell_map
 from shoal.figures.text import count_decimals, format_number, shorten
 from shoal.pages.groups._code import estimator_code
-from shoal.pages.groups._view import UNCERTAIN_NOTE, UNSTABLE, ReleasedGroups, count_text
+from shoal.pages.groups._view import UNCERTAIN_NOTE, UNSTABLE, ReleasedView, count_text
 from shoal.pages.groups._what_if import budgets_table, what_if_values
 from shoal.pages.page import Fact, Line, Table, name_list
 
@@ -38,7 +38,7 @@ PAGE_COLUMNS = 12  # columns that fit a page
 _NAMED = 4  # groups named in a map's description
 
 
-class KMeansGroups(ReleasedGroups):
+class KMeansGroups(ReleasedView):
     """Centres and about how many rows belong to each, with their intervals."""
 
     method = "Private k-means"

@@ -23,8 +23,6 @@ def count_reason(curve: "CostCurve | None", n_groups: int, tried: Any) -> CountR
     ----------
     curve
         That of a model's ``describe``.
-    n_groups
-        How many groups the page shows.
     tried
         The number of groups that was given, or the numbers that it was chosen among.
     """

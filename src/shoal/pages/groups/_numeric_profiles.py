@@ -42,23 +42,11 @@ class NumericProfiles:
     reaches: bool = False
 
     def rows(self, group: int, most: int = CARD_ROWS) -> list[CardRow]:
-        """Return the lines of a group's card, the strongest difference first.
-
-        Parameters
-        ----------
-        group
-            The number of the group, from 0.
-        """
+        """Return the lines of a group's card, the strongest difference first."""
         return [self._row(group, i) for i in self._by_strength(group)[:most]]
 
     def title(self, group: int) -> str:
-        """Return the strongest clear differences in words, in the order of the columns.
-
-        Parameters
-        ----------
-        group
-            The number of the group, from 0.
-        """
+        """Return the strongest clear differences in words, in the order of the columns."""
         order = self._by_strength(group)
         different = [i for i in order if self._is_different(group, i)]
         if np.isnan(self.low[group]).all():

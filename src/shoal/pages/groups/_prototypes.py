@@ -23,7 +23,7 @@ from shoal.pages.groups._cards import (
     times_text,
 )
 from shoal.pages.groups._code import mixed_code
-from shoal.pages.groups._view import ReleasedGroups, count_text
+from shoal.pages.groups._view import ReleasedView, count_text
 from shoal.pages.page import Fact, Line, Table, bounds_origin
 
 WEAK = (
@@ -43,7 +43,7 @@ TABLE_COLUMNS = 4
 TABLE_SHARES = 16  # categories side by side, those that differ most between groups
 
 
-class PrototypeGroups(ReleasedGroups):
+class PrototypeGroups(ReleasedView):
     """Groups of a table with categories, and what is typical of each."""
 
     method = "Private k-prototypes"

@@ -61,7 +61,7 @@ _PAIRS = 2  # of columns, each drawn twice
 
 
 @dataclass(frozen=True, eq=False)
-class LearntGroups(GroupsView):
+class LearntView(GroupsView):
     """Groups of people whose records only they see: reports alone were read, and nothing spent.
 
     Parameters
@@ -128,7 +128,7 @@ class LearntGroups(GroupsView):
 
 
 @dataclass(frozen=True, eq=False)
-class LocalGroups(LearntGroups):
+class LocalGroups(LearntView):
     """Centres and about how many belong to each, and what the same learner finds without data.
 
     All of it is computed from reports, so it is as public as they are.

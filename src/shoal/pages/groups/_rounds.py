@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 from shoal.domain import Box
 from shoal.errors import quantity
 from shoal.pages.groups._cards import ColumnText, column_texts, replace_titles
-from shoal.pages.groups._reports import CLIENTS, LearntGroups
+from shoal.pages.groups._reports import CLIENTS, LearntView
 from shoal.pages.page import Fact, Line, Table, bounds_text, name_list
 from shoal.pages.reports import coarse_note
 
@@ -21,7 +21,7 @@ _COLUMNS = 12  # that fit a page
 
 
 @dataclass(frozen=True, eq=False)
-class RoundGroups(LearntGroups):
+class RoundGroups(LearntView):
     """What stands for each group, its share, and what the same rounds find without data."""
 
     method: ClassVar[str] = "Learnt from rounds of reports"

@@ -369,7 +369,7 @@ class GroupsView(ABC):
 
 
 @dataclass(frozen=True, eq=False)
-class ReleasedGroups(GroupsView):
+class ReleasedView(GroupsView):
     """Groups of a table that one holder has, released with noise.
 
     Parameters

@@ -13,7 +13,7 @@ from shoal.errors import quantity
 from shoal.figures import cell_map, cluster_map
 from shoal.figures.text import count_decimals, format_number
 from shoal.pages.groups._code import estimator_code
-from shoal.pages.groups._view import UNCERTAIN_NOTE, ReleasedGroups, count_text
+from shoal.pages.groups._view import UNCERTAIN_NOTE, ReleasedView, count_text
 from shoal.pages.page import Fact, Line, Table
 
 if TYPE_CHECKING:
@@ -39,7 +39,7 @@ LINE_COLUMNS = 4  # whose two ends fit a line of a terminal
 MAPS = 3  # pairs of columns to draw at most
 
 
-class WaveGroups(ReleasedGroups):
+class WaveGroups(ReleasedView):
     """How many rows each group holds, where it lies, and what noise leaves uncertain."""
 
     method = "WaveCluster"

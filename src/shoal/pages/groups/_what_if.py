@@ -22,11 +22,6 @@ def budgets_table(plan: "Plan") -> Table:
     """Return errors by what an outsider's guess can become, for readers who know no epsilon.
 
     The note states how far such figures flattered.
-
-    Parameters
-    ----------
-    plan
-        That of a model's ``describe``.
     """
     (curve,) = plan.curves.values()
     middle = curve.bands[len(curve.bands) // 2].epsilon
@@ -42,13 +37,7 @@ def budgets_table(plan: "Plan") -> Table:
 
 
 def what_if_values(plan: "Plan") -> dict[str, Any]:
-    """Return the same as numbers, for ``--json``.
-
-    Parameters
-    ----------
-    plan
-        That of a model's ``describe``.
-    """
+    """Return the same as numbers, for ``--json``."""
     (curve,) = plan.curves.values()
     return {
         "budgets": [

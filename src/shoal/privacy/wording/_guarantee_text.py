@@ -127,8 +127,6 @@ def table_promise(guarantee: PureDP | ApproxDP, value: str = "value", **_: Any) 
     ----------
     value
         What a row tells, e.g. "answer".
-    **_
-        Context that other kinds of guarantee need; ignored.
     """
     if guarantee.neighbours == "replace-one":
         return _replace_one(guarantee, value)
@@ -275,8 +273,6 @@ def local_promise(
         What a report tells, e.g. "answer".
     by_holder
         Whether a holder's table was randomised, not values on people's devices.
-    **_
-        Context that other kinds of guarantee need; ignored.
     """
     after = belief(Decimal("0.1"), guarantee.epsilon).most
     made = _BY_HOLDER if by_holder else _ON_DEVICE
@@ -321,8 +317,6 @@ def metric_promise(
         The largest distance in the public domain, if known.
     dimensions
         How many columns a report has, if known.
-    **_
-        Context that other kinds of guarantee need; ignored.
     """
     near, far = 1 / (10 * guarantee.epsilon), 1 / guarantee.epsilon
     lead = f"Between two places {_apart(guarantee, near)}; between places {_apart(guarantee, far)}."
@@ -392,13 +386,9 @@ def k_anonymity_promise(
 
     Parameters
     ----------
-    rules
-        For each sensitive column, what holds in every group, counted.
     earlier
         Why nobody in the table was in an earlier release: it is the ``first``, people were
         ``compared``, or it was ``stated``.
-    **_
-        Context that other kinds of guarantee need; ignored.
     """
     these = _join_names(columns) or "the listed columns"
     unit = f"people, told apart by {guarantee.person}" if guarantee.person else "rows"
@@ -482,13 +472,7 @@ def _sharing(share: float) -> str:
 def k_map_promise(
     guarantee: KMap, columns: Sequence[str] = (), models: Sequence[str] = (), **_: Any
 ) -> Promise:
-    """Write the guarantee of a table whose combinations many people of a population share.
-
-    Parameters
-    ----------
-    **_
-        Context that other kinds of guarantee need; ignored.
-    """
+    """Write the guarantee of a table whose combinations many people of a population share."""
     these = _join_names(columns) or "the listed columns"
     return Promise(
         lead=f"At least {guarantee.k} people of the population share every combination of {these} "

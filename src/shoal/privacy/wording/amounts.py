@@ -54,11 +54,6 @@ def remaining(value: Fraction) -> str:
 def account_values(account: Account) -> dict[str, list[dict[str, Any]]]:
     """Return what a ledger says as JSON has it, each amount exactly and in words.
 
-    Parameters
-    ----------
-    account
-        What the ledger says.
-
     Examples
     --------
     >>> from shoal.privacy import Ledger, PureDP, account_of
@@ -151,15 +146,7 @@ def small_belief_note(epsilon: Fraction) -> str:
 
 
 class Belief(NamedTuple):
-    """The least and the most that a belief can become.
-
-    Parameters
-    ----------
-    least
-        A probability.
-    most
-        A probability.
-    """
+    """The least and the most that a belief can become."""
 
     least: Decimal
     most: Decimal
@@ -243,11 +230,6 @@ def round_down(value: Decimal) -> str:
 
 def in_100(chance: Decimal) -> str:
     """Write a limit as whole chances in a hundred, rounded up; never a hundred of them.
-
-    Parameters
-    ----------
-    chance
-        A probability.
 
     Examples
     --------

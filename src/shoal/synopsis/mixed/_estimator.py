@@ -34,7 +34,7 @@ _SCORE_STEPS = (
     256  # scores are whole numbers of 1/256 rows, so that a row moves them by 256 exactly
 )
 _FEWEST_BINS, _MOST_BINS = 4, 32
-_ONE_WAY_NOISE = 2.0  # of a table's, by the shares above
+_ONE_WAY_NOISE = 2.0  # times a table's deviation, as the shares above divide the budget
 
 
 class MixedEstimator(PrivateEstimator):

@@ -40,8 +40,6 @@ def learn(
     ----------
     reports
         Of ``NDLaplace``, as released.
-    units
-        How much of each column counts as one unit of distance.
     """
     space, values = laplace_of(reports).space, reports.values
     density = density_of(reports, rng, progress)

@@ -50,12 +50,6 @@ class RecordDensity:
 
     Parameters
     ----------
-    law
-        The law by which reports follow from records.
-    atoms
-        One a row, in raw units.
-    weights
-        The share of the records at each atom.
     lattice
         The lattice of the atoms, if they were fitted by convolution.
 
@@ -71,13 +65,7 @@ class RecordDensity:
     lattice: NoiseLattice | None = field(default=None, repr=False)
 
     def posterior_means(self, values: Floats) -> Floats:
-        """Return the posterior mean of the record behind each report: its least-squares estimate.
-
-        Parameters
-        ----------
-        values
-            Reports, one a row.
-        """
+        """Return the posterior mean of the record behind each report, by least squares."""
         has_weight = self.weights > 1e-9 * self.weights.max()
         atoms, weights = self.atoms[has_weight], self.weights[has_weight].astype(np.float32)
         means = np.empty(values.shape)
@@ -89,15 +77,7 @@ class RecordDensity:
         return means
 
     def labels(self, values: Floats, clusters: Integers) -> Integers:
-        """Return the likeliest cluster behind each report, given that of each atom.
-
-        Parameters
-        ----------
-        values
-            Reports, one a row.
-        clusters
-            The cluster of each atom.
-        """
+        """Return the likeliest cluster behind each report, given that of each atom."""
         k = int(clusters.max()) + 1
         if self.lattice is not None and isinstance(self.law, NDLaplace):
             parts = [np.where(clusters == j, self.weights, 0) for j in range(k)]
@@ -122,13 +102,7 @@ class RecordDensity:
 def learn(
     reports: Reports, n_clusters: int, rng: Randomness, units: Floats, progress: Progress = None
 ) -> LearningResult:
-    """Find the centres of the density's atoms, and the likeliest cluster behind each report.
-
-    Parameters
-    ----------
-    units
-        How much of each column counts as one unit of distance.
-    """
+    """Find the centres of the density's atoms, and the likeliest cluster behind each report."""
     density = density_of(reports, rng, progress)
     centers = centers_of(density.atoms, density.weights, n_clusters, rng, units)
     labels = density.labels(reports.values, nearest_centers(density.atoms, centers, units))

@@ -31,11 +31,6 @@ def learn(
 ) -> LearningResult:
     """Find cluster centres by k-means on the density behind reports of a ``LocalGrid``.
 
-    Parameters
-    ----------
-    units
-        How much of each column counts as one unit of distance.
-
     Examples
     --------
     >>> from shoal.domain import Box
@@ -79,13 +74,7 @@ def grid_of(reports: object) -> LocalGrid:
 
 
 def cells_of(reports: Reports, units: Floats) -> CellCounts:
-    """Return unbiased counts of all cells, with the box's centre at 0.
-
-    Parameters
-    ----------
-    units
-        How much of each column counts as one unit of distance.
-    """
+    """Return unbiased counts of all cells, with the box's centre at 0."""
     grid = grid_of(reports)
     box, shape = grid.domain, grid.grid.shape
     half = (box.high - box.low) / 2 / units

@@ -30,11 +30,6 @@ _VERY_MANY = 100_000  # reports in more columns
 def method_by_name(name: str) -> Learn:
     """Return the learning function of this name.
 
-    Parameters
-    ----------
-    name
-        One of ``METHODS``.
-
     Raises
     ------
     InvalidSetting

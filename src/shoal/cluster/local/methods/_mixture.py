@@ -64,13 +64,7 @@ class Mixture:
         return points, np.repeat(self.shares / _POINTS, _POINTS)
 
     def guesses(self, values: Floats) -> tuple[Floats, Integers]:
-        """Return the posterior mean of the record behind each report, and its likeliest component.
-
-        Parameters
-        ----------
-        values
-            Reports in scaled units, one a row.
-        """
+        """Return the posterior mean of the record of each report and its likeliest component."""
         means, labels = np.empty(values.shape), np.empty(len(values), dtype=np.int64)
         for start in range(0, len(values), _BLOCK):
             part = slice(start, start + _BLOCK)
@@ -96,8 +90,6 @@ def learn(
 
     Parameters
     ----------
-    reports
-        Of ``NDLaplace``, as released.
     units
         Not used: a mixture does not depend on units.
     """

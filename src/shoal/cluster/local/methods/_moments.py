@@ -24,13 +24,6 @@ def learn(
 
     Shrinking the centres instead would move them too far: it gives the mean of the records whose
     *reports* fall in a cell.
-
-    Parameters
-    ----------
-    reports
-        Of ``NDLaplace``, as released.
-    units
-        How much of each column counts as one unit of distance.
     """
     moved = shrink_reports(reports)
     centers = centers_of(moved, np.ones(len(moved)), n_clusters, rng, units)
@@ -40,13 +33,7 @@ def learn(
 
 
 def shrink_reports(reports: Reports) -> Floats:
-    """Move reports so that they have the records' mean and covariance, in raw units.
-
-    Parameters
-    ----------
-    reports
-        Of ``NDLaplace``, as released.
-    """
+    """Move reports so that they have the records' mean and covariance, in raw units."""
     mechanism = laplace_of(reports)
     scaled = mechanism.space.scaled(reports.values)
     shrunk, _ = shrink_to_covariance(scaled, noise_variance(mechanism, scaled.shape[1]))

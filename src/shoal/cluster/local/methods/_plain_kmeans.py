@@ -19,11 +19,6 @@ def learn(
     """Find the centres of the reports themselves, noise included.
 
     No law of the noise is needed, so remapped reports are accepted too.
-
-    Parameters
-    ----------
-    units
-        How much of each column counts as one unit of distance.
     """
     values = np.asarray(reports.values, dtype=np.float64)
     centers = centers_of(values, np.ones(len(values)), n_clusters, rng, units)
@@ -38,12 +33,6 @@ def centers_of(
 
     With fewer different points than clusters some centres coincide.
 
-    Parameters
-    ----------
-    points
-        One a row, in raw units.
-    units
-        How much of each column counts as one unit of distance.
     Examples
     --------
     >>> points = np.array([[0.0, 0.0], [1.0, 0.0], [9.0, 0.0]])

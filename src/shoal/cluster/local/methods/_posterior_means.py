@@ -18,11 +18,6 @@ def learn(
 
     The estimates lie closer together than the records do. That is right for labels of reports, but
     moves centres too close together.
-
-    Parameters
-    ----------
-    units
-        How much of each column counts as one unit of distance.
     """
     means = density_of(reports, rng, progress).posterior_means(reports.values)
     centers = centers_of(means, np.ones(len(means)), n_clusters, rng, units)

@@ -82,13 +82,7 @@ class OneSign:
         return np.where(positive == truthful, self.size, -self.size)
 
     def variance(self, x: Floats) -> Floats:
-        """Return the variance of the report of each value.
-
-        Parameters
-        ----------
-        x
-            Values in [-1, 1].
-        """
+        """Return the variance of the report of each value."""
         return self.size**2 - x**2
 
 

@@ -81,13 +81,7 @@ class HybridLaw:
         return np.where(smooth, self._piecewise.draw(steps, rng), self._sign.draw(steps, rng))
 
     def variance(self, x: Floats) -> Floats:
-        """Return the weighted mean of both variances: both laws are unbiased.
-
-        Parameters
-        ----------
-        x
-            Values in [-1, 1].
-        """
+        """Return the weighted mean of both variances: both laws are unbiased."""
         smooth, sign = self._piecewise.variance(x), self._sign.variance(x)
         return self._chance * smooth + (1 - self._chance) * sign
 

@@ -81,13 +81,7 @@ class PiecewiseLaw:
         return values
 
     def variance(self, x: Floats) -> Floats:
-        """Return the exact variance; about x^2/(z-1) + (z+3)/(3 (z-1)^2), within 2**-19.
-
-        Parameters
-        ----------
-        x
-            Values in [-1, 1].
-        """
+        """Return the exact variance; about x^2/(z-1) + (z+3)/(3 (z-1)^2), within 2**-19."""
         width, places = self._window.width, self._window.places
         all_places = places * (places**2 - 1) / 12
         window = width * ((width**2 - 1) / 12 + (x * STEPS / 2) ** 2)

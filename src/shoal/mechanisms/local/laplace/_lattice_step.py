@@ -21,13 +21,7 @@ _STEP_COST = Fraction(1, 2**20)  # epsilon that one step costs
 
 
 def auto_step(epsilon: Fraction) -> float:
-    """Return the lattice step for metric privacy: a power of two, at most ``2**-20 / epsilon``.
-
-    Parameters
-    ----------
-    epsilon
-        The budget for one unit of distance, exact.
-    """
+    """Return the lattice step for metric privacy: a power of two, at most ``2**-20 / epsilon``."""
     return _power_of_two_up_to(_STEP_COST / epsilon)
 
 
@@ -38,8 +32,6 @@ def checked_step(lattice: str | float, epsilon: Fraction) -> float:
     ----------
     lattice
         ``"auto"``, or a step in scaled units.
-    epsilon
-        The budget for one unit of distance, exact.
     """
     if lattice == "auto":
         return auto_step(epsilon)

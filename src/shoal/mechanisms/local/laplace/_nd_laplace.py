@@ -366,13 +366,7 @@ def lattice_slack(step_cost: Fraction, d: int, reach: float) -> Fraction:
 
 
 def to_places(rows: Floats, origin: Floats, cell: Floats) -> None:
-    """Convert rows, in place, to whole numbers of steps from the origin.
-
-    Parameters
-    ----------
-    cell
-        The step along each column, in raw units.
-    """
+    """Convert rows, in place, to whole numbers of steps from the origin."""
     rows -= origin
     rows /= cell
     np.rint(rows, out=rows)

@@ -98,8 +98,6 @@ def em_prior(reports: object, iterations: int = 200, tolerance: float = 1e-7) ->
     ----------
     reports
         Reports of ``NDLaplace``, as they were released.
-    iterations
-        The most rounds of expectation maximisation.
     """
     mechanism = laplace_of(reports)
     values = as_raw_reports(reports).values
