@@ -115,7 +115,7 @@ def section(name: str, title: str, folder: Path) -> str:
     command = (folder / "command.txt").read_text(encoding="utf-8").strip()
     claims, exhibits = (lines_of(folder / f"{kind}.csv") for kind in ("claims", "exhibits"))
     out = [f"## {title}\n", f"Made by `{command}`.\n"]
-    out += ["| where | its words, and what was tested | there | ours | verdict |",
+    out += ["| where | verdict | its words, and what was tested | there | ours |",
             "|---|---|---|---|---|"]  # fmt: skip
     out += [line_of(claim) for claim in claims]
     out += ["", "| figure or table | counterpart |", "|---|---|"]
@@ -131,7 +131,7 @@ def line_of(claim: dict[str, str]) -> str:
         tested += f" What matters: {claim['margin']}."
     ours = " ".join(filter(None, (claim["ours"], claim["reason"] and f"({claim['reason']})")))
     verdict = " ".join(filter(None, (f"**{claim['verdict']}**", claim["detail"])))
-    return f"| {' | '.join(map(cell, (where, tested, claim['document'], ours, verdict)))} |"
+    return f"| {' | '.join(map(cell, (where, verdict, tested, claim['document'], ours)))} |"
 
 
 def gallery() -> str:
