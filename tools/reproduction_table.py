@@ -33,7 +33,7 @@ PICTURES = ROOT / "docs" / "pictures"
 GALLERY_PAGE = ROOT / "docs" / "gallery.md"
 GALLERY = {  # figures of these runs, by their names there
     "nd-laplace": (
-        "figures-3-1-3-2-3-4-3-5-3-7-1", "figure-3-8-1", "figure-3-14-1",
+        "figures-3-1-3-2-3-4-3-5-3-7-1", "figure-3-8-1", "figure-3-13-1", "figure-3-14-1",
         "figures-6-1-6-2-6-3-1", "figure-6-20-1", "figure-6-20-2", "figure-6-21-1",
         "figure-6-25-table-6-2-1", "section-6-2-at-equal-guarantee-1", "section-6-4-1",
         "hypothesis-1-exactly-1", "hypothesis-1-exactly-2", "hypothesis-3-1",
