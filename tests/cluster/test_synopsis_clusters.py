@@ -5,7 +5,7 @@ import itertools
 import numpy as np
 import pyarrow as pa
 import pytest
-from sklearn.cluster import DBSCAN, HDBSCAN, AffinityPropagation, KMeans
+from sklearn.cluster import DBSCAN, HDBSCAN, OPTICS, AffinityPropagation, KMeans
 
 from shoal.cluster import cluster_synopsis
 from shoal.domain import Box, Schema
@@ -186,6 +186,7 @@ def test_messages_that_do_not_converge_are_refused():
     ("estimator", "settings"),
     [
         (HDBSCAN(), {}),
+        (OPTICS(), {}),
         ("DBSCAN", {}),
         (DBSCAN(metric="precomputed"), {}),
         (AffinityPropagation(affinity="precomputed"), {}),

@@ -199,6 +199,14 @@ def test_spurious_clusters_are_not_free():
     assert cluster_dissimilarity([0, 0, 0, 1, 1, 2], true) == pytest.approx(3 / 6)
 
 
+def test_spurious_clusters_are_free_where_only_true_ones_are_charged():
+    true = np.array([0, 0, 0, -1, -1, -1])
+    assert cluster_dissimilarity(true, [0, 0, 0, 1, 1, 2], charge="true") == 0
+    assert cluster_dissimilarity([0, 0, 0, 1, 1, 2], true, charge="true") == pytest.approx(3 / 6)
+    with pytest.raises(InvalidSetting, match="charge"):
+        cluster_dissimilarity(true, true, charge="false")
+
+
 def test_a_pair_of_two_is_scored_like_any_other():
     assert cluster_dissimilarity([0, 0, -1], [-1, 0, 0]) == pytest.approx(1 / 2)
 

@@ -175,6 +175,19 @@ def test_every_quote_is_in_its_document(statement):
         assert plain(words) in text
 
 
+@pytest.mark.parametrize("page", ["from-the-documents.md", "thesis-questions.md"])
+def test_every_quote_of_a_page_is_in_a_document(page):
+    documents = Path(os.environ.get("SHOAL_DATA", "."), "..", "seeds").resolve()
+    texts = [plain(path.read_text(encoding="utf-8")) for path in documents.glob("*.txt")]
+    if not texts:
+        pytest.skip("the documents are not at hand")
+    words = re.sub("`[^`]*`", "", (ROOT / "docs" / page).read_text(encoding="utf-8"))
+    quotes = re.findall(r'"([^"\n]+)"|^> (.+)$', words, re.MULTILINE)
+    assert len(quotes) >= 6
+    for quote in map("".join, quotes):
+        assert any(plain(quote).lower() in text.lower() for text in texts), quote
+
+
 def plain(text):
     """Words without marks of emphasis and formulas, and without breaks of lines."""
     text = re.sub(r"[*$_\\]", "", text)

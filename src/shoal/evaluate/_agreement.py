@@ -30,6 +30,7 @@ from shoal.errors import DimensionMismatch, InvalidSetting
 from shoal.evaluate.array_checks import check_two_labellings
 
 Normalise = Literal["true", "both"]
+Charge = Literal["true", "both"]
 
 
 def ami(true: ArrayLike, predicted: ArrayLike) -> float:
@@ -300,13 +301,16 @@ def cell_dissimilarity(
 
 
 def cluster_dissimilarity(
-    true: ArrayLike, predicted: ArrayLike, normalise: Normalise = "true"
+    true: ArrayLike,
+    predicted: ArrayLike,
+    normalise: Normalise = "true",
+    charge: Charge = "both",
 ) -> float:
     """Count the cells by which matched clusters differ, over the cells of true clusters.
 
     Clusters are matched one to one at the least total cost; a pair costs the larger of what each
     has and the other has not, and a cluster of *either* side without a partner costs its size, so
-    spurious clusters are not free.
+    spurious clusters are not free unless ``charge`` says so.
 
     Parameters
     ----------
@@ -316,6 +320,9 @@ def cluster_dissimilarity(
         The predicted label of each cell; -1 is none.
     normalise
         Divide by the cells of "true" clusters, or of "both" sides' clusters.
+    charge
+        Whose clusters cost their size without a partner: those of "both" sides, or the "true" ones
+        alone, as published.
 
     Examples
     --------
@@ -323,13 +330,19 @@ def cluster_dissimilarity(
     0.0
     >>> cluster_dissimilarity([0, 0, 0, 0], [0, 0, 1, 1])
     1.0
+    >>> cluster_dissimilarity([0, 0, 0, 0], [0, 0, 1, 1], charge="true")
+    0.5
 
     References
     ----------
     Chen, Yu, Chirkova, WaveCluster with differential privacy, CIKM 2015, who charge the true side.
     """
+    if charge not in ("true", "both"):
+        raise InvalidSetting.of("charge", "must be 'true' or 'both'", "both", charge)
     A, B = _labels(true, predicted)
     cost = _costs(A, B)
+    if charge == "true":
+        cost[_sizes(A).size :] = 0  # predicted clusters without a partner
     apart = cost[linear_sum_assignment(cost)].sum()
     return _normalised(int(apart), A, B, normalise)
 

@@ -22,6 +22,7 @@ from shoal.figures.charts._class_sizes import ClassSizes, class_sizes
 from shoal.figures.charts._detail_bars import DetailBars, detail_bars
 from shoal.figures.charts._dots import Dots, dots
 from shoal.figures.charts._error_band import ErrorBand, error_band
+from shoal.figures.charts._flow import FlowChart, flow_chart
 from shoal.figures.charts._group_profile import GroupProfile, ProfileRow, group_profile
 from shoal.figures.charts._grouped_bars import GroupedBars, grouped_bars
 from shoal.figures.charts._icicle import Icicle, icicle
@@ -61,6 +62,7 @@ __all__ = [
     "Dots",
     "ErrorBand",
     "Figure",
+    "FlowChart",
     "GroupProfile",
     "GroupedBars",
     "Icicle",
@@ -90,6 +92,7 @@ __all__ = [
     "error_band",
     "figure_of",
     "figure_style",
+    "flow_chart",
     "group_profile",
     "grouped_bars",
     "icicle",
@@ -121,6 +124,7 @@ _KINDS: dict[str, type[Figure]] = {
         DetailBars,
         Dots,
         ErrorBand,
+        FlowChart,
         GroupProfile,
         Icicle,
         GroupedBars,

@@ -50,10 +50,10 @@ def test_every_link_of_a_claim_leads_to_a_figure_of_the_page():
     assert {anchor_of(name) for name in (AUDITS, CURVES, KNOWN_GROUPS, SWEEP)} <= anchors
 
 
-def order_rows(**di2):
+def order_rows(**off):
     return [{"part": "order", "data": data, "epsilon": 2.0, "method": method, "draw": i,
-             "di2": value + i / 100}
-            for data in ("moons", "rings") for method, value in di2.items()
+             "di": value + i / 100, "di2": 1 - value + i / 100}
+            for data in ("moons", "rings") for method, value in off.items()
             for i in range(4)]  # fmt: skip
 
 
@@ -66,6 +66,15 @@ def test_a_method_beats_another_only_if_every_set_says_so_clearly():
     ):
         rows = order_rows(privthr=own, privqt=other)
         assert claim_with(Results(rows), words).verdict == verdict
+
+
+def test_a_claim_is_judged_by_the_reports_own_index_and_shows_the_other():
+    claim = claim_with(
+        Results(order_rows(privthr=0.1, privqt=0.9)),
+        "PrivTHR has a lower dissimilarity than PrivQT",
+    )
+    assert claim.verdict == "holds"
+    assert "above 0 in 2 of 2, and in 0 where spurious clusters pay too" in claim.reason
 
 
 def test_the_best_of_three_must_beat_the_better_of_the_others():

@@ -223,8 +223,11 @@ def _linear(results: Results, judge: Judge) -> Claim:
             if part == "times":  # on Spark of one machine, fixed costs outweigh these rows
                 inside[name] = Mean(allowed - growth.mean, growth.error, growth.n)
             slope, start = np.polyfit(list(means), [mean.mean for mean in means.values()], 1)
-            ours.append(f"{name} {start:.2f} s + {slope:.3f} s for each copy, x{last:g} takes "
-                        f"{growth.mean:.1f} times x{first:g}")  # fmt: skip
+            sign = "-" if slope < 0 else "+"
+            ours.append(
+                f"{name} {start:.2f} s {sign} {abs(slope):.3f} s for each copy, x{last:g} takes "
+                f"{growth.mean:.1f} times x{first:g}"
+            )
     reason = (
         "Each copy adds the same time, beside a start that does not grow. On Spark of one machine "
         "what does not depend on the rows takes nearly all of the time, so that it tells nothing "

@@ -12,7 +12,7 @@ from shoal.experiments.nd_laplace._chapter_six import chapter_six, shown
 from shoal.experiments.nd_laplace._data import HEART_COLUMNS
 from shoal.experiments.nd_laplace._hypothesis_exhibits import later_exhibits
 from shoal.experiments.nd_laplace._mechanisms import GUARANTEES
-from shoal.figures import Figure, count_curve, noise_map, stage_map
+from shoal.figures import Figure, count_curve, flow_chart, noise_map, stage_map
 from shoal.mechanisms import PlanarLaplace, SphericalLaplace
 from shoal.pages import Exhibit
 from shoal.randomness import Randomness
@@ -148,7 +148,21 @@ def _flow() -> Exhibit:
     ]  # fmt: skip
     columns = ["Step", "Algorithm", "Reads, as printed", "Reads, here", "Costs"]
     table = table_of("From a record to clusters", columns, rows)
-    return Exhibit("Figure 3.13", "The mechanism, step by step", tables=[table], lines=[FLOW])
+    figure = flow_chart(
+        [
+            ("a person's record", "", ""),
+            ("1. noise", "", ""),
+            ("2. points outside", "ends of the true rows", "a public box"),
+            ("3. grid remap", "a grid of the true rows", "a public grid"),
+            ("4. optimal remap", "true rows around it", "a density of reports"),
+            ("5. clustering", "", "the law of the noise"),
+        ],
+        left="reads, as printed",
+        right="reads, here",
+        title="From a record to clusters",
+        finding="As printed, three steps after the noise read the true rows again",
+    )
+    return Exhibit("Figure 3.13", "The mechanism, step by step", [figure], [table], [FLOW])
 
 
 def _stages(results: Results, number: str, wanted: Sequence[str]) -> Exhibit:

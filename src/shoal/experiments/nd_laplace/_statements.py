@@ -24,6 +24,11 @@ def _statement(
 
 
 # Chapter 2: definitions and literature.
+SUM = _statement(
+    "Section 2.1.1", "if there is a method called sum for the summation of data points, the "
+    "sensitivity of the method is 1",
+    "One point more or less changes a sum by at most 1.", number="1",
+)  # fmt: skip
 DELTA = _statement(
     "Section 2.1.1", "This means the sensitivity (now denoted as delta δ) is used to loosen up the "
     "definition.",
@@ -161,11 +166,12 @@ _FIGURES = {
         "Adjusted Mutual Information comparison for all numerical features for the seeds-dataset",
     ),
 }  # fmt: skip
+_FORMS = {"piecewise": "piecewise, epsilon on every column and bounds from the rows"}
 NEAR = 0.1  # AMI of k-means in ten runs of the author, whose seeds are not known
 PRINTED_CURVES = {
     (data, mechanism): _statement(
         _FIGURES[data][0], _FIGURES[data][1],
-        f"AMI of k-means on {data} with {mechanism}, by budget.",
+        f"AMI of k-means on {data} with {_FORMS.get(mechanism, mechanism)}, by budget.",
         number="; ".join(f"{ami:g} at {epsilon:g}" for epsilon, ami in curve.items())
         + f" ({RESULT_FILES}"
         + ("; that file lost its decimal points)" if data == "seeds-nd" else ")"),
@@ -230,7 +236,7 @@ HALF_SIGMA = _statement(
     source="draft", number="epsilon = l/r",
 )  # fmt: skip
 STATEMENTS = (
-    DELTA, LOCAL_SENSITIVITY, RAND_RANGE, DUCHI, PIECEWISE, SHRINKS, MORE_COLUMNS, ANY_REMAP,
+    SUM, DELTA, LOCAL_SENSITIVITY, RAND_RANGE, DUCHI, PIECEWISE, SHRINKS, MORE_COLUMNS, ANY_REMAP,
     STILL_PRESERVED, KD_TREE, MORE_CELLS, SHAPE_LOST, SUPERVISED, FALSE_POSITIVES, ELBOW,
     FIRST_ELBOW, FIRST_RADIUS, SAME_INDEX, TOO_SLOW, SAME_INFORMATION, *PRINTED_CURVES.values(),
     *RATES.values(), H1_EXACT, H1_GAME, H2_UTILITY, H2_PRIVACY, H3_UTILITY, H3_LEAKAGE, REDRAWN,

@@ -183,7 +183,9 @@ def order(
     rows = []
     for draw in range(draws):
         labels = _fit(X, common, method, epsilon, draw, alpha).cell_labels_
-        row: Row = {"draw": draw, "di2": _finite(cluster_dissimilarity(true, labels))}
+        printed = cluster_dissimilarity(true, labels, charge="true")
+        row: Row = {"draw": draw, "di": _finite(printed)}
+        row["di2"] = _finite(cluster_dissimilarity(true, labels))
         rows.append(row | {"di1": _finite(cell_dissimilarity(true, labels))})
     return rows
 
@@ -242,8 +244,8 @@ def pictures(data: str) -> list[Row]:
     ]
     for method in METHODS:
         model = _fit(X, common, method, EPSILON, 1)
-        off = _finite(cluster_dissimilarity(true.cell_labels_, model.cell_labels_))
-        rows.append({"picture": method, "figure": _stored(model), "di2": off})
+        off = cluster_dissimilarity(true.cell_labels_, model.cell_labels_, charge="true")
+        rows.append({"picture": method, "figure": _stored(model), "di": _finite(off)})
     return rows
 
 

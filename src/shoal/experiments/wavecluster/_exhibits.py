@@ -73,7 +73,7 @@ def _points_exhibit(drawn: dict[str, Row]) -> Exhibit:
 
 
 def _picture(number: str, row: Row) -> Exhibit:
-    off = "" if row.get("di2") is None else f"Dissimilarity {row['di2']:.2f}, one draw."
+    off = "" if row.get("di") is None else f"Dissimilarity {row['di']:.2f}, one draw."
     return Exhibit(number, "aggregation, cells of side 1", [figure_of(dict(row["figure"][0]))],
                    lines=[off] if off else [])  # fmt: skip
 
@@ -135,10 +135,10 @@ def _sweep(results: Results) -> Exhibit:
     rows = []
     for data in results.distinct("alpha", "data"):
         for method in results.distinct("alpha", "method", data=data):
-            means = [results.mean("alpha", "di2", alpha=alpha, data=data, method=method)
+            means = [results.mean("alpha", "di", alpha=alpha, data=data, method=method)
                      for alpha in ALPHAS]  # fmt: skip
             rows.append([data, method, *("" if mean is None else str(mean) for mean in means)])
     columns = ["Set", "Method", *(f"alpha {alpha:g}" for alpha in ALPHAS)]
-    table = table_of("DI2 at epsilon 2 by the share of the counts", columns, rows)
+    table = table_of("DI at epsilon 2 by the share of the counts", columns, rows)
     return Exhibit(SWEEP, "How the budget is split", tables=[table] if rows else [],
                    missing="" if rows else not_run("wavecluster", "alpha"))  # fmt: skip
