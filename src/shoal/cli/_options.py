@@ -633,12 +633,20 @@ EVALUATE: dict[str, Any] = {
     "model": Annotated[
         Path, typer.Argument(metavar="MODEL", help="A folder that `shoal cluster` wrote.")
     ],
+    "table": Annotated[
+        str | None,
+        typer.Argument(
+            metavar="TABLE",
+            help="The rows: a CSV or Parquet file, a folder of Parquet files, or `-`.",
+            show_default=False,
+        ),
+    ],
     "against": Annotated[
         str | None,
         typer.Option(
             metavar="TABLE",
             envvar="SHOAL_AGAINST",
-            help="The rows: a CSV or Parquet file, a folder of Parquet files, or `-`.",
+            help="The same as TABLE, by a flag.",
             show_default=False,
         ),
     ],
