@@ -171,17 +171,17 @@ def _verdicts(audit: Audit, table: Table) -> "Verdicts":
 
 def _gauge(audit: Audit) -> dict[str, object] | None:
     """Return a bar of the finding that comes nearest to its claim, or passes it."""
-    claimed = {name: each for name, each in audit.findings.items() if each.claim}
-    if not claimed:
+    claims = {name: each.claim for name, each in audit.findings.items() if each.claim}
+    if not claims:
         return None
-    name = max(claimed, key=lambda each: claimed[each].value / claimed[each].claim)
-    value, claim = _digits(claimed[name])
-    worst = claimed[name]
-    whole = 1.25 * max(worst.claim, worst.value)
+    name = max(claims, key=lambda each: audit.findings[each].value / claims[each])
+    worst, most = audit.findings[name], claims[name]
+    value, claim = _digits(worst)
+    whole = 1.25 * max(most, worst.value)
     of = f" ({name})" if len(audit.findings) > 1 else ""
     return {
         "found": max(worst.value, 0.0) / whole,
-        "limit": worst.claim / whole,
+        "limit": most / whole,
         "words": f"found: {value}{of}",
         "limit_words": f"claimed: {claim}",
         "ends": ["nothing lost", "more than is claimed"],
