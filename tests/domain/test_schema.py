@@ -297,3 +297,28 @@ def test_a_label_is_a_short_text(text):
 def test_texts_of_other_columns_are_left_out():
     schema = Schema.of_box(Box(age=(0, 9))).with_texts({"age": "Age", "sex": "Sex"}, {"sex": "-"})
     assert (schema.labels, schema.units) == ({"age": "Age"}, {})
+
+
+def test_values_have_words_for_pages_that_come_back_from_plain_values():
+    sex = {"values": [0, 1], "labels": ["female", "male"]}
+    schema = Schema.of({"version": 1, "columns": {"sex": sex}})
+    again = Schema.of(schema.to_dict())
+    assert again == schema
+    assert [again.value_text("sex", value) for value in (0, "1", "<other>")] == [
+        "female",
+        "male",
+        "<other>",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("column", "problem"),
+    [
+        ({"values": [0, 1], "labels": ["female"]}, "a word for each of the 2 values"),
+        ({"values": [0, 1], "labels": ["male", "male"]}, "names two values alike"),
+        ({"low": 0, "high": 1, "labels": ["none"]}, "belongs to a column with values"),
+    ],
+)
+def test_words_that_do_not_fit_the_values_are_refused(column, problem):
+    with pytest.raises(InvalidDomain, match=problem):
+        Schema.of({"version": 1, "columns": {"sex": column}})

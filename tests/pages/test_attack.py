@@ -84,3 +84,10 @@ def test_every_page_of_an_attack_is_marked(page):
     assert "CURATOR ONLY" in verdict_page(page.verdicts)
     assert page.lines[-1].text == FOR_YOU
     assert page.values["for_the_holder_alone"] is True
+
+
+def test_the_first_sentence_and_the_bar_set_what_was_found_beside_what_is_allowed():
+    verdicts = membership_page(membership(PureDP(1)), "kmeans", 160).verdicts
+    assert verdicts.lead.endswith("; the promise allows 47 in 100.")
+    assert verdicts.gauge["limit"] == 0.47
+    assert "allowed: 47 in 100" in verdict_page(verdicts)

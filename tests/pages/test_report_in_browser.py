@@ -4,12 +4,7 @@ One run of the browser opens all pages in frames of their width; each measures i
 frames' holder. With ``AXE_CORE`` set to a copy of ``axe.min.js``, axe-core looks at them too.
 """
 
-import html
-import json
 import os
-import re
-import shutil
-import subprocess
 from dataclasses import replace
 from pathlib import Path
 
@@ -27,10 +22,6 @@ from shoal.privacy import KAnonymity, Public, Released, Result
 from shoal.randomness import Randomness
 from shoal.synopsis import UniformGrid
 
-CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
-pytestmark = pytest.mark.skipif(
-    CHROMIUM is None, reason="no chromium found; tools/browser.sh installs it"
-)
 AXE = os.environ.get("AXE_CORE")
 SCREENS = {1280: 900, 390: 844, 320: 700}  # heights of the first screen
 GROUPED = ("k-means", "prototypes", "waves", "reports")
@@ -119,36 +110,11 @@ def pages():
     }
 
 
-def opened(folder, pages, widths, *flags, script=PROBE):
-    """What each page says of itself, by name and width."""
-    frames = []
-    for i, (name, page) in enumerate(pages.items()):
-        allowed = page.replace(
-            "default-src 'none'", "default-src 'none'; script-src 'unsafe-inline'"
-        )
-        for width in widths:
-            own = script.replace("PAGE_NAME", json.dumps(f"{name} {width}"))
-            copy = allowed.replace("</body>", f"<script>{own}</script></body>")
-            (folder / f"{i}-{width}.html").write_text(copy, encoding="utf-8")
-            size = f"width:{width}px;height:{SCREENS[width]}px;border:0"
-            frames.append(f'<iframe src="{i}-{width}.html" style="{size}"></iframe>')
-    keep = "<script>const answers = {};\nonmessage = e => { answers[e.data.name] = e.data;\n"
-    keep += "document.documentElement.dataset.answers = JSON.stringify(answers) }</script>"
-    (folder / "all.html").write_text(f"<!doctype html>{keep}{''.join(frames)}", encoding="utf-8")
-    command = [CHROMIUM, "--headless", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage"]
-    command += [f"--user-data-dir={folder / 'profile'}", "--virtual-time-budget=20000"]
-    command += ["--hide-scrollbars", *flags]
-    run = [*command, "--dump-dom", (folder / "all.html").as_uri()]
-    dom = subprocess.run(run, capture_output=True, text=True, timeout=200, check=True).stdout
-    answers = json.loads(html.unescape(re.search(r'data-answers="([^"]*)"', dom)[1]))
-    assert len(answers) == len(frames)
-    return answers
-
-
 @pytest.fixture(scope="module", params=["light", "dark"])
-def answers(request, tmp_path_factory, pages):
+def answers(request, tmp_path_factory, pages, open_pages):
     scheme = f"--blink-settings=preferredColorScheme={1 if request.param == 'light' else 0}"
-    return opened(tmp_path_factory.mktemp(request.param), pages, SCREENS, scheme)
+    folder = tmp_path_factory.mktemp(request.param)
+    return open_pages(folder, pages, SCREENS, scheme, script=PROBE)
 
 
 @pytest.mark.heavy
@@ -200,12 +166,13 @@ def test_tables_that_go_on_beyond_the_edge_can_be_scrolled(answers):
 @pytest.mark.heavy
 @pytest.mark.skipif(AXE is None, reason="AXE_CORE names no copy of axe.min.js")
 @pytest.mark.parametrize("scheme", [0, 1])
-def test_axe_finds_no_serious_issue(tmp_path, pages, scheme):
+def test_axe_finds_no_serious_issue(tmp_path, pages, open_pages, scheme):
     look = "axe.run().then(r => parent.postMessage({name: PAGE_NAME, found: r.violations.map("
     look += "v => [v.impact, v.id, v.nodes[0].html])}, '*'))"
     script = Path(AXE).read_text(encoding="utf-8").replace("</script>", "<\\/script>") + ";" + look
     flag = f"--blink-settings=preferredColorScheme={scheme}"
-    answers = opened(tmp_path, pages, [1280, 390], flag, script=script)
+    screens = {width: SCREENS[width] for width in (1280, 390)}
+    answers = open_pages(tmp_path, pages, screens, flag, script=script)
     serious = {
         name: grave
         for name, each in answers.items()

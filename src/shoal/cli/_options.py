@@ -479,11 +479,15 @@ EVALUATE: dict[str, Any] = _named(
     model=Annotated[
         Path, typer.Argument(metavar="MODEL", help="A folder that `shoal cluster` wrote.")
     ],
-    against=_Option(
+    table=Annotated[
         str | None,
-        "The rows: a CSV or Parquet file, a folder of Parquet files, or `-`.",
-        metavar="TABLE",
-    ),
+        typer.Argument(
+            metavar="TABLE",
+            help="The rows: a CSV or Parquet file, a folder of Parquet files, or `-`.",
+            show_default=False,
+        ),
+    ],
+    against=_Option(str | None, "The same as TABLE, by a flag.", metavar="TABLE"),
     labels=_Option(
         str | None,
         "Column of the table that holds the true groups. Default: the groups of plain "

@@ -18,7 +18,8 @@ from shoal.errors import InvalidDomain, UnknownBounds, quantity
 
 _KEYS = ("version", "columns", "person", "max_rows_per_person", "geo")
 _COLUMN_KEYS = (
-    "low", "high", "simulation", "values", "levels", "other", "missing", "weight", "label", "unit",
+    "low", "high", "simulation", "values", "levels", "labels", "other", "missing", "weight",
+    "label", "unit",
 )  # fmt: skip
 _GEO_KEYS = ("latitude", "longitude")
 
@@ -55,6 +56,9 @@ class Schema:
         What columns are called on pages, where that is not their name.
     units
         What the numbers of columns are counted in, for pages.
+    value_labels
+        What the values of columns are called on pages, in the order of their lists: codes say
+        nothing to readers (``labels`` in a file).
     simulated
         The numeric columns whose bounds were estimated from the rows with seeded noise
         (``simulation: true`` in a file). What is made with the schema is a simulation then.
@@ -81,6 +85,7 @@ class Schema:
     labels: dict[str, str] = field(default_factory=dict)
     units: dict[str, str] = field(default_factory=dict)
     simulated: tuple[str, ...] = ()
+    value_labels: dict[str, tuple[str, ...]] = field(default_factory=dict)
 
     @classmethod
     def load(cls, path: str | Path) -> "Schema":
@@ -167,6 +172,7 @@ class Schema:
             labels={n: c["label"] for n, c in columns.items() if "label" in c},
             units={n: c["unit"] for n, c in columns.items() if "unit" in c},
             simulated=tuple(n for n, c in columns.items() if c.get("simulation", False)),
+            value_labels={n: tuple(c["labels"]) for n, c in columns.items() if "labels" in c},
         )
 
     def with_texts(self, labels: Mapping[str, str], units: Mapping[str, str]) -> "Schema":
@@ -250,6 +256,25 @@ class Schema:
         texts = {"label": self.labels.get(name), "unit": self.units.get(name)}
         return {key: text for key, text in texts.items() if text is not None}
 
+    def value_text(self, column: str, value: Any) -> str:
+        """Return what a value of a column is called on pages.
+
+        Parameters
+        ----------
+        value
+            One of the column's list, or what stands for all others.
+
+        Examples
+        --------
+        >>> sex = {"values": [0, 1], "labels": ["female", "male"]}
+        >>> schema = Schema.of({"version": 1, "columns": {"sex": sex}})
+        >>> schema.value_text("sex", 1), schema.value_text("sex", "<other>")
+        ('male', '<other>')
+        """
+        listed = self.categories[column].values if column in self.value_labels else ()
+        named = dict(zip(map(str, listed), self.value_labels.get(column, ()), strict=True))
+        return named.get(str(value), str(value))
+
     def _column(self, name: str) -> dict[str, Any]:
         missing = {"missing": self.missing[name]} if name in self.missing else {}
         if name in self.bounds:
@@ -257,10 +282,14 @@ class Schema:
             mark = {"simulation": True} if name in self.simulated else {}
             return {"low": low, "high": high} | mark | {"weight": self.weights[name]} | missing
         listed = self.categories[name]
+        words = {"labels": list(self.value_labels[name])} if name in self.value_labels else {}
         if name in self.ordered:
-            return {"levels": list(listed.values), "weight": self.weights[name]} | missing
+            return (
+                {"levels": list(listed.values)} | words | {"weight": self.weights[name]} | missing
+            )
         return {
             "values": list(listed.values),
+            **words,
             "other": listed.other,
             "weight": self.weights[name],
         }
@@ -359,8 +388,9 @@ def _column(where: str, column: Mapping[str, Any]) -> Iterator[str]:
         yield f"{where} has no {lacks}; give public bounds, or values if it is a category"
     elif all(type(column[key]) in (int, float) for key in bounded):
         yield from _order_problems(where, column["low"], column["high"])
-    if "other" in column:
-        yield f"{where}.other belongs to a column with values"
+    for key in ("other", "labels"):
+        if key in column:
+            yield f"{where}.{key} belongs to a column with values"
 
 
 def _order_problems(where: str, low: float, high: float) -> Iterator[str]:
@@ -374,6 +404,12 @@ def _list_problems(where: str, column: Mapping[str, Any]) -> Iterator[str]:
     """Yield what does not fit a column of categories, or one of levels."""
     if "values" in column and "missing" in column:
         yield f"{where}.missing belongs to a number or levels; categories have `other: bucket`"
+    named, listed = column.get("labels"), column.get("values", column.get("levels"))
+    if isinstance(named, list | tuple) and isinstance(listed, list | tuple):
+        if len(named) != len(listed):
+            yield f"{where}.labels needs a word for each of the {len(listed)} values, in order"
+        elif len(set(map(str, named))) < len(named):
+            yield f"{where}.labels names two values alike"
     if "levels" in column:
         if "other" in column:
             yield f"{where}.other belongs to a column with values; levels have `missing`"
@@ -439,6 +475,7 @@ def _model() -> Any:
         simulation: StrictBool = False
         values: list[Any] = Field(default_factory=list)
         levels: list[Any] = Field(default_factory=list)
+        labels: list[text] = Field(default_factory=list)
         other: Literal["refuse", "bucket"] = "refuse"
         missing: Literal["refuse", "middle", "flag"] = "refuse"
         weight: Annotated[float, Field(strict=True, ge=_LEAST_WEIGHT, le=_MOST_WEIGHT)] = 1.0

@@ -36,6 +36,12 @@ PALETTE: dict[str, tuple[str, str]] = {
     "shade-4": ("#559AA7", "#4796A4"),
     "shade-5": ("#22727F", "#74BFC9"),
     "shade-6": ("#06414E", "#B9ECEF"),
+    "above-1": ("#D3E7EA", "#1F434D"),
+    "above-2": ("#8CBDC6", "#2A6470"),
+    "above-3": ("#22727F", "#74BFC9"),
+    "below-1": ("#FBE6D6", "#46301F"),
+    "below-2": ("#F3BE96", "#7A451F"),
+    "below-3": ("#B84600", "#FF9A57"),
     "numeral": ("#FFFFFF", "#0B1216"),
     "numeral-dark": ("#0B1216", "#0B1216"),
 }

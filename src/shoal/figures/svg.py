@@ -54,7 +54,7 @@ class Svg:
         self._parts.append(f'<text class="{css}" {place}>{_escaped(text)}</text>')
 
     def mark(self, x: float, y: float, number: int) -> None:
-        """Add a numbered mark; six colours and shapes repeat, the number identifies it."""
+        """Add a numbered mark; six colours repeat, each time with another shape."""
         self._parts.append(_mark(number, f'transform="translate({px(x)} {px(y)})"'))
 
     def render(self, page: bool) -> str:
@@ -125,8 +125,10 @@ def mark_svg(number: int) -> str:
 
 
 def _mark(number: int, place: str = "") -> str:
-    series = (number - 1) % len(_MARKS)
-    inside = f'<path d="{_MARKS[series]}"/><text class="middle" y="5">{number}</text>'
+    turn, series = divmod(number - 1, len(_MARKS))
+    # From the seventh on a colour comes again with another shape.
+    shape = _MARKS[(series + turn) % len(_MARKS)]
+    inside = f'<path d="{shape}"/><text class="middle" y="5">{number}</text>'
     return f'<g class="mark s{series + 1}" {place}>{inside}</g>'
 
 

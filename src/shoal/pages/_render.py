@@ -10,7 +10,13 @@ from typing import Any
 
 from shoal.documents import json_text
 from shoal.figures import figure_of
-from shoal.figures.charts.meter import dots_svg, interval_svg, meter_svg, sample_svg
+from shoal.figures.charts.meter import (
+    dots_svg,
+    interval_svg,
+    levels_svg,
+    meter_svg,
+    sample_svg,
+)
 from shoal.figures.palette import css_variables
 from shoal.figures.svg import figure_style, mark_svg
 from shoal.figures.text import replace_controls, shorten
@@ -113,6 +119,9 @@ def _environment() -> Any:
     environment.globals["size_bar"] = lambda card: Markup(
         interval_svg(card["number"], *(card["scaled"][name] for name in ("size", "low", "high")))
     )
+    environment.globals["gauge_bar"] = lambda gauge: Markup(
+        meter_svg(1, gauge["found"], None, None, gauge["limit"], is_share=True)
+    )
     environment.globals["sample"] = lambda kind: Markup(sample_svg(kind))
     environment.globals["strip_dots"] = lambda *chances: Markup(_strip(*chances))
     environment.filters["short"] = shorten
@@ -127,6 +136,8 @@ def _group_number(name: object, place: int) -> int:
 
 def _meter(card: Mapping[str, Any], row: Mapping[str, Any]) -> str:
     places = (row[name] for name in ("at", "low", "high", "other"))
+    if row.get("levels"):
+        return levels_svg(card["number"], [(here, other) for _, here, other in row["levels"]])
     sure = not card["warning"]
     return meter_svg(card["number"], *places, is_share=row["is_share"], is_sure=sure)
 

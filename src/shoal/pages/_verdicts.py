@@ -64,6 +64,9 @@ class Verdicts:
         How to read their figures.
     again
         A command that repeats the test.
+    gauge
+        One bar against the claim, on the first screen: ``found`` and ``limit`` from 0 to 1, their
+        ``words`` and ``limit_words``, and what the two ``ends`` mean. None for no bar.
     """
 
     title: str
@@ -78,6 +81,7 @@ class Verdicts:
     details: Sequence[Detail] = field(default_factory=tuple)
     reading: str = ""
     again: str = ""
+    gauge: Mapping[str, Any] | None = None
 
 
 def verdict_page(verdicts: Verdicts) -> str:

@@ -1,5 +1,6 @@
 """Build pages of attacks on a release of one's own, for the holder of the rows."""
 
+import math
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -39,7 +40,8 @@ def _membership_verdicts(attack: "MembershipInference", method: str) -> "Verdict
     table = Table("Rates", ["Rate", "Mean over models"], rows, note=note)
     return Verdicts(
         title=f"Membership attack on {method}",
-        lead=f"Advantage {attack.advantage}.",
+        lead=_membership_sentence(attack),
+        gauge=_membership_gauge(attack),
         heading=f"Verdict: {attack.verdict}",
         sub="How well the members of a model are told from others, by someone who has their "
         "true records.",
@@ -64,6 +66,45 @@ def _membership_verdicts(attack: "MembershipInference", method: str) -> "Verdict
         ),
         constructed=False,
     )
+
+
+def better_than_guessing(advantage: float) -> str:
+    """Return an advantage in words.
+
+    Examples
+    --------
+    >>> better_than_guessing(0.021), better_than_guessing(-0.01)
+    ('better than guessing by 2 in 100', 'no better than guessing')
+    """
+    hundredths = round(100 * advantage)
+    if hundredths < 1:
+        return "no better than guessing"
+    return f"better than guessing by {hundredths} in 100"
+
+
+def _allowed(attack: "MembershipInference") -> int | None:
+    """Return the ceiling in 100, rounded up; None if nothing is promised."""
+    most = attack.ceiling.advantage
+    return None if most is None else math.ceil(100 * most - 1e-9)
+
+
+def _membership_sentence(attack: "MembershipInference") -> str:
+    who = "Someone who asks of people whether a model has seen them is"
+    found = f"{who} {better_than_guessing(float(attack))}"
+    most = _allowed(attack)
+    return f"{found}; the promise allows {most} in 100." if most is not None else f"{found}."
+
+
+def _membership_gauge(attack: "MembershipInference") -> dict[str, object]:
+    most = _allowed(attack)
+    found = max(round(100 * float(attack)), 0)
+    return {
+        "found": min(found, 100) / 100,
+        "limit": None if most is None else most / 100,
+        "words": f"found: {found} in 100",
+        "limit_words": "nothing is promised" if most is None else f"allowed: {most} in 100",
+        "ends": ["guessing", "certainty"],
+    }
 
 
 def linkage_page(

@@ -165,7 +165,27 @@ def _verdicts(audit: Audit, table: Table) -> "Verdicts":
         says_not=REPLAY_SAYS_NOT if audit.is_replay else SAYS_NOT,
         constructed=audit.constructed,
         again=audit.command,
+        gauge=_gauge(audit),
     )
+
+
+def _gauge(audit: Audit) -> dict[str, object] | None:
+    """Return a bar of the finding that comes nearest to its claim, or passes it."""
+    claims = {name: each.claim for name, each in audit.findings.items() if each.claim}
+    if not claims:
+        return None
+    name = max(claims, key=lambda each: audit.findings[each].value / claims[each])
+    worst, most = audit.findings[name], claims[name]
+    value, claim = _digits(worst)
+    whole = 1.25 * max(most, worst.value)
+    of = f" ({name})" if len(audit.findings) > 1 else ""
+    return {
+        "found": max(worst.value, 0.0) / whole,
+        "limit": most / whole,
+        "words": f"found: {value}{of}",
+        "limit_words": f"claimed: {claim}",
+        "ends": ["nothing lost", "more than is claimed"],
+    }
 
 
 def _level(audit: Audit) -> str:

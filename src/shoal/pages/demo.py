@@ -215,22 +215,17 @@ def _attack(demo: Demo) -> "Figure":
 
 
 def _attack_text(demo: Demo) -> str:
+    from shoal.pages.attack import better_than_guessing
     from shoal.privacy.wording.amounts import advantage, in_100
 
     most = in_100(advantage(demo.model.guarantee_.epsilon))
     students = demo.attack.members + demo.attack.others
     return (
         f"An attacker who asked of {students:,} students whether a model had seen them was "
-        f"{_better(float(demo.attack))} with private k-means and "
-        f"{_better(float(demo.plain_attack))} with plain k-means; the promise allows {most} in 100."
+        f"{better_than_guessing(float(demo.attack))} with private k-means and "
+        f"{better_than_guessing(float(demo.plain_attack))} with plain k-means; the promise allows "
+        f"{most} in 100."
     )
-
-
-def _better(advantage: float) -> str:
-    hundredths = round(100 * advantage)
-    if hundredths < 1:
-        return "no better than guessing"
-    return f"better than guessing by {hundredths} in 100"
 
 
 def _attack_values(demo: Demo) -> dict[str, float | None]:

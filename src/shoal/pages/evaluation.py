@@ -160,12 +160,28 @@ def _findings(scored: Evaluation) -> list[str]:
     if main["closed"] is None:
         return [f"No control was run, or it is not informative: {main['note']}."]
     if scored.is_no_better:
-        return [IN_VAIN]
-    closed = f"{100 * main['closed']:.0f} % of the gap between no data and plain is closed"
+        better = [] if main is agreement else _better_by(agreement)
+        return [f"{IN_VAIN} Judged by {_main_name(main)}.", *better]
+    if main["closed"] >= 1:
+        closed = "As near as plain, or nearer: the whole gap between no data and plain is closed"
+    else:
+        closed = f"{100 * main['closed']:.0f} % of the gap between no data and plain is closed"
     findings = [f"{closed}, by {_main_name(main)}."]
     if agreement["note"]:
         findings.append(f"{_score_name(agreement)}: {agreement['note']}.")
     return findings
+
+
+def _better_by(agreement: dict[str, Any]) -> list[str]:
+    """Return that labels agree better than without data, where that is so and scores differ."""
+    if agreement["control"] is None or agreement["value"] <= agreement["control"]:
+        return []
+    name, found, nothing = _score_name(agreement), agreement["value"], agreement["control"]
+    return [
+        f"By {name} they are nearer to the right groups ({_short(found)} against "
+        f"{_short(nothing)} without data on average): who belongs together is partly found, how "
+        "tight the groups are is not."
+    ]
 
 
 def _how_to_read(scored: Evaluation) -> str:
@@ -199,8 +215,13 @@ def _score_name(line: dict[str, Any]) -> str:
 
 def _cells(line: dict[str, Any]) -> list[str]:
     scores = [line[name] for name in ("value", "plain", "control", "shuffled")]
-    share = "" if line["closed"] is None else f"{100 * line['closed']:.0f} %"
+    share = "" if line["closed"] is None else _closed_text(line["closed"])
     return [*("" if score is None else _short(score) for score in scores), share]
+
+
+def _closed_text(share: float) -> str:
+    """Return how much of a gap is closed; past both ends of it, only that."""
+    return "all" if share >= 1 else "none" if share <= 0 else f"{100 * share:.0f} %"
 
 
 def _short(score: float) -> str:

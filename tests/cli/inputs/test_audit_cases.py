@@ -111,3 +111,8 @@ def test_a_function_may_import_its_neighbours_when_it_is_called(tmp_path, monkey
     (tmp_path / "its_neighbour.py").write_text("def draw(rng):\n    return int(rng.integers(2))\n")
     case = function_case("imports_later:coin", "[0, 1]", 1.0, 0.0, made_up=True)
     assert case.run(draws=1_000).verdict == "consistent"
+
+
+def test_the_name_nearest_to_a_misspelt_one_is_suggested():
+    with pytest.raises(InvalidSetting, match="Did you mean 'kmeans'"):
+        named_cases("kmens")

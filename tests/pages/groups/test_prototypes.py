@@ -44,22 +44,24 @@ def test_there_is_a_card_for_each_group_largest_first(made):
     assert all(card["low"] <= card["size"] <= card["high"] for card in cards)
     sizes = [group["rows_about"] for group in made.values["groups"]]
     assert sizes == sorted(sizes, reverse=True)
-    assert made.tables[0].columns[1] == f"Group {made.values['groups'][0]['group']}"
+    assert [card["number"] for card in cards] == list(range(1, len(cards) + 1))
 
 
 def test_all_groups_stand_side_by_side_with_everyone(made):
-    (table,) = made.tables
-    assert (table.columns[0], table.columns[-1]) == ("Column", "Everyone")
-    names = [row[0] for row in table.rows]
-    assert names[:2] == ["Rows, about", "Age"]
-    assert "Level: higher, of 100" in names
-    assert all(len(row) == 4 for row in table.rows)
+    matrix = made.groups.to_dict()["matrix"]
+    assert matrix["groups"] == [1, 2]
+    rows = {row["label"]: row for column in matrix["columns"] for row in column["rows"]}
+    assert {"Age", "higher"} & set(rows)
+    assert all(len(row["cells"]) == 2 and row["everyone"] for row in rows.values())
+    assert any(cell["shade"] for row in rows.values() for cell in row["cells"])
 
 
-def test_the_sizes_in_the_table_add_up_to_everyone(made):
-    (table,) = made.tables
-    *sizes, everyone = (int(cell.replace(",", "")) for cell in table.rows[0][1:])
-    assert sum(sizes) == everyone == made.values["rows_about"]
+def test_the_page_says_which_columns_carry_the_groups(made):
+    assert made.groups.matrix.look[0].startswith("The groups differ most by ")
+
+
+def test_sizes_add_up_to_everyone(made):
+    assert sum(card.size for card in made.groups.cards) == made.values["rows_about"]
 
 
 def test_groups_are_described_by_what_differs(made):
@@ -95,3 +97,41 @@ def test_few_rows_are_said_plainly():
     assert any("one group may describe" in limit for limit in few.limits)
     assert any("only the sizes" in limit for limit in few.limits)
     assert all(d["low"] is None for g in few.values["groups"] for d in g["differences"])
+
+
+COINS = {
+    "version": 1,
+    "columns": {
+        "sex": {"values": [0, 1], "labels": ["female", "male"]},
+        "result": {"levels": ["Withdrawn", "Fail", "Pass", "Distinction"]},
+        "score": {"low": 0, "high": 20},
+    },
+}
+
+
+@pytest.fixture(scope="module")
+def coded():
+    kind = np.arange(2_000) % 2
+    result = np.array(["Fail", "Distinction"])[kind]
+    table = {"sex": kind, "result": result, "score": 4.0 + 12 * kind}
+    schema = Schema.of(COINS)
+    model = PrivateKPrototypes(2, epsilon=2, domain=schema, n_init=1, random_state=1).fit(table)
+    return page(model)
+
+
+def test_levels_are_shown_by_name_with_the_shares_of_each(coded):
+    rows = [row for card in coded.groups.cards for row in card.rows if row.label == "Result"]
+    assert {row.here for row in rows} == {"Fail", "Distinction"}
+    for row in rows:
+        assert [name for name, _, _ in row.levels] == COINS["columns"]["result"]["levels"]
+        assert sum(share for _, share, _ in row.levels) == pytest.approx(1)
+        assert max(row.levels, key=lambda level: level[1])[0] == row.here
+
+
+def test_codes_are_called_by_their_words_on_cards_in_titles_and_in_a_terminal(coded):
+    labels = {row.label for card in coded.groups.cards for row in card.rows}
+    assert labels >= {"Sex: female", "Sex: male"}
+    titles = " ".join(card.title for card in coded.groups.cards).lower()
+    assert "male" in titles
+    assert "sex 0" not in titles
+    assert "sex male 100 in 100" in " ".join(line.text for line in coded.lines)

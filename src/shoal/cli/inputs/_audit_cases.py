@@ -1,5 +1,6 @@
 """Find the cases that a word on the command line names, or build one for a given function."""
 
+import difflib
 import re
 import sys
 from collections.abc import Mapping
@@ -56,9 +57,18 @@ def named_cases(word: str, epsilon: float | None = None) -> CaseMap:
     if not cases:
         raise InvalidSetting(
             f"There is nothing named {word!r} to audit.",
-            f"`shoal audit --list` lists all cases; {', '.join(KINDS)} audit all of a kind.",
+            f"{_nearest(word)}`shoal audit --list` lists all cases; {', '.join(KINDS)} audit all "
+            "of a kind.",
         )
     return cases if epsilon is None else _at_epsilon(cases, epsilon)
+
+
+def _nearest(word: str) -> str:
+    """Return a question with the name nearest to a misspelt one; empty if none is near."""
+    cases = (name for cases in KINDS.values() for name in cases)
+    first_words = dict.fromkeys(re.split(r"[ ,]", name)[0] for name in cases)
+    near = difflib.get_close_matches(word, [*_SHORT, *KINDS, *first_words], n=1)
+    return f"Did you mean {near[0]!r}? " if near else ""
 
 
 def _cases_matching(word: str) -> CaseMap:

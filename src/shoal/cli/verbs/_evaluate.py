@@ -7,7 +7,7 @@ import typer
 
 from shoal.cli._options import EVALUATE, Engine, Json, Quiet, takes
 from shoal.cli._output import Output, check_page, show_verdicts
-from shoal.errors import InvalidSetting
+from shoal.errors import ConflictingSettings, InvalidSetting
 from shoal.jobs import Engines, Progress, split_commas
 
 if TYPE_CHECKING:
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 @takes(options=EVALUATE)
 def evaluate(
     model: Path,
+    table: str | None = None,
     against: str | None = None,
     labels: str | None = None,
     columns: str | None = None,
@@ -43,34 +44,45 @@ def evaluate(
     **Examples**
 
         shoal cluster visits.csv -k 8 --epsilon 1 --domain visits.yaml -o model
-        shoal evaluate model --against visits.csv
-        shoal evaluate model --against visits.csv --labels group -o scores.html
-        shoal evaluate model --against visits.csv --json | jq .scores[0].closed
-        shoal evaluate model --against hdfs:///visits.parquet --engine spark --master yarn
+        shoal evaluate model visits.csv
+        shoal evaluate model visits.csv --labels group -o scores.html
+        shoal evaluate model visits.csv --json | jq .scores[0].closed
+        shoal evaluate model hdfs:///visits.parquet --engine spark --master yarn
     """
     from shoal.cli.inputs._evaluation_rows import column_names, draw_evaluation_rows
     from shoal.cluster import load_model
     from shoal.pages.evaluation import Evaluation, page
 
-    if against is None:
-        raise InvalidSetting(
-            "The table is missing.",
-            "Name the rows with --against, e.g. visits.csv.",
-            setting="--against",
-        )
+    rows = _named_once(table, against)
     check_page(output, overwrite, "scores.html")
     say, engines = Output(json, quiet), Engines(engine, master)
     fitted: Any = load_model(model)
     names = column_names(fitted, split_commas(columns) if columns else None)
     with say.progress(3) as progress:
-        with engines.table(against, progress) as source:
+        with engines.table(rows, progress) as source:
             progress.step("Reading rows")
             held = draw_evaluation_rows(fitted, source, names, labels, sample_rows, seed)
-        table = _scored(held, controls, seed, progress)
-    scored = Evaluation(model, fitted, table, held.n_rows, len(held.rows), labels, controls)
+        scores = _scored(held, controls, seed, progress)
+    scored = Evaluation(model, fitted, scores, held.n_rows, len(held.rows), labels, controls)
     show_verdicts(page(scored), say, output, overwrite=overwrite, private=True)
     if scored.is_no_better:
         raise typer.Exit(1)
+
+
+def _named_once(table: str | None, against: str | None) -> str:
+    """Return the table, given by its place or by the flag."""
+    if table is not None and against is not None:
+        raise ConflictingSettings(
+            "The table is given twice: by its place and by --against.", "Leave one of them out."
+        )
+    named = table if table is not None else against
+    if named is None:
+        raise InvalidSetting(
+            "The table is missing.",
+            "Name the rows after the model, e.g. shoal evaluate model visits.csv.",
+            setting="--against",
+        )
+    return named
 
 
 def _scored(held: "EvaluationRows", controls: int, seed: int, progress: Progress) -> "pa.Table":

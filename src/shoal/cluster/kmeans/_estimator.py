@@ -419,11 +419,13 @@ class PrivateKMeans(CentroidClusterer):
         )
 
     def _publish(self, clusters: NoisyClusters, totals: Totals) -> Self:
-        self.cluster_centers_ = self.box.unscale(clusters.centers, -1, 1)
+        # The largest first, by released sizes: group 1 of a page is the first on every list.
+        order = np.argsort(-totals.sizes, kind="stable")
+        self.cluster_centers_ = self.box.unscale(clusters.centers[order], -1, 1)
         self.n_rows_, self.n_rows_within_ = totals.n_rows, totals.within
-        self.cluster_sizes_, self.noise_sizes_ = totals.sizes, totals.reach
-        self.is_certain_, self.rows_detected_ = totals.is_certain, totals.rows_detected
-        self.expected_error_ = np.minimum(clusters.errors, 2 * math.sqrt(self.box.d))
+        self.cluster_sizes_, self.noise_sizes_ = totals.sizes[order], totals.reach[order]
+        self.is_certain_, self.rows_detected_ = totals.is_certain[order], totals.rows_detected
+        self.expected_error_ = np.minimum(clusters.errors[order], 2 * math.sqrt(self.box.d))
         self.n_clusters_ = len(clusters.centers)
         self.n_features_in_ = self.box.d
         self.feature_names_in_ = np.array(self.box.names, dtype=object)

@@ -207,6 +207,7 @@ class LocalClusterer(GroupsMixin, ComputedOnce, NotebookDisplay, BaseEstimator):
         rng = Randomness(self.random_state)
         progress = increasing_progress(self.progress)
         result = learn(own, k, rng, self.units_, lambda share: progress(0.9 * share))  # [P1]
+        result = result.by_size(self.units_)
         self.cluster_centers_, self.is_certain_, self.evidence_ = result.centers, None, None
         self.density_ = Prior(result.points, result.weights)
         self.report_labels_ = self._report_labels(own, result)

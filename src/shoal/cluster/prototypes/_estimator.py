@@ -26,7 +26,13 @@ from shoal.cluster.prototypes._group_measurements import (
     measure,
     total_cost,
 )
-from shoal.cluster.prototypes._mixed_rows import MixedRows, even_rows, every_row, prototype_table
+from shoal.cluster.prototypes._mixed_rows import (
+    MixedRows,
+    Prototypes,
+    even_rows,
+    every_row,
+    prototype_table,
+)
 from shoal.cluster.prototypes._number_of_groups import choose_groups
 from shoal.cluster.prototypes._plain_comparison import ScoredPrototypes
 from shoal.cluster.prototypes._profile_estimates import (
@@ -231,7 +237,10 @@ class PrivateKPrototypes(
         # 5. Prototypes stay as they are now; one profile of each group.
         self._prototypes = prototypes
         profiles = self._profile(spending.share(plan.profile), plan, rows, row_count)  # [P6]
-        return self._publish(profiles, n_rows, plan.level)
+        # 6. Groups are numbered by their released sizes, the largest first.
+        order = profiles.by_size()
+        self._prototypes = Prototypes(prototypes.numbers[order], prototypes.codes[order])
+        return self._publish(profiles.reordered(order), n_rows, plan.level)
 
     def _profile(
         self, spending: Spending, plan: "BudgetPlan", rows: MixedRows, row_count: RowCount

@@ -7,6 +7,7 @@ the profiles of plain groups, which add no noise and are for the holder of the r
 
 import itertools
 import math
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -156,7 +157,8 @@ def modelled_profiles(
     draws = geometric_noise(epsilon, (DRAWS, sizes.size), np.random.default_rng(NOISE_SEED))
     shown, limits, is_certain = weigh_sizes(sizes, geometric_variance(epsilon), draws, row_count)
     intervals = GroupIntervals(unknown, unknown, *limits, is_certain)
-    return _profiles(synopsis, means, shares, nothing, nothing, shown, intervals, measured=False)
+    made = _profiles(synopsis, means, shares, nothing, nothing, shown, intervals, measured=False)
+    return replace(made, level_shares=_level_shares(synopsis, rows, prototypes, made))
 
 
 def measured_profiles(
@@ -191,9 +193,10 @@ def measured_profiles(
     shown, limits, is_certain = weigh_sizes(n, n_deviation**2, size_noise, row_count)
     low_units, high_units = (_unscaled(synopsis.columns, each) for each in (means_low, means_high))
     intervals = GroupIntervals(low_units, high_units, *limits, is_certain)
-    return _profiles(
+    made = _profiles(
         synopsis, means, tuple(shares), tuple(lows), tuple(highs), shown, intervals, measured=True
     )
+    return replace(made, level_shares=_level_shares(synopsis, rows, prototypes, made))
 
 
 def _profiles(
@@ -300,6 +303,38 @@ def _model_values(
     ends = np.cumsum([p, *(column.size for column in rows.columns.categories)])
     shares = tuple(means[:, a:b] for a, b in itertools.pairwise(ends))
     return means[:, :p], shares
+
+
+def _level_shares(
+    synopsis: MixedSynopsis, rows: MixedRows, prototypes: Prototypes, made: Profiles
+) -> tuple[Floats, ...]:
+    """Return the share of each level by group and, last, for everyone: synthetic rows give them."""
+    member = np.eye(len(prototypes))[rows.labels(prototypes)]
+    found = []
+    for i, column in enumerate(rows.columns.numbers):
+        if not column.levels:
+            continue
+        top = len(column.levels) - 1
+        code = np.clip(np.rint((rows.numbers[:, i] + 1) / 2 * top), 0, top).astype(np.int64)
+        everyone = np.asarray(synopsis.model_.shares(i), dtype=np.float64)
+        # A tenth of a row of everyone's shares: a level that no synthetic row has is not ruled out.
+        counts = member.T @ np.eye(top + 1)[code] + 0.1 * everyone
+        lines = zip([*counts, everyone], [*made.means[:, i], made.everyone_means[i]], strict=True)
+        found.append(np.array([_tilted(line, float(mean)) for line, mean in lines]))
+    return tuple(found)
+
+
+def _tilted(shares: Floats, mean: float) -> Floats:
+    """Return the shares nearest to these (in relative entropy) whose mean level is as given."""
+    levels = np.arange(len(shares))
+    logs = np.log(np.maximum(shares, 1e-9) / max(float(shares.sum()), 1e-9))
+    low, high = -50.0, 50.0
+    for _ in range(60):
+        slope = (low + high) / 2
+        weights = np.exp(logs + slope * levels - np.max(logs + slope * levels))
+        weights /= weights.sum()
+        low, high = (slope, high) if weights @ levels < mean else (low, slope)
+    return np.asarray(weights)
 
 
 def _everyone_means(synopsis: MixedSynopsis) -> Floats:

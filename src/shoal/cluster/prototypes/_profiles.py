@@ -126,6 +126,9 @@ class Profiles:
         Whether shares and means were measured on the rows; else the model gives them.
     titles
         What stands out in each group, in words.
+    level_shares
+        For each number with levels, the share of each level: a line for each group, and everyone's
+        last. The model gives them, tilted to the mean of the group. Empty in older folders.
     """
 
     numbers: tuple[tuple[str, tuple[Any, ...]], ...]
@@ -141,6 +144,7 @@ class Profiles:
     intervals: GroupIntervals
     measured: bool
     titles: tuple[str, ...] = ()
+    level_shares: tuple[Floats, ...] = ()
 
     @property
     def n_groups(self) -> int:
@@ -151,9 +155,38 @@ class Profiles:
         """Return the groups' numbers, the largest first."""
         return sorted(range(self.n_groups), key=lambda group: (-self.sizes[group], group))
 
+    def reordered(self, order: Sequence[int]) -> "Profiles":
+        """Return the same groups in another order, with titles made anew."""
+        at, own = np.asarray(order, dtype=np.int64), self.intervals
+        ends = replace(
+            own,
+            centers_low=own.centers_low[at],
+            centers_high=own.centers_high[at],
+            sizes_low=own.sizes_low[at],
+            sizes_high=own.sizes_high[at],
+            is_certain=own.is_certain[at],
+        )
+        return replace(
+            self,
+            sizes=self.sizes[at],
+            means=self.means[at],
+            shares=tuple(each[at] for each in self.shares),
+            shares_low=tuple(each[at] for each in self.shares_low),
+            shares_high=tuple(each[at] for each in self.shares_high),
+            intervals=ends,
+            level_shares=tuple(each[[*at, len(each) - 1]] for each in self.level_shares),
+        ).with_titles()
+
+    def shares_of_levels(self, column: str) -> Floats | None:
+        """Return the shares of a column's levels, everyone's last; None if they are not known."""
+        with_levels = [name for name, levels in self.numbers if levels]
+        if column not in with_levels or not self.level_shares:
+            return None
+        return self.level_shares[with_levels.index(column)]
+
     def differences(self, group: int) -> list[Difference]:
         """Return how a group differs from everyone, a column once, the strongest first."""
-        numbers = [self._number(i, group) for i in range(len(self.numbers))]
+        numbers = [self.number(i, group) for i in range(len(self.numbers))]
         categories = [self._category(i, group) for i in range(len(self.categories))]
         return sorted([*numbers, *categories], key=lambda each: -each.strength)
 
@@ -194,15 +227,16 @@ class Profiles:
         head = (group + 1, self.titles[group], size, math.floor(low), math.ceil(high))
         made = []
         for i, (name, _) in enumerate(self.numbers):
-            one = self._number(i, group)
+            one = self.number(i, group)
             made.append((*head, name, "", "mean", *_figures(one)))
         for i, (name, labels) in enumerate(self.categories):
             for code, label in enumerate(labels):
-                one = self._share(i, group, code)
+                one = self.share(i, group, code)
                 made.append((*head, name, str(label), "share", *_figures(one)))
         return made
 
-    def _number(self, i: int, group: int) -> Difference:
+    def number(self, i: int, group: int) -> Difference:
+        """Return the mean of a column of numbers in a group, beside everyone's."""
         name, (low, high) = self.numbers[i][0], map(float, self.spans[i])
         here, everyone = float(self.means[group, i]), float(self.everyone_means[i])
         ends = (
@@ -215,9 +249,10 @@ class Profiles:
     def _category(self, i: int, group: int) -> Difference:
         """Return the category of a column that is most above everyone's share."""
         above = self.shares[i][group] - self.everyone_shares[i]
-        return self._share(i, group, int(above.argmax()))
+        return self.share(i, group, int(above.argmax()))
 
-    def _share(self, i: int, group: int, code: int) -> Difference:
+    def share(self, i: int, group: int, code: int) -> Difference:
+        """Return the share of a category in a group, beside everyone's."""
         name, labels = self.categories[i]
         here, everyone = float(self.shares[i][group, code]), float(self.everyone_shares[i][code])
         ends = float(self.shares_low[i][group, code]), float(self.shares_high[i][group, code])

@@ -111,6 +111,7 @@ def _profiles_to_dict(profiles: Profiles) -> dict[str, Any]:
     made["rate"], made["measured"] = profiles.intervals.rate, profiles.measured
     made["numbers"] = [[name, list(levels)] for name, levels in profiles.numbers]
     made["categories"] = [[name, list(labels)] for name, labels in profiles.categories]
+    made["level_shares"] = [_values(each) for each in profiles.level_shares]
     return made | {"titles": list(profiles.titles)}
 
 
@@ -141,6 +142,8 @@ def _profiles_of_dict(content: Mapping[str, Any], p: int) -> Profiles:
         ),
         measured=bool(content["measured"]),
         titles=tuple(content["titles"]),
+        # Folders of earlier versions have none.
+        level_shares=tuple(_floats(each) for each in content.get("level_shares", ())),
     )
 
 

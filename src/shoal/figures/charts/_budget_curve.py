@@ -123,11 +123,12 @@ class BudgetCurve(Figure):
         starts = [self._place(frame, *line["points"][0][:2]) for line in self.data["lines"]]
         heights = spread_labels([y for _, y in starts], frame.top, frame.bottom)
         for place, ((x, y), height) in enumerate(zip(starts, heights, strict=True), start=1):
+            aside = max(x - 30, frame.left + 16)  # clear of the labels of the axis
             svg.path(
-                f"M{px(x)} {px(y)}L{px(x - 30)} {px(height)}",
+                f"M{px(x)} {px(y)}L{px(aside)} {px(height)}",
                 "frame",
             )
-            svg.mark(x - 30, height, place)
+            svg.mark(aside, height, place)
 
     def _draw_axes(self, svg: Svg, frame: Panel) -> None:
         for tick in _TICKS:

@@ -9,7 +9,7 @@ from shoal.figures.svg import Svg, px
 from shoal.figures.text import shorten
 
 WIDTH, ROW, TOP, BELOW = 640, 34, 14, 44
-LEFT, RIGHT = 256, 566
+LEFT, RIGHT = 256, 552
 _MOST_BARS = 20
 
 

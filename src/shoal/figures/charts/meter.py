@@ -4,6 +4,8 @@ A meter is as wide as its place on the page: all of it is strokes, which keep th
 numbers are in the text beside it, so it is hidden from screen readers.
 """
 
+from collections.abc import Sequence
+
 from shoal.figures.svg import px
 
 _SERIES = 6
@@ -57,14 +59,36 @@ def interval_svg(number: int, size: float, low: float | None, high: float | None
     return meter_svg(number, size, low, high, None, is_share=True, is_sure=low is not None)
 
 
+def levels_svg(number: int, shares: Sequence[tuple[float, float]]) -> str:
+    """Return a small bar for the share of each level, from low to high, and everyone's as ticks.
+
+    Parameters
+    ----------
+    shares
+        The share of each level here and for everyone, each from 0 to 1.
+    """
+    most = max((max(pair) for pair in shares), default=0.0) or 1.0
+    wide = 100 / max(len(shares), 1)
+    series = f"l{(number - 1) % _SERIES + 1}"
+    parts = _path("rail", f"M0 {_TALL - 1}H100")
+    for i, (here, everyone) in enumerate(shares):
+        left, right = px(wide * (i + 0.12)), px(wide * (i + 0.88))
+        top, other = (px(_TALL - 1 - (_TALL - 3) * each / most) for each in (here, everyone))
+        parts += _path(f"level {series}", f"M{left} {_TALL - 1}V{top}H{right}V{_TALL - 1}z")
+        parts += _path("tick", f"M{left} {other}H{right}")
+    return _svg("meter levels", parts)
+
+
 def sample_svg(kind: str) -> str:
     """Return the part of a meter that a legend explains.
 
     Parameters
     ----------
     kind
-        "share", "mean", "everyone" or "interval".
+        "share", "mean", "levels", "everyone" or "interval".
     """
+    if kind == "levels":
+        return levels_svg(1, [(0.3, 0.3), (0.9, 0.6), (0.5, 0.7)])
     if kind == "everyone":
         return _svg("meter short", _path("tick", "M50 2v20"))
     parts = {

@@ -23,6 +23,8 @@ from shoal.figures.text import count_decimals, format_number, format_ticks, shor
 MOST_CELLS = 10_000  # drawn one by one; of finer grids neighbours are merged
 WIDTH, HEIGHT = 640, 440
 LEFT, RIGHT, TOP, BOTTOM = 74, 626, 44, 378
+MARKS_APART = 40  # so that numbers do not meet where a narrow screen draws marks twice as large
+_SPREADING = 40  # rounds of moving marks apart
 TRUE_COUNTS = "Counts are true: for the holder of the rows only."
 LETTER = 13  # the width of a digit where it is drawn largest, on a narrow screen
 
@@ -195,9 +197,18 @@ class CellMap(Figure):
         draw_legend(svg, levels, LEFT, RIGHT, f"{counted} in a cell, {kind}")
         for center, reach in zip(self.data["centers"], self.data.get("reach", ()), strict=False):
             svg.path(self._ring(center, reach), "ring")
-        for place, (x, y) in enumerate(self.data["centers"], start=1):
-            svg.mark(self._x(x), self._y(y), place)
+        self._draw_marks(svg)
         return svg.render(page)
+
+    def _draw_marks(self, svg: Svg) -> None:
+        """Draw a numbered mark at each centre; marks that would meet are moved aside."""
+        places = [(self._x(x), self._y(y)) for x, y in self.data["centers"]]
+        moved = spread_marks(places, (self._left, TOP), (RIGHT, BOTTOM))
+        for (x, y), (at_x, at_y) in zip(places, moved, strict=True):
+            if abs(x - at_x) + abs(y - at_y) > 4:
+                svg.path(f"M{px(x)} {px(y)}L{px(at_x)} {px(at_y)}", "leader")
+        for number, (x, y) in enumerate(moved, start=1):
+            svg.mark(x, y, number)
 
     def plotly(self) -> Any:
         """Return an interactive heat map."""
@@ -282,6 +293,31 @@ class CellMap(Figure):
         across_title, upwards_title = (shorten(name, 40) for name in self.data["names"])
         svg.text((self._left + RIGHT) / 2, HEIGHT - 8, across_title, "axis-title middle")
         svg.text(18, (TOP + BOTTOM) / 2, upwards_title, "axis-title middle", upwards=True)
+
+
+def spread_marks(
+    places: Sequence[tuple[float, float]], low: tuple[float, float], high: tuple[float, float]
+) -> list[tuple[float, float]]:
+    """Return places for marks, those of a crowd moved apart until numbers can be read.
+
+    Parameters
+    ----------
+    low, high
+        The corners of the frame, which marks stay in.
+    """
+    moved = np.array(places, dtype=float).reshape(-1, 2)
+    for _ in range(_SPREADING):
+        for i in range(len(moved)):
+            for j in range(i):
+                gap = moved[i] - moved[j]
+                distance = float(np.hypot(*gap))
+                if distance < MARKS_APART:
+                    # Marks on one spot part to the sides.
+                    way = gap / distance if distance > 1e-6 else np.array([1.0, 0.0])
+                    step = way * (MARKS_APART - distance) / 2
+                    moved[i], moved[j] = moved[i] + step, moved[j] - step
+        moved = np.clip(moved, np.array(low) + 14, np.array(high) - 14)
+    return [(float(x), float(y)) for x, y in moved]
 
 
 def _longest(ticks: Sequence[float]) -> int:

@@ -232,11 +232,11 @@ class ClusterMap(CellMap):
     def _draw_numbers(self, svg: Svg) -> None:
         """Draw a mark for each of a few clusters, or a number for each of many."""
         centers = self.data["centers"]
+        if len(centers) <= MOST_MARKED:
+            self._draw_marks(svg)
+            return
         for place, (x, y) in enumerate(centers[:MOST_NUMBERED], start=1):
-            if len(centers) <= MOST_MARKED:
-                svg.mark(self._x(x), self._y(y), place)
-            else:
-                svg.text(self._x(x), self._y(y) + 4, str(place), "number middle")
+            svg.text(self._x(x), self._y(y) + 4, str(place), "number middle")
 
 
 def _borders(labels: Integers, across: list[float], upwards: list[float]) -> str:

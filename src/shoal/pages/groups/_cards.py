@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, NamedTuple
 
-from shoal.errors import InvalidSetting, setting
+from shoal.errors import InvalidSetting, quantity, setting
 from shoal.pages.page import name_list
 
 CARD_ROWS = 5
@@ -17,6 +17,8 @@ UNSTABLE_CARD = (
     "Noise decides much of what you see: in simulated releases this group is elsewhere, or not "
     "there. Plan nothing on it."
 )
+_TITLE_COLUMNS, _TITLE_LETTERS = 3, 60  # of a title that fits two lines or three
+_FAR, _MARKED = 0.3, 0.12  # differences from everyone that a colour tells apart
 _PARTS = {
     0.1: "a tenth",
     0.2: "a fifth",
@@ -69,6 +71,8 @@ class CardRow(NamedTuple):
         The ends of its interval on that scale; None if it has none.
     is_share
         Whether it is the share of a category; else the mean of a number.
+    levels
+        Of a column of levels: each with its share here and for everyone.
     """
 
     label: str
@@ -83,6 +87,7 @@ class CardRow(NamedTuple):
     other: float | None
     is_share: bool
     is_clear: bool
+    levels: Sequence[tuple[str, float, float]] = ()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -108,6 +113,88 @@ class Card:
     warning: str = ""
 
 
+class MatrixCell(NamedTuple):
+    """A group's value in a line of the matrix.
+
+    Parameters
+    ----------
+    shade
+        How far it lies above everyone, from -3 to 3; 0 if there is no clear difference.
+    """
+
+    text: str
+    shade: int
+
+
+class MatrixRow(NamedTuple):
+    """A line of the matrix: one value of all groups and of everyone."""
+
+    label: str
+    unit: str
+    cells: Sequence[MatrixCell]
+    everyone: str
+
+
+class MatrixColumn(NamedTuple):
+    """The lines of one column of the table; a heading where it has several."""
+
+    heading: str
+    unit: str
+    rows: Sequence[MatrixRow]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Matrix:
+    """All groups at once, the columns that tell most first.
+
+    Parameters
+    ----------
+    groups
+        Their numbers, across.
+    look
+        Sentences about what is worth a look.
+    """
+
+    groups: Sequence[int]
+    columns: Sequence[MatrixColumn]
+    look: Sequence[str] = ()
+    note: str = ""
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain values for the page."""
+        columns = [
+            column._asdict()
+            | {
+                "rows": [
+                    row._asdict() | {"cells": [cell._asdict() for cell in row.cells]}
+                    for row in column.rows
+                ]
+            }
+            for column in self.columns
+        ]
+        return {"groups": list(self.groups), "columns": columns, "look": list(self.look),
+                "note": self.note}  # fmt: skip
+
+
+def shade_of(effect: float, is_clear: bool) -> int:
+    """Return how strongly a difference is coloured.
+
+    Parameters
+    ----------
+    effect
+        The difference from everyone: of shares from -1 to 1, of numbers in halves of their range.
+
+    Examples
+    --------
+    >>> [shade_of(effect, True) for effect in (-0.5, 0.02, 0.15)], shade_of(0.5, False)
+    ([-3, 1, 2], 0)
+    """
+    if not is_clear:
+        return 0
+    size = 3 if abs(effect) >= _FAR else 2 if abs(effect) >= _MARKED else 1
+    return size if effect > 0 else -size
+
+
 @dataclass(frozen=True, kw_only=True)
 class Groups:
     """All groups of a page, the largest first."""
@@ -116,6 +203,7 @@ class Groups:
     unit: str
     interval: str
     note: str
+    matrix: "Matrix | None" = None
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain values for the page, with places on a common scale for the sizes."""
@@ -127,6 +215,7 @@ class Groups:
             "interval": self.interval,
             "note": self.note,
             "cards": [_card_values(card, most, total) for card in cards],
+            "matrix": None if self.matrix is None else self.matrix.to_dict(),
         }
 
 
@@ -153,14 +242,18 @@ def column_texts(domain: Any, names: Sequence[str]) -> list[ColumnText]:
 
 
 def title_columns(columns: Sequence[ColumnText]) -> str:
-    """Return the columns as the title of a page names them.
+    """Return the columns as the title of a page names them; how many, if that would be long.
 
     Examples
     --------
     >>> title_columns([ColumnText("Age"), ColumnText("Visits a year")])
     'age and visits a year'
+    >>> title_columns([ColumnText(name) for name in "abcde"])
+    '5 columns'
     """
-    return name_list([column.within for column in columns])
+    named = name_list([column.within for column in columns])
+    is_short = len(columns) <= _TITLE_COLUMNS and len(named) <= _TITLE_LETTERS
+    return named if is_short else quantity(len(columns), "column")
 
 
 def _as_words(name: str) -> str:
@@ -196,9 +289,20 @@ def times_text(here: float, everyone: float, what: str) -> str:
     return f"under a tenth as {what}" if times < 0.08 else f"{_PARTS[part]} as {what}"
 
 
-def amount_text(value: float, width: float) -> str:
-    """Format a number to about a thousandth of its column's range."""
-    return _digits(value, _decimals(width))
+def amount_text(value: float, width: float, half: float | None = None) -> str:
+    """Format a number to about a thousandth of its column's range, no finer than its error.
+
+    Parameters
+    ----------
+    half
+        Half the width of its interval; None if that is not known.
+
+    Examples
+    --------
+    >>> amount_text(12.3456, 30), amount_text(3.016, 30, 3.2), amount_text(884_790, 1e6, 5_877)
+    ('12.3', '3.0', '884,800')
+    """
+    return _digits(value, decimals_of(width, half))
 
 
 def interval_text(low: float, high: float, width: float) -> str:
@@ -206,10 +310,10 @@ def interval_text(low: float, high: float, width: float) -> str:
 
     Examples
     --------
-    >>> interval_text(13.149, 14.41, 30)
-    '13.1 to 14.5'
+    >>> interval_text(13.149, 14.41, 30), interval_text(878_913, 890_667, 1e6)
+    ('13.1 to 14.5', '878,900 to 890,700')
     """
-    decimals = _decimals(width)
+    decimals = decimals_of(width, (high - low) / 2)
     step = 10.0**-decimals
     ends = math.floor(low / step + 1e-9) * step, math.ceil(high / step - 1e-9) * step
     return " to ".join(_digits(end, decimals) for end in ends)
@@ -217,13 +321,16 @@ def interval_text(low: float, high: float, width: float) -> str:
 
 def _digits(value: float, decimals: int) -> str:
     """Write a number with as many decimals as asked for, and commas from 10,000 up."""
-    shown = f"{round(value, decimals) + 0.0:,.{decimals}f}"
+    shown = f"{round(value, decimals) + 0.0:,.{max(decimals, 0)}f}"
     return shown if abs(value) >= 10_000 else shown.replace(",", "")
 
 
-def _decimals(width: float) -> int:
-    """Return how many decimals tell a thousandth or so of a range apart."""
-    return min(max(2 - math.floor(math.log10(width)), 0), 12) if width > 0 else 0
+def decimals_of(width: float, half: float | None = None) -> int:
+    """Return the decimals that tell a thousandth of a range apart, but two digits of an error."""
+    fine = min(max(2 - math.floor(math.log10(width)), 0), 12) if width > 0 else 0
+    if not half or not math.isfinite(half) or half < width * 1e-9:
+        return fine
+    return min(fine, 1 - math.floor(math.log10(half)))
 
 
 def number_row(
@@ -247,13 +354,14 @@ def number_row(
     """
     width = (span[1] - span[0]) or 1.0
     low, high = (None, None) if ends is None else ((end - span[0]) / width for end in ends)
+    half = None if ends is None else (ends[1] - ends[0]) / 2
     return CardRow(
         label=column.label,
-        detail=_difference_text(here, everyone, span) if is_clear else NO_DIFFERENCE,
-        here=amount_text(here, width),
+        detail=_difference_text(here, everyone, span, half) if is_clear else NO_DIFFERENCE,
+        here=amount_text(here, width, half),
         unit=column.unit,
         interval=no_interval if ends is None else interval_text(*ends, width),
-        everyone=amount_text(everyone, width),
+        everyone=amount_text(everyone, width, half),
         at=(here - span[0]) / width,
         low=low,
         high=high,
@@ -263,12 +371,56 @@ def number_row(
     )
 
 
-def _difference_text(here: float, everyone: float, span: tuple[float, float]) -> str:
+def _difference_text(
+    here: float, everyone: float, span: tuple[float, float], half: float | None
+) -> str:
     if span[0] == 0:
         return times_text(here, everyone, "much")
     # There is no zero to compare with.
-    apart = amount_text(abs(here - everyone), span[1] - span[0])
+    apart = amount_text(abs(here - everyone), span[1] - span[0], half)
     return f"{apart} {'higher' if here > everyone else 'lower'}"
+
+
+def level_row(
+    column: ColumnText,
+    here: float,
+    everyone: float,
+    ends: tuple[float, float] | None,
+    levels: Sequence[tuple[str, float, float]],
+    *,
+    is_clear: bool,
+    no_interval: str = "",
+) -> CardRow:
+    """Return the line of a column of levels: the one that is typical, by its name.
+
+    Parameters
+    ----------
+    here, everyone
+        The mean place in the list, from 0.
+    ends
+        Where that lies; None if it is not known.
+    levels
+        Each level with its share here and for everyone; 0 where shares are not known.
+    """
+    top = len(levels) - 1
+    name = [levels[min(max(round(place), 0), top)][0] for place in (here, everyone)]
+    low, high = (None, None) if ends is None else (end / top for end in ends)
+    word = "higher" if here > everyone else "lower"
+    return CardRow(
+        label=column.label,
+        detail=f"{word} than everyone" if is_clear else NO_DIFFERENCE,
+        here=name[0],
+        unit="",
+        interval=no_interval if ends is None else "",
+        everyone=name[1],
+        at=here / top,
+        low=low,
+        high=high,
+        other=everyone / top,
+        is_share=False,
+        is_clear=is_clear,
+        levels=levels if any(share for _, share, _ in levels) else (),
+    )
 
 
 def distinct_titles(titles: Sequence[str]) -> list[str]:

@@ -1,7 +1,9 @@
 """The groups of a table of numbers and categories: what is typical of each, beside everyone."""
 
 import math
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from functools import cached_property
 from typing import Any
 
@@ -9,7 +11,7 @@ import numpy as np
 
 from shoal.cluster.group_sizes import NO_GROUP
 from shoal.errors import quantity
-from shoal.figures.text import format_number
+from shoal.figures.text import format_number, shorten
 from shoal.pages._release_texts import release_settings
 from shoal.pages.groups._cards import (
     CARD_ROWS,
@@ -17,14 +19,20 @@ from shoal.pages.groups._cards import (
     RULE_NOTE,
     CardRow,
     ColumnText,
+    Matrix,
+    MatrixCell,
+    MatrixColumn,
+    MatrixRow,
     amount_text,
     column_texts,
+    level_row,
     number_row,
+    shade_of,
     times_text,
 )
 from shoal.pages.groups._code import mixed_code
 from shoal.pages.groups._view import ReleasedView, count_text
-from shoal.pages.page import Fact, Line, Table, bounds_origin
+from shoal.pages.page import Fact, Line, Table, bounds_origin, name_list
 
 WEAK = (
     "There are so few rows that only the sizes of the groups were counted. Shares and means are "
@@ -38,9 +46,17 @@ NO_SIZE_CERTAIN = (
     f"{NO_GROUP}: no group's size is above 0 in all of its 95 % interval. The budget is spent, and "
     "the release stands. Use fewer groups, fewer columns or a larger epsilon."
 )
+_SHORT = 3  # letters of a word that says nothing alone
 _MODELLED = "from the model"
 TABLE_COLUMNS = 4
-TABLE_SHARES = 16  # categories side by side, those that differ most between groups
+MATRIX_COLUMNS = 20  # columns of the table side by side, those that differ most between groups
+MATRIX_VALUES = 4  # of a column of categories, those that differ most
+CARRIERS = 3  # columns that are named as carrying the groups
+PURE = 0.95  # a share from which a group holds one value alone
+MATRIX_NOTE = (
+    "Averages of numbers, typical levels by name, and how many of 100 have a category; columns "
+    "that tell groups apart most come first. All shares, means and intervals are in profiles.csv."
+)
 
 
 class PrototypeGroups(ReleasedView):
@@ -117,7 +133,22 @@ class PrototypeGroups(ReleasedView):
 
     def titles(self) -> list[str]:
         """Return a title for each group, with columns called as on the rest of the page."""
-        return [_readable(title, self._texts) for title in self.profiles.titles]
+        if self.names is not None:
+            return list(self.profiles.titles)
+        return [_readable(self._with_words(title), self._texts) for title in self.profiles.titles]
+
+    def _with_words(self, title: str) -> str:
+        """Return a title in which codes that have a word are called by it."""
+        profiles, named = self.profiles, self.model.domain.value_labels
+        for i, (column, values) in enumerate(profiles.categories):
+            for code in range(len(values)) if column in named else ():
+                label = profiles.share(i, 0, code).label
+                word = self._value_text(column, values[code])
+                # Yes and no say nothing without their column.
+                shown = f"{column.replace('_', ' ')} {word}" if len(word) <= _SHORT else word
+                pattern = rf"(?i)(?<!\w){re.escape(label)}(?!\w)"
+                title = re.sub(pattern, shown.replace("\\", ""), title)
+        return title
 
     @cached_property
     def _texts(self) -> dict[str, ColumnText]:
@@ -125,16 +156,26 @@ class PrototypeGroups(ReleasedView):
 
     def card_rows(self, i: int) -> list[CardRow]:
         """Return the columns in which a group differs most from everyone."""
-        levels = dict(self.profiles.numbers)
         return [
-            _row(each, self._texts[each.column], levels.get(each.column, ()))
+            _row(each, self._texts[each.column], self._levels(i, each.column), self._value_text)
             for each in self.profiles.differences(i)[:CARD_ROWS]
         ]
 
+    def _levels(self, i: int, column: str) -> list[tuple[str, float, float]]:
+        """Return the levels of a column with their shares in a group and for everyone."""
+        levels = dict(self.profiles.numbers).get(column, ())
+        shares = self.profiles.shares_of_levels(column)
+        if shares is None:
+            return [(self._value_text(column, level), 0.0, 0.0) for level in levels]
+        both = zip(levels, shares[i].tolist(), shares[-1].tolist(), strict=True)
+        return [(self._value_text(column, level), here, other) for level, here, other in both]
+
+    def _value_text(self, column: str, value: Any) -> str:
+        """Return what a value is called: the word of the schema, if it has one."""
+        text: str = self.model.domain.value_text(column, value)
+        return text
+
     def facts(self) -> list[Fact]:
-        basis = ("Measured", "on the rows, with noise")
-        if not self.profiles.measured:
-            basis = ("Modelled", WEAK)
         intervals = self.profiles.intervals
         widest = float(np.max(intervals.sizes_high - intervals.sizes_low))
         unit = self.unit.capitalize()
@@ -142,45 +183,114 @@ class PrototypeGroups(ReleasedView):
             Fact(f"{unit}, about", f"{self.total:,}", "with noise, unless it was public"),
             Fact("Groups", str(self.k), "largest first"),
             Fact("Size of a group", f"± {math.ceil(widest / 2):,}", "in 95 of 100 releases"),
-            Fact("Shares and means", *basis),
         ]
 
     def tables(self) -> list[Table]:
-        """Return all groups side by side: each number and category, here and for everyone."""
-        profiles, groups = self.profiles, self.profiles.by_size()
-        sizes = [f"{self.sizes[g]:,}" for g in groups]
-        rows = [[f"{self.unit.capitalize()}, about", *sizes, f"{self.total:,}"]]
-        for i, (name, _) in enumerate(profiles.numbers):
-            width = float(profiles.spans[i][1] - profiles.spans[i][0])
-            cells = [amount_text(float(profiles.means[g, i]), width) for g in groups]
-            everyone = amount_text(float(profiles.everyone_means[i]), width)
-            rows.append([self._texts[name].axis, *cells, everyone])
-        rows += self._share_rows(groups)
-        note = (
-            "Averages of numbers, and how many of 100 have a category. Intervals hold the true "
-            "value of this table in 95 of 100 releases, by the noise alone; what another table "
-            "would show they do not say. All shares, means and intervals are in profiles.csv."
-        )
-        columns = ["Column", *(f"Group {g + 1}" for g in groups), "Everyone"]
-        return [Table("All groups side by side", columns, rows, note=note, left=["Column"])]
+        """Return nothing: the matrix shows all groups side by side."""
+        return []
 
-    def _share_rows(self, groups: Sequence[int]) -> list[list[str]]:
-        """Return lines of the categories that differ most between groups, in their order."""
+    def matrix(self) -> Matrix:
+        """Return all groups side by side, the columns that tell most first."""
+        made = [*map(self._number_rows, range(len(self.profiles.numbers))),
+                *map(self._share_rows, range(len(self.profiles.categories)))]  # fmt: skip
+        order = sorted(range(len(made)), key=lambda at: -made[at][0])[:MATRIX_COLUMNS]
+        left = len(made) - len(order)
+        more = f" {quantity(left, 'more column is', 'more columns are')} in profiles.csv."
+        return Matrix(
+            groups=[g + 1 for g in range(self.k)],
+            columns=[made[at][1] for at in order],
+            look=self._worth_a_look(),
+            note=MATRIX_NOTE + (more if left else ""),
+        )
+
+    def _number_rows(self, i: int) -> tuple[float, MatrixColumn]:
+        """Return how far a column of numbers or levels tells groups apart, and its line."""
         profiles = self.profiles
-        spread = [
-            (float(np.ptp(profiles.shares[i][:, code])), i, code)
-            for i, (_, labels) in enumerate(profiles.categories)
-            for code in range(len(labels))
+        (name, levels), (low, high) = profiles.numbers[i], map(float, profiles.spans[i])
+        each = [profiles.number(i, g) for g in range(self.k)]
+        cells = [
+            MatrixCell(
+                self._number_text(one, levels),
+                shade_of(math.copysign(one.effect, one.here - one.everyone), one.is_clear),
+            )
+            for one in each
         ]
-        shown = sorted((i, code) for _, i, code in sorted(spread, reverse=True)[:TABLE_SHARES])
+        everyone = self._number_text(replace(each[0], here=each[0].everyone), levels)
+        text = self._texts[name]
+        row = MatrixRow(text.label, text.unit, cells, everyone)
+        apart = float(np.ptp(profiles.means[:, i])) / ((high - low) or 1.0)
+        return apart, MatrixColumn("", "", [row])
+
+    def _number_text(self, one: Any, levels: Sequence[Any]) -> str:
+        if levels:
+            place = min(max(round(one.here), 0), len(levels) - 1)
+            return shorten(self._value_text(one.column, levels[place]), 14)
+        half = None if math.isnan(one.low) else (one.high - one.low) / 2
+        return amount_text(one.here, one.span[1] - one.span[0], half)
+
+    def _share_rows(self, i: int) -> tuple[float, MatrixColumn]:
+        """Return how far a column of categories tells groups apart, and its lines."""
+        profiles = self.profiles
+        name, labels = profiles.categories[i]
+        spread = np.ptp(profiles.shares[i], axis=0)
+        shown = sorted(np.argsort(-spread, kind="stable")[:MATRIX_VALUES].tolist())
+        if len(labels) == 2:  # the other share follows
+            shown = shown[-1:]
         rows = []
-        for i, code in shown:
-            shares = [f"{100 * float(profiles.shares[i][g, code]):.0f}" for g in groups]
-            everyone = f"{100 * float(profiles.everyone_shares[i][code]):.0f}"
-            name, labels = profiles.categories[i]
-            label = f"{self._texts[name].label}: {labels[code]}, of 100"
-            rows.append([label, *shares, everyone])
-        return rows
+        for code in shown:
+            each = [profiles.share(i, g, code) for g in range(self.k)]
+            cells = [
+                MatrixCell(f"{100 * one.here:.0f}", shade_of(one.here - one.everyone, one.is_clear))
+                for one in each
+            ]
+            label = self._value_text(name, labels[code])
+            rows.append(MatrixRow(label, "", cells, f"{100 * each[0].everyone:.0f}"))
+        text = self._texts[name]
+        return float(spread.max()), MatrixColumn(text.label, f"of 100 {self.unit}", rows)
+
+    def _worth_a_look(self) -> list[str]:
+        """Return what carries the groups, and which of them are hard to tell from everyone."""
+        said = self._carriers()
+        faint = [
+            str(g + 1)
+            for g in range(self.k)
+            if not any(each.is_clear for each in self.profiles.differences(g))
+        ]
+        if faint:
+            which = quantity(len(faint), "Group", "Groups").split(" ", 1)[1]
+            said.append(f"{which} {name_list(faint)} cannot be told from everyone: plan nothing.")
+        return said
+
+    def _carriers(self) -> list[str]:
+        """Return the columns that differ most between groups, and a hint where two values do."""
+        apart = {
+            name: float(np.ptp(self.profiles.means[:, i])) / (float(np.ptp(span)) or 1.0)
+            for i, ((name, _), span) in enumerate(
+                zip(self.profiles.numbers, self.profiles.spans, strict=True)
+            )
+        }
+        apart |= {
+            name: float(np.ptp(self.profiles.shares[i], axis=0).max())
+            for i, (name, _) in enumerate(self.profiles.categories)
+        }
+        most = sorted(apart, key=lambda name: -apart[name])[:CARRIERS]
+        named = name_list([self._texts[name].within for name in most])
+        said = [f"The groups differ most by {named}."] if most else []
+        binary = [n for n, labels in self.profiles.categories if len(labels) == 2]
+        splits = [n for n in most if n in binary and self._splits(n)]
+        if splits:
+            said.append(
+                f"{self._texts[splits[0]].label} has two values, and most groups hold one of them "
+                f"alone. If it should count less, give it a smaller weight in the domain file, "
+                f"e.g. weight: 0.5, before the release."
+            )
+        return said
+
+    def _splits(self, column: str) -> bool:
+        """Whether most groups have one of a column's two values alone."""
+        at = [name for name, _ in self.profiles.categories].index(column)
+        pure = self.profiles.shares[at].max(axis=1) >= PURE
+        return self.k > 2 and int(pure.sum()) > self.k / 2
 
     def limits(self) -> list[str]:
         why = [] if self.is_distinct else [self.no_groups]
@@ -209,7 +319,7 @@ class PrototypeGroups(ReleasedView):
         low, high = self.size_ends(i) or (None, None)
         return {
             "group": i + 1,
-            "title": self.profiles.titles[i],
+            "title": self.titles()[i],
             "rows_about": self.sizes[i],
             "rows_low": low,
             "rows_high": high,
@@ -219,15 +329,30 @@ class PrototypeGroups(ReleasedView):
     def group_lines(self) -> list[Line | Table]:
         """Return a line or two for each group, if there is one to show."""
         lines: list[Line | Table] = []
+        titles = self.titles()
         if not self.is_distinct:
             return lines
         for i in self.profiles.by_size():
             low, high = self.size_ends(i) or (0, 0)
             size = f"about {self.sizes[i]:,}, between {low:,} and {high:,}"
-            lines.append(Line(f"Group {i + 1}", f"{self.profiles.titles[i]}: {size}."))
+            lines.append(Line(f"Group {i + 1}", f"{titles[i]}: {size}."))
             most = self.profiles.differences(i)[:TABLE_COLUMNS]
-            lines.append(Line("", f"{'; '.join(map(_short, most))}."))
+            lines.append(Line("", f"{'; '.join(map(self._short, most))}."))
         return lines
+
+    def _short(self, each: Any) -> str:
+        """Return a difference in a few words, levels and codes by their names."""
+        levels = self._levels(0, each.column)
+        if each.value is None and levels:
+            here, everyone = (
+                levels[min(max(round(place), 0), len(levels) - 1)][0]
+                for place in (each.here, each.everyone)
+            )
+            return f"{each.column} {here}, everyone {everyone}"
+        label = each.label
+        if each.value is not None and each.column in self.model.domain.value_labels:
+            label = f"{each.column} {self._value_text(each.column, each.value)}"
+        return f"{label} {_amount(each, each.here)}, everyone {_amount(each, each.everyone)}"
 
 
 def _readable(title: str, texts: Mapping[str, ColumnText]) -> str:
@@ -237,13 +362,25 @@ def _readable(title: str, texts: Mapping[str, ColumnText]) -> str:
     return title[:1].upper() + title[1:]
 
 
-def _row(each: Any, text: ColumnText, levels: Sequence[Any]) -> CardRow:
+def _row(
+    each: Any,
+    text: ColumnText,
+    levels: Sequence[tuple[str, float, float]],
+    value_text: Callable[[str, Any], str],
+) -> CardRow:
     ends = None if math.isnan(each.low) else (each.low, each.high)
     if each.value is not None:
-        return _share_row(each, text, ends)
+        return _share_row(each, text, ends, value_text(each.column, each.value))
     if levels:
-        # The unit of levels is from which to which they run.
-        text = text._replace(unit=f"of 0 ({levels[0]}) to {len(levels) - 1} ({levels[-1]})")
+        return level_row(
+            text,
+            each.here,
+            each.everyone,
+            ends,
+            levels,
+            is_clear=each.is_clear,
+            no_interval=_MODELLED,
+        )
     return number_row(
         text,
         each.here,
@@ -255,9 +392,9 @@ def _row(each: Any, text: ColumnText, levels: Sequence[Any]) -> CardRow:
     )
 
 
-def _share_row(each: Any, text: ColumnText, ends: tuple[float, float] | None) -> CardRow:
+def _share_row(each: Any, text: ColumnText, ends: tuple[float, float] | None, word: str) -> CardRow:
     """Return the line of a category, with its column where it says nothing alone."""
-    shown = each.label if each.label == str(each.value) else f"{text.label}: {each.value}"
+    shown = each.label if each.label == word else f"{text.label}: {word}"
     low, high = (None, None) if ends is None else ends
     outwards = "" if ends is None else f"{math.floor(100 * ends[0])} to {math.ceil(100 * ends[1])}"
     often = times_text(each.here, each.everyone, "common")
@@ -281,10 +418,6 @@ def _amount(each: Any, value: float) -> str:
     if each.value is not None:
         return f"{100 * value:.0f} in 100"
     return format_number(value, 1 if each.span[1] - each.span[0] > 5 else 2)
-
-
-def _short(each: Any) -> str:
-    return f"{each.label} {_amount(each, each.here)}, everyone {_amount(each, each.everyone)}"
 
 
 def _difference(each: Any) -> dict[str, Any]:

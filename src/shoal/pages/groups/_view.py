@@ -29,6 +29,7 @@ from shoal.pages.groups._cards import (
     CardRow,
     ColumnText,
     Groups,
+    Matrix,
     column_texts,
     replace_titles,
     title_columns,
@@ -298,7 +299,12 @@ class GroupsView(ABC):
             interval=self.interval_note,
             note=(self.titles_note if self.names is None else "The publisher named the groups.")
             + more,
+            matrix=self.matrix(),
         )
+
+    def matrix(self) -> Matrix | None:
+        """Return all groups side by side; None where a table shows them."""
+        return None
 
     @property
     def interval_note(self) -> str:

@@ -1,9 +1,11 @@
 """The result of a learning method, and the types and small helpers that all methods share."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from shoal.arrays import Floats, Integers
+import numpy as np
+
+from shoal.arrays import Floats, Integers, nearest_centers
 from shoal.mechanisms import Reports
 from shoal.randomness import Randomness
 
@@ -33,6 +35,20 @@ class LearningResult:
     weights: Floats
     labels: Integers | None = None
     counted: bool = False
+
+    def by_size(self, units: Floats) -> "LearningResult":
+        """Return the same with the centre first that most of the density belongs to.
+
+        Parameters
+        ----------
+        units
+            How much of each column counts as one unit of distance.
+        """
+        nearest = nearest_centers(self.points, self.centers, units)
+        held = np.bincount(nearest, weights=self.weights, minlength=len(self.centers))
+        order = np.argsort(-held, kind="stable")
+        labels = None if self.labels is None else np.argsort(order)[self.labels]
+        return replace(self, centers=self.centers[order], labels=labels)
 
 
 # learn(reports, n_clusters, rng, units, progress): ``units`` is how much of each column, in raw
