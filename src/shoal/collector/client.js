@@ -485,7 +485,7 @@ function checkLattice(question, columns) {
   const [units] = lists([question.units], columns.length);
   need(units.every((unit) => finite(unit) > 0), "A column's unit is not positive.");
   const { radius, unit, step_bits: bits } = question;
-  need(typeof radius === "string" && LENGTH.test(radius), "The radius is not clear.");
+  need(typeof radius === "string" && LENGTH.test(radius) && fraction(radius)[0] > 0n, "The radius is not clear.");
   need(typeof unit === "string" && Array.from(unit).length <= 20,
     "The unit of distance is not clear.");
   need(Number.isInteger(bits) && bits >= -64 && bits <= 64, "The step of the lattice is not clear.");

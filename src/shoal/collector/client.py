@@ -36,7 +36,7 @@ MOST_SHARED_CELLS = 1_024  # of a question to two aggregators: a share has 8 byt
 _WORD_BITS = 64
 _NORM_BITS = 20  # of the number up to 1 / sqrt(d) by which noise on a lattice is proposed
 _RATE_BITS = _WORD_BITS - _NORM_BITS  # of its rate a step
-_FARTHEST = 2**53 - 1  # in steps; noise gets there with a chance below e^(-2^22)
+FARTHEST = 2**53 - 1  # in steps; noise gets there with a chance below e^(-2^22)
 _DECIMAL = re.compile(r"(0|[1-9][0-9]?)(\.[0-9]{1,12})?", re.ASCII)
 _LENGTH = re.compile(r"[0-9]{1,9}(\.[0-9]{1,12})?", re.ASCII)
 _NUMBER = re.compile(r"-?[0-9]+(\.[0-9]+)?(e[-+]?[0-9]+)?", re.ASCII)
@@ -310,7 +310,7 @@ def draw(question: Document, record: Any, stream: WordStream) -> Report:
     if question["mechanism"] == "nd_laplace":
         places = _places(question, row, bounds)
         noise = lattice_noise(len(row), lattice_rate(question), stream)
-        return [min(max(k + n, -_FARTHEST), _FARTHEST) for k, n in zip(places, noise, strict=True)]
+        return [min(max(k + n, -FARTHEST), FARTHEST) for k, n in zip(places, noise, strict=True)]
     return _residual(question, row, bounds, stream)
 
 
@@ -408,7 +408,7 @@ def lattice_rate(question: Document) -> int:
     """
     steps = Fraction(question["radius"]) * Fraction(2) ** question["step_bits"]
     apart: Fraction = steps + len(question["columns"]) + 1
-    return math.floor(exact(question["epsilon"]) * 2**_RATE_BITS / apart)  # [P6]
+    return exact(question["epsilon"]) * (1 << _RATE_BITS) // apart  # [P6]
 
 
 def lattice_noise(d: int, rate: int, stream: WordStream) -> list[int]:
@@ -609,7 +609,7 @@ def _check_lattice(question: Document, columns: list[list[str]]) -> None:
     (units,) = _lists([question["units"]], len(columns))
     need(all(_finite(unit) > 0 for unit in units), "A column's unit is not positive.")
     radius, bits, unit = question["radius"], question["step_bits"], question["unit"]
-    need(isinstance(radius, str) and _LENGTH.fullmatch(radius), "The radius is not clear.")
+    need(is_length(radius), "The radius is not clear.")
     need(isinstance(unit, str) and len(unit) <= 20, "The unit of distance is not clear.")
     whole = isinstance(bits, int) and not isinstance(bits, bool)
     need(whole and -64 <= bits <= 64, "The step of the lattice is not clear.")
@@ -617,6 +617,11 @@ def _check_lattice(question: Document, columns: list[list[str]]) -> None:
         across = (float(high) - float(low)) / float(one) * 2.0**bits
         need(across <= 2**40, "A column is too wide for its lattice.")  # [P6]
     need(2**14 <= lattice_rate(question) <= 2**_RATE_BITS, "The lattice is too fine or too coarse.")
+
+
+def is_length(text: object) -> bool:
+    """Return whether a text is a positive decimal, as a radius is written."""
+    return isinstance(text, str) and bool(_LENGTH.fullmatch(text)) and Fraction(text) > 0
 
 
 def _lists(value: Any, width: int) -> list[list[Any]]:
