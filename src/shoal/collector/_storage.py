@@ -559,7 +559,7 @@ class Store(ABC):
 
 def _lattice_bytes(envelope: dict[str, Any]) -> int:
     """Return how long a report of a campaign is if it is on a lattice, 8 bytes a column, else 0."""
-    document = json.loads(base64.b64decode(envelope.get("payload", "e30=")))  # e30=: nothing
+    document = json.loads(base64.b64decode(envelope.get("payload") or "e30="))  # e30=: nothing
     question = document["rounds"][0]["question"] if "rounds" in document else {}
     on_lattice = question.get("mechanism") == "nd_laplace"
     return 8 * len(question["columns"]) if on_lattice else 0
