@@ -208,7 +208,8 @@ def test_places_learnt_over_the_wire_are_those_of_perturbed_rows(campaign, tmp_p
     # Noise has a standard deviation of .87 km a coordinate, and a third of n people a group.
     error = 5 * np.sqrt(2 * (0.87**2 + 0.7**2) / (n / 3))
     assert np.abs(first - second).max() < max(error, 0.1)
-    assert np.abs(first - true).max() < max(error, 0.1)
+    # The learner's own lattice has steps of a quarter of a kilometre.
+    assert np.abs(first - true).max() < max(error, 0.25)
 
 
 # ---- in a browser
