@@ -7,6 +7,7 @@ another implementation are beside those tests.
 
 import hashlib
 import json
+import math
 import sys
 from pathlib import Path
 from typing import Any
@@ -130,6 +131,67 @@ def numeric_vectors() -> list[dict[str, Any]]:
     return vectors
 
 
+class EdgeStream(client.WordStream):
+    """Words of a given stream, but where a coin compares with a root: the word at its very edge."""
+
+    def __init__(self, source: bytes) -> None:
+        super().__init__(source)
+        self.read = b""
+        self.edge: int | None = None
+
+    def word(self) -> int:
+        """Return the next word, or the one at the edge, which takes a second to decide."""
+        word = super().word()
+        word, self.edge = (word if self.edge is None else self.edge), None
+        self.read += word.to_bytes(8, "big")
+        return word
+
+
+def edge_words(question: dict[str, Any], record: Any, random: bytes) -> bytes:
+    """The words of a draw whose coins are all undecided after 64 bits."""
+    words, decide = EdgeStream(random), client._is_below_root
+
+    def at_the_edge(j: int, square: int, rest: int, stream: Any) -> bool:
+        stream.edge = (math.isqrt(square) - rest) // j % 2**64
+        return decide(j, square, rest, stream)
+
+    client._is_below_root = at_the_edge
+    try:
+        client.draw(question, record, words)
+    finally:
+        client._is_below_root = decide
+    return words.read
+
+
+def lattice_vectors() -> list[dict[str, Any]]:
+    """Fine and coarse lattices in one to seven columns, records of every kind, edges of coins."""
+    vectors = []
+    numbers: list[Any] = [0, 20, 3.7, -1, 21, None, True, 5e-324, LARGEST, -LARGEST, 0.5 + 2**-24]
+    cases = [(d, level, radius, bits) for d in (1, 2, 3, 7) for level, radius, bits in (
+        ("1", "0.2", 23), ("2", "1.5", 20), ("0.000001", "0.001", 3), ("3", "1", 0),
+        ("20", "50", -1), ("0.1", "100000000", -8))]  # fmt: skip
+    for i, (d, level, radius, bits) in enumerate(cases):
+        question = {
+            "mechanism": "nd_laplace",
+            "epsilon": level,
+            "columns": [["0", "20"], ["-3.5", "110"]][:d] + [["0", "1"]] * (d - 2),
+            "radius": radius,
+            "unit": "km",
+            "units": ["1", "0.015384615384615385"][:d] + ["2.5"] * (d - 2),
+            "step_bits": bits,
+        }
+        client.check_question(question, client.exact(level))
+        for n in range(3):
+            record = [numbers[(i + n + j) % len(numbers)] for j in range(d)]
+            random = b"".join(stream("lattice", i, n, block) for block in range(400))
+            random = edge_words(question, record, random) if n == 2 else random
+            words = client.WordStream(random)
+            report = client.draw(question, record, words)
+            used = {"random": random[: words.consumed].hex(), "consumed": words.consumed}
+            vectors.append({"question": question, "record": record, **used, "report": report})
+    return vectors
+
+
 def signature_vectors() -> list[dict[str, Any]]:
     """A good signature, and every way to spoil it that a port may let pass."""
     private = Ed25519PrivateKey.from_private_bytes(stream("key")[:32])
@@ -166,6 +228,7 @@ def document() -> dict[str, Any]:
     return {
         "format": 1,
         "vectors": category_vectors() + rejection_vectors() + numeric_vectors(),
+        "lattice": lattice_vectors(),
         "thresholds": [
             [epsilon, k, str(client.keep_threshold(epsilon, k))]
             for epsilon in (*EPSILONS, "1.0", "0.50")
@@ -187,6 +250,13 @@ def document() -> dict[str, Any]:
             "round": 2,
             "reports": [[key.hex(), 7], [keys[0].hex(), 2**32 - 1]],
             "body": client.batch_of(campaign, 2, [(key, 7), (keys[0], 2**32 - 1)]).hex(),
+        },
+        "lattice_batch": {
+            "round": 0,
+            "reports": [[key.hex(), [7, -1]], [keys[0].hex(), [2**53 - 1, 1 - 2**53]]],
+            "body": client.batch_of(
+                campaign, 0, [(key, [7, -1]), (keys[0], [2**53 - 1, 1 - 2**53])]
+            ).hex(),
         },
         "ed25519": signature_vectors(),
         "shares": [

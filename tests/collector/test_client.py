@@ -69,6 +69,19 @@ def test_every_vector_gives_its_report_and_reads_its_words(file):
         assert vector["codes"] == columns * client.codes_of(vector["question"]) > report
 
 
+def test_every_lattice_vector_gives_its_report_and_reads_its_words():
+    file = FILES[0]
+    assert {len(vector["report"]) for vector in file["lattice"]} == {1, 2, 3, 7}
+    for vector in file["lattice"]:
+        words = WordStream(bytes.fromhex(vector["random"]))
+        client.check_question(vector["question"], client.exact(vector["question"]["epsilon"]))
+        report = client.draw(vector["question"], vector["record"], words)
+        assert (report, words.consumed) == (vector["report"], vector["consumed"])
+    batch, campaign = file["lattice_batch"], bytes.fromhex(file["key"]["campaign"])
+    reports = [(bytes.fromhex(key), report) for key, report in batch["reports"]]
+    assert client.batch_of(campaign, batch["round"], reports).hex() == batch["body"]
+
+
 @pytest.mark.parametrize("file", FILES, ids=["shipped", "independent"])
 def test_keys_rounds_thresholds_and_bytes_are_those_of_the_vectors(file):
     for epsilon, k, threshold in file["thresholds"]:

@@ -228,7 +228,7 @@ def test_accepting_is_at_least_three_fifths_as_fast_as_raw_inserts(database):
 @pytest.mark.slow
 def test_single_reports_under_load_and_memory_are_stated(tmp_path):
     """Batches from two processes, and meanwhile single reports: their p99, and memory."""
-    document = campaign_document()
+    document = campaign_document(labels={"epsilon": "0.5"})  # which every tenth sends
     (tmp_path / "campaign.json").write_text(json.dumps(envelope_of("campaign", document)))
     campaign, port = Campaign.load(tmp_path / "campaign.json"), free_port()
     url = f"sqlite:///{tmp_path / 'a.sqlite'}"

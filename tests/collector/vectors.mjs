@@ -17,6 +17,12 @@ export async function failures(file) {
     const report = twin.draw(vector.question, vector.record, words);
     check(`vector ${i}`, [report, words.consumed], [vector.report, vector.consumed]);
   });
+  (file.lattice ?? []).forEach((vector, i) => {
+    const words = new twin.Words(fromHex(vector.random));
+    twin.checkQuestion(vector.question, vector.question.epsilon);
+    const report = twin.draw(vector.question, vector.record, words);
+    check(`lattice ${i}`, [report, words.consumed], [vector.report, vector.consumed]);
+  });
   for (const [epsilon, k, threshold] of file.thresholds) {
     check(`threshold ${epsilon} ${k}`, String(twin.keepThreshold(epsilon, k)), threshold);
   }
@@ -41,6 +47,11 @@ export async function failures(file) {
     const reports = file.batch.reports.map(([k, report]) => [fromHex(k), report]);
     check("batch", toHex(twin.batchOf(campaign, file.batch.round, reports)), file.batch.body);
     check("label key", toHex(await twin.keyOf(token, campaign, "label")), file.key.label);
+  }
+  if (file.lattice_batch) {
+    const reports = file.lattice_batch.reports.map(([k, report]) => [fromHex(k), report]);
+    check("lattice batch", toHex(twin.batchOf(campaign, file.lattice_batch.round, reports)),
+      file.lattice_batch.body);
   }
   for (const { cell, cells, seed, share, tag } of file.shares ?? []) {
     check("share", toHex(await twin.shareOf(cell, cells, fromHex(seed))), share);

@@ -9,6 +9,7 @@ import math
 import os
 import re
 from dataclasses import dataclass
+from fractions import Fraction
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -17,13 +18,14 @@ from shoal.collector import client
 from shoal.documents import parse_json
 from shoal.domain import Box
 from shoal.errors import AlreadyExists, InvalidSetting, NotInstalled
-from shoal.mechanisms import LocalGrid, RandomizedResponse
+from shoal.mechanisms import LocalGrid, NDLaplace, RandomizedResponse
 from shoal.mechanisms.local import people_needed
 from shoal.mechanisms.local.categories import LocalHash, ResidualSign
 
 Document = dict[str, Any]
 TEXTS = ("name", "purpose", "operator", "contact")
-_ALLOWS_ALL = client.Limits("20", "20", "two_aggregators")
+_ALLOWS_ALL = client.Limits("20", "20", "two_aggregators", nearby=True)
+_MAP_NAMES = ({"lat", "latitude"}, {"lon", "lng", "long", "longitude"})
 _DELTA = re.compile(r"0\.0{2,11}[1-9][0-9]*", re.ASCII)
 
 
@@ -74,8 +76,8 @@ def people_for_groups(document: Document) -> int | None:
     """Return how many people groups within a tenth of the best take, for reports on columns."""
     if "columns" not in document or document["setting"] == "two_aggregators":
         return None
-    if len(document["rounds"]) > 1:  # the estimate is for one report of a grid
-        return None
+    if len(document["rounds"]) > 1 or is_on_lattice(document):
+        return None  # the estimate is for one report of a grid
     return people_needed(
         1.1,
         n_clusters=document["n_clusters"],
@@ -93,7 +95,44 @@ def box_of(document: Document) -> Box:
         The campaign.
     """
     columns = document["columns"]
-    return Box(**{c["name"]: (float(c["low"]), float(c["high"])) for c in columns})
+    bounds = {c["name"]: (float(c["low"]), float(c["high"])) for c in columns}
+    return Box.geo(**bounds) if is_map(document) else Box(**bounds)
+
+
+def is_on_lattice(document: Document) -> bool:
+    """Return whether reports are places on a lattice, near ones of which are hidden."""
+    return bool(document["rounds"][0]["question"]["mechanism"] == "nd_laplace")
+
+
+def is_map(document: Document) -> bool:
+    """Return whether a campaign on a lattice asks for latitude and longitude."""
+    names = [column["name"].lower() for column in document["columns"]]
+    fits = len(names) == 2 and all(n in known for n, known in zip(names, _MAP_NAMES, strict=True))
+    return fits and "rounds" in document and is_on_lattice(document)
+
+
+def lattice_mechanism(question: Document, names: list[str]) -> NDLaplace:
+    """Return the mechanism whose reports the answers to a question on a lattice are."""
+    columns = [
+        {"name": name, "low": low, "high": high}
+        for name, (low, high) in zip(names, question["columns"], strict=True)
+    ]
+    box = box_of({"columns": columns, "rounds": [{"question": question}]})
+    units = tuple(float(unit) for unit in question["units"])
+    mechanism = NDLaplace(
+        Fraction(question["epsilon"]) / Fraction(question["radius"]),
+        domain=box,
+        scale=None if box.distance_unit == "km" else units,
+        lattice=2.0 ** -question["step_bits"],
+        clip=True,
+    )
+    # The learner must measure distances as people's devices did.
+    if tuple(mechanism.space.units(box.d).tolist()) != units:
+        raise InvalidSetting(
+            "The campaign's units are not those that this version of shoal learns with.",
+            "Learn with the version that signed the campaign.",
+        )
+    return mechanism
 
 
 def question_of(mechanism: LocalGrid | ResidualSign, epsilon: str) -> Document:
@@ -119,6 +158,8 @@ def question_of(mechanism: LocalGrid | ResidualSign, epsilon: str) -> Document:
 
 def mechanism_of(question: Document, names: list[str]) -> Any:
     """Return the mechanism whose reports the answers to a question are."""
+    if question["mechanism"] == "nd_laplace":
+        return lattice_mechanism(question, names)
     epsilon, oracle = float(question["epsilon"]), question["oracle"]
     if question["mechanism"] == "category":
         kind = RandomizedResponse if oracle["name"] == "randomized_response" else LocalHash
@@ -286,9 +327,26 @@ class Campaign:
         return list(self.document.get("aggregators", ()))
 
     @property
+    def lattice_columns(self) -> int:
+        """How many numbers a report has if it is on a lattice; 0 for codes."""
+        return len(self.names) if is_on_lattice(self.document) else 0
+
+    @property
     def has_tokens(self) -> bool:
         """Whether only enrolled people may report."""
         return bool(self.document["enrolment"] == "token")
+
+
+def is_possible(report: int | bytes, question: Document) -> bool:
+    """Return whether a question could have this report for an answer."""
+    if question["mechanism"] != "nd_laplace":
+        return isinstance(report, int) and report < number_of_reports(question)
+    if isinstance(report, int):
+        return False
+    places = (
+        int.from_bytes(report[i : i + 8], "big", signed=True) for i in range(0, len(report), 8)
+    )
+    return all(abs(place) <= client.FARTHEST for place in places)
 
 
 def number_of_reports(question: Document) -> int:

@@ -4,9 +4,11 @@ The file is YAML; see ``docs/guides/collect.md``. Grid and oracle are chosen her
 is signed.
 """
 
+import math
 from collections.abc import Mapping
 from datetime import UTC, datetime
 from difflib import get_close_matches
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -20,8 +22,8 @@ from shoal.collector._campaign import (
     question_of,
 )
 from shoal.documents import read_yaml
-from shoal.errors import InvalidSetting, quantity
-from shoal.mechanisms import LocalGrid
+from shoal.errors import InvalidSetting, ShoalError, quantity
+from shoal.mechanisms import LocalGrid, NDLaplace
 from shoal.mechanisms.local.categories import cell_oracle
 from shoal.privacy import whole_number
 
@@ -34,7 +36,10 @@ _DEFAULTS = {
     "addresses": [],
 }
 _REQUIRED = (*TEXTS, "epsilon", "n_expected", "n_clusters", "opens", "closes")
-_OPTIONAL = ("columns", "categories", "labels", "delta", "n_least", "cells", "aggregators")
+_OPTIONAL = (
+    *("columns", "categories", "labels", "delta", "n_least", "cells", "aggregators"),
+    *("level", "radius", "scale"),
+)
 _OF_SETTINGS = ("delta", "n_least", "aggregators")
 _SHARES = {1: (2**32,), 3: (2**31, 2**30, 2**30)}
 _SHARED_CELLS = {1: 256, 2: 32, 3: 10, 4: 5}  # along each axis, for so many columns
@@ -56,6 +61,7 @@ def draft_campaign(path: str | Path) -> Document:
     content = read_yaml(path)
     if not isinstance(content, Mapping):
         raise InvalidSetting(f"{path} holds no fields.", "See docs/guides/collect.md.")
+    content = _with_level(content)
     _check_names(content)
     fields = {**_DEFAULTS, **content}
     document: Document = {"format": 1, "type": "campaign"}
@@ -72,6 +78,19 @@ def draft_campaign(path: str | Path) -> Document:
     if document["setting"] == "shuffled":
         check_people_are_counted(document)
     return check_document(document)
+
+
+def _with_level(content: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return the fields with the level of near values as epsilon, which is what a report costs."""
+    if "radius" not in content and "level" not in content:
+        return content
+    if not {"radius", "level"} <= set(content) or "epsilon" in content:
+        raise InvalidSetting(
+            "A campaign that hides near values has a level and a radius, and no epsilon.",
+            'Write e.g. level: "1" and radius: "0.2": values within 0.2 are hidden up to e^1.',
+            setting="radius",
+        )
+    return {**content, "epsilon": content["level"]}
 
 
 def _check_names(content: Mapping[str, Any]) -> None:
@@ -148,17 +167,65 @@ def _domain_fields(fields: Mapping[str, Any]) -> Document:
 
 def _rounds(document: Document, fields: Mapping[str, Any]) -> list[Document]:
     rounds = fields["rounds"]
-    wanted = _auto_rounds(document) if rounds == "auto" else whole_number(rounds)
+    near = "radius" in fields
+    auto = 1 if near else _auto_rounds(document)
+    wanted = auto if rounds == "auto" else whole_number(rounds)
     shares = None if wanted is None else _SHARES.get(wanted)
-    if shares is None or (len(shares) > 1 and "columns" not in document):
+    if shares is None or (len(shares) > 1 and ("columns" not in document or near)):
         raise InvalidSetting(
-            "rounds must be 1, 3 for columns of numbers, or auto.",
+            "rounds must be 1, 3 for columns of numbers without a radius, or auto.",
             "Write rounds: 1, or leave it out.",
             setting="rounds",
         )
+    if near:
+        return [{"share": 2**32, "question": _lattice_question(document, fields)}]
     first = first_question(document, fields.get("cells", "auto"), shares[0])
     later = [{"share": share, "question": "later"} for share in shares[1:]]
     return [{"share": shares[0], "question": first}, *later]
+
+
+def _lattice_question(document: Document, fields: Mapping[str, Any]) -> Document:
+    """Return the question for reports with Laplace noise: near values are hidden, far ones less."""
+    if "columns" not in document or "cells" in fields:
+        raise InvalidSetting(
+            "A radius is for columns of numbers, without cells.",
+            "Leave out radius and level, and write epsilon, for categories and cells.",
+            setting="radius",
+        )
+    columns = [[column["low"], column["high"]] for column in document["columns"]]
+    question: Document = {
+        "mechanism": "nd_laplace",
+        "epsilon": document["epsilon"],
+        "columns": columns,
+        "radius": _length(fields["radius"]),
+    }
+    box = box_of({**document, "rounds": [{"question": question}]})
+    scale = fields.get("scale", [1] * box.d)
+    if box.distance_unit == "km" and "scale" in fields:
+        raise InvalidSetting("Places on a map are in kilometres.", "Leave out scale.")
+    named = {column["unit"] for column in document["columns"]}
+    unit = named.pop() if len(named) == 1 and "scale" not in fields else ""
+    epsilon = Fraction(question["epsilon"]) / Fraction(question["radius"])
+    try:
+        units = None if box.distance_unit == "km" else scale
+        mechanism = NDLaplace(epsilon, domain=box, scale=units)
+    except ShoalError as error:
+        raise InvalidSetting(f"The lattice is impossible: {error}", "Choose other units.") from None
+    return question | {
+        "unit": box.distance_unit if box.distance_unit != "1" else unit,
+        "units": [repr(float(one)) for one in mechanism.space.units(box.d)],
+        "step_bits": -round(math.log2(mechanism.step or 1.0)),
+    }
+
+
+def _length(value: object) -> str:
+    """Return a radius as the plain decimal that a campaign holds."""
+    text = format(value, "f").rstrip("0").rstrip(".") if isinstance(value, float) else str(value)
+    if client.is_length(text):
+        return text
+    raise InvalidSetting(
+        "The radius is no positive decimal.", 'Write e.g. radius: "0.2".', setting="radius"
+    )
 
 
 def _auto_rounds(document: Document) -> int:

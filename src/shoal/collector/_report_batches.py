@@ -3,6 +3,7 @@
 import base64
 import hashlib
 import re
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from shoal.documents import parse_json
@@ -29,11 +30,17 @@ class WireError(Exception):
 
 
 class Batch(NamedTuple):
-    """Reports of one round."""
+    """Reports of one round.
+
+    Parameters
+    ----------
+    reports
+        Codes, or of each place on a lattice its bytes.
+    """
 
     round: int
     keys: list[bytes]
-    reports: list[int]
+    reports: Sequence[int | bytes]
 
 
 class ShareBatch(NamedTuple):
@@ -61,13 +68,15 @@ def who_of(key: bytes) -> bytes:
     return hashlib.sha256(b"shoal.who.1\n" + key).digest()[:16]
 
 
-def parse_batch(body: bytes, kind: str, campaign: bytes) -> Batch:
+def parse_batch(body: bytes, kind: str, campaign: bytes, lattice_columns: int = 0) -> Batch:
     """Return the batch in a request's body.
 
     Parameters
     ----------
     campaign
         The id of the campaign it must be for.
+    lattice_columns
+        How many numbers a report on a lattice has; 0 where reports are codes alone.
 
     Raises
     ------
@@ -75,7 +84,9 @@ def parse_batch(body: bytes, kind: str, campaign: bytes) -> Batch:
         400 if it is malformed, 404 if it is for another campaign, 415 for another content type.
     """
     kind = kind.partition(";")[0].strip().lower()
-    if kind == BINARY:
+    if kind == BINARY and lattice_columns and body[:4] == b"SHP1":
+        batch = Batch(*_parse_lines(body, b"SHP1", campaign, 8 * lattice_columns))
+    elif kind == BINARY:
         batch = _parse_binary(body, campaign)
     elif kind == JSON:
         batch = _parse_json(body, campaign)

@@ -312,7 +312,8 @@ def _add_reports(app: "FastAPI", service: Service) -> None:
         """Count the reports of a batch, all or none; answered after the commit."""
         content = await read_body(request)
         kind = request.headers.get("content-type", "")
-        batch = parse_batch(content, kind, service.campaign.id)
+        columns = service.campaign.lattice_columns
+        batch = parse_batch(content, kind, service.campaign.id, columns)
         result = await service.take(batch, address_of(request))
         return {"accepted": result.accepted, "repeated": result.repeated}
 

@@ -22,7 +22,7 @@ from itertools import accumulate
 from typing import TYPE_CHECKING, Any
 
 from shoal.collector import client
-from shoal.collector._campaign import Campaign, number_of_reports
+from shoal.collector._campaign import Campaign, is_possible
 from shoal.collector._report_batches import Batch, ShareBatch, WireError, who_of
 from shoal.collector._storage import Accepted, Arrival, Store, Unavailable
 
@@ -287,8 +287,8 @@ class Service:
     async def take(self, batch: Batch, address: str) -> Accepted:
         """Check a batch and count its reports."""
         self._check_time()
-        most = number_of_reports(await self._question(batch.round))
-        bad = [i for i, report in enumerate(batch.reports) if report >= most]
+        question = await self._question(batch.round)
+        bad = [i for i, one in enumerate(batch.reports) if not is_possible(one, question)]
         if bad:
             raise WireError(422, f"Impossible reports at positions {bad[:20]}.")
         self._check_rounds(batch)

@@ -6,11 +6,13 @@
 
 No row joins a person to a report: ``part.codes`` are sorted, and ``seen`` holds hashes of keys.
 What a database notes of the transaction that wrote a row (``xmin`` of PostgreSQL) does not join
-them either: a new code is mixed with those of a thousand others before it is written. One of two
-aggregators keeps shares instead, which tell nothing alone, by person until they are opened.
+them either: a new code is mixed with those of a thousand others before it is written. Reports on a
+lattice do not add up: their parts stay as they are, sorted too. One of two aggregators keeps shares
+instead, which tell nothing alone, by person until they are opened.
 See ``storage.proof.md`` for why every acknowledged report is counted exactly once.
 """
 
+import base64
 import hashlib
 import json
 import threading
@@ -67,7 +69,7 @@ class Arrival(NamedTuple):
 
     round: int
     whos: Sequence[bytes]
-    codes: Sequence[int] = ()
+    codes: Sequence[int | bytes] = ()
     shares: Sequence[bytes] = ()
 
 
@@ -102,6 +104,7 @@ class Store(ABC):
 
     def __init__(self, campaign: bytes, envelope: dict[str, Any], has_tokens: bool) -> None:
         self._campaign, self._has_tokens = campaign, has_tokens
+        self._lattice_bytes = _lattice_bytes(envelope)
         self._lock = threading.RLock()
         self._connection: Any = None
         try:
@@ -295,7 +298,7 @@ class Store(ABC):
             If nothing could be written.
         """
         results: list[Accepted] = []
-        parts: dict[int, list[int]] = {}
+        parts: dict[int, list[int | bytes]] = {}
         shares: list[tuple[bytes, bytes]] = []
         with self._transaction() as cursor:
             self._lock_rounds(cursor, shared=True)
@@ -336,32 +339,38 @@ class Store(ABC):
         purpose = _FOR_LABELS if arrival.round == LABEL_ROUND else _FOR_REPORTS
         return self._enrolled(cursor, arrival.whos, purpose) == len(arrival.whos)
 
-    def _write_part(self, cursor: Any, number: int, epoch: int, codes: list[int]) -> None:
+    def _kind(self, number: int) -> str:
+        """Return how the reports of a round are kept: as codes, or as places on a lattice."""
+        is_lattice = self._lattice_bytes and number != LABEL_ROUND
+        return f"S{self._lattice_bytes}" if is_lattice else "<u4"
+
+    def _write_part(self, cursor: Any, number: int, epoch: int, codes: list[int | bytes]) -> None:
         """Mix new codes with those of an open part, and write what is more than its reserve."""
         if not codes:
             return
+        new = np.array(codes, dtype=self._kind(number))
         if len(codes) >= _RESERVE:  # enough of them to hide among
-            self._insert_part(cursor, number, epoch, np.array(codes, dtype="<u4"), is_open=False)
+            self._insert_part(cursor, number, epoch, new, is_open=False)
             return
-        mixed = np.concatenate([np.array(codes, dtype="<u4"), self._take_reserve(cursor, number)])
+        mixed = np.concatenate([new, self._take_reserve(cursor, number)])
         Randomness(None).compute.shuffle(mixed)  # [P4]
         n_open = len(mixed) if len(mixed) <= 2 * _RESERVE else _RESERVE
         self._insert_part(cursor, number, epoch, mixed[:n_open], is_open=True)
         if len(mixed) > n_open:
             self._insert_part(cursor, number, epoch, mixed[n_open:], is_open=False)
 
-    def _take_reserve(self, cursor: Any, number: int) -> NDArray[np.uint32]:
+    def _take_reserve(self, cursor: Any, number: int) -> NDArray[Any]:
         """Delete an open part that nobody else is writing, and return its codes; none if none."""
         select = f"SELECT id, codes FROM part WHERE round = ? AND is_open = 1 LIMIT 1 {self._skip}"
         cursor.execute(self._sql(select), (number,))
         row = cursor.fetchone()
         if row is None:
-            return np.array([], dtype="<u4")
+            return np.array([], dtype=self._kind(number))
         cursor.execute(self._sql("DELETE FROM part WHERE id = ?"), (row[0],))
-        return np.frombuffer(bytes(row[1]), dtype="<u4")
+        return np.frombuffer(bytes(row[1]), dtype=self._kind(number))
 
     def _insert_part(
-        self, cursor: Any, number: int, epoch: int, codes: NDArray[np.uint32], is_open: bool
+        self, cursor: Any, number: int, epoch: int, codes: NDArray[Any], is_open: bool
     ) -> None:
         row = number, epoch, len(codes), np.sort(codes).tobytes(), int(is_open)
         insert = "INSERT INTO part (round, epoch, n, codes, is_open) VALUES (?, ?, ?, ?, ?)"
@@ -378,6 +387,7 @@ class Store(ABC):
             return self._fold(cursor, "is_open = 0")
 
     def _fold(self, cursor: Any, which: str, *values: int) -> int:
+        which = f"({which}) AND {self._add_up}"
         select = f"SELECT id, round, epoch, codes FROM part WHERE {which} ORDER BY id LIMIT ?"
         cursor.execute(self._sql(select), (*values, _FOLD_PARTS))
         rows = cursor.fetchall()
@@ -394,6 +404,11 @@ class Store(ABC):
         cursor.executemany(delete, [(row[0],) for row in rows])  # [P5]
         return len(rows)
 
+    @property
+    def _add_up(self) -> str:
+        """Which parts can be added up: of a campaign on a lattice the labels alone."""
+        return f"round = {LABEL_ROUND}" if self._lattice_bytes else "round >= 0"
+
     def close_round(self, number: int, envelope: dict[str, Any] | None = None) -> str:
         """Take no more reports of a round; return the digest of its sums."""
         with self._transaction() as cursor:
@@ -405,6 +420,8 @@ class Store(ABC):
             insert = "INSERT INTO document VALUES ('close', ?, ?) ON CONFLICT DO NOTHING"
             cursor.execute(self._sql(insert), (number, json.dumps(envelope or {})))
             self._write_epochs(cursor, number)
+            if self._kind(number) != "<u4":
+                return hashlib.sha256(self._read_lattice(cursor, number)).hexdigest()
             return self._digest(self._read_sums(cursor, number))
 
     def _write_epochs(self, cursor: Any, number: int) -> None:
@@ -433,6 +450,23 @@ class Store(ABC):
         cursor.execute(self._sql("SELECT codes FROM part WHERE round = ?"), (number,))
         sums.update(_tally([bytes(codes) for (codes,) in cursor.fetchall()]))
         return dict(sorted(sums.items()))
+
+    def lattice_reports(self, number: int) -> bytes:
+        """Return the reports of a round on a lattice one after the other, sorted, in one snapshot.
+
+        Parameters
+        ----------
+        number
+            The round.
+        """
+        with self._transaction() as cursor:
+            self._lock_rounds(cursor, shared=False)
+            return self._read_lattice(cursor, number)
+
+    def _read_lattice(self, cursor: Any, number: int) -> bytes:
+        cursor.execute(self._sql("SELECT codes FROM part WHERE round = ?"), (number,))
+        joined = b"".join(bytes(codes) for (codes,) in cursor.fetchall())
+        return np.sort(np.frombuffer(joined, dtype=self._kind(number))).tobytes()
 
     @staticmethod
     def _digest(sums: dict[int, int]) -> str:
@@ -469,7 +503,7 @@ class Store(ABC):
     def part_count(self) -> int:
         """Return how many parts wait to be folded."""
         with self._transaction() as cursor:
-            cursor.execute("SELECT COUNT(*) FROM part WHERE is_open = 0")
+            cursor.execute(f"SELECT COUNT(*) FROM part WHERE is_open = 0 AND {self._add_up}")
             return int(cursor.fetchone()[0])
 
     # ---- shares of one of two aggregators
@@ -521,6 +555,14 @@ class Store(ABC):
         with self._transaction() as cursor:
             cursor.execute("SELECT kind, round, envelope FROM document WHERE kind <> 'check'")
             return {(kind, number): json.loads(text) for kind, number, text in cursor.fetchall()}
+
+
+def _lattice_bytes(envelope: dict[str, Any]) -> int:
+    """Return how long a report of a campaign is if it is on a lattice, 8 bytes a column, else 0."""
+    document = json.loads(base64.b64decode(envelope.get("payload") or "e30="))  # e30=: nothing
+    question = document["rounds"][0]["question"] if "rounds" in document else {}
+    on_lattice = question.get("mechanism") == "nd_laplace"
+    return 8 * len(question["columns"]) if on_lattice else 0
 
 
 def _take_new(whos: Sequence[bytes], new: set[bytes]) -> list[int]:

@@ -8,7 +8,13 @@ from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote, urlsplit
 
-from shoal.collector._campaign import Campaign, people_for_groups
+from shoal.collector._campaign import (
+    Campaign,
+    is_map,
+    is_on_lattice,
+    mechanism_of,
+    people_for_groups,
+)
 from shoal.figures import css_variables, dots, figure_style
 from shoal.privacy import LocalDP
 from shoal.privacy.wording import promise
@@ -111,6 +117,7 @@ def render(campaign: Campaign, model: dict[str, Any] | None, people: int) -> str
     guarantee = promise(LocalDP(Fraction(document["epsilon"])), value="answer")
     after = int(str(guarantee.after).removeprefix("over "))
     is_shared = bool(campaign.aggregators)
+    near = _near(campaign) if is_on_lattice(document) else {}
     page: str = _template().render(
         campaign=document,
         id=campaign.id.hex(),
@@ -123,9 +130,11 @@ def render(campaign: Campaign, model: dict[str, Any] | None, people: int) -> str
         promise=guarantee,
         dots_before=Markup(dots(10).svg(page=True)),
         dots_after=Markup(dots(10, after).svg(page=True)),
-        holds=_SHARED_HOLDS if is_shared else guarantee.holds,
-        fails=(*guarantee.fails, _ONE_ADDRESS),
-        exact=_shared_exact(document) if is_shared else guarantee.exact,
+        near=near.get("text"),
+        is_map="columns" in document and is_map(document),
+        holds=near.get("holds", _SHARED_HOLDS if is_shared else guarantee.holds),
+        fails=(*near.get("fails", guarantee.fails), _ONE_ADDRESS),
+        exact=near.get("exact", _shared_exact(document) if is_shared else guarantee.exact),
         bounds=[_bounds(column) for column in document.get("columns", ())],
         closes=_moment(document["closes"]),
     )
@@ -149,6 +158,32 @@ def _shared_exact(document: dict[str, Any]) -> str:
         f"with ε = {document['epsilon']} when one person's answer is replaced, if the other server "
         "is honest and your device ran the true program; δ = 0."
     )
+
+
+def _near(campaign: Campaign) -> dict[str, Any]:
+    """Return what a campaign on a lattice promises, in words: within the radius, and beyond."""
+    document = campaign.document
+    question = document["rounds"][0]["question"]
+    words = promise(mechanism_of(question, campaign.names).guarantee)
+    level, radius = Fraction(question["epsilon"]), Fraction(question["radius"])
+    rate = f"{float(level / radius):.4g}"
+    return {
+        "text": length_text(question["radius"], question["unit"]),
+        "holds": words.holds,
+        "fails": words.fails,
+        "exact": (
+            "P[R(x) ∈ S] ≤ e^(l·max(1, d(x, x′)/r)) · P[R(x′) ∈ S] for all S, with l = "
+            f"{question['epsilon']} and r = {question['radius']} {question['unit']}, so that "
+            f"ε = l/r = {rate} per {question['unit'] or 'unit'}; d is Euclidean."
+        ),
+    }
+
+
+def length_text(radius: str, unit: str) -> str:
+    """Return a radius for people, e.g. ``200 m`` for 0.2 km."""
+    if unit == "km" and Fraction(radius) < 1:
+        return f"{float(Fraction(radius) * 1000):.4g} m"
+    return f"{float(radius):.4g} {unit}".rstrip()
 
 
 def _bounds(column: dict[str, str]) -> str:

@@ -10,7 +10,10 @@ const SETTINGS = ["local", "shuffled", "two_aggregators", "central"]; // from st
 export const LABEL_ROUND = 255;
 const MOST_SHARED_CELLS = 1024; // of a question to two aggregators
 const WORD = 2n ** 64n;
+const WORD_BITS = 64n, NORM_BITS = 20n, RATE_BITS = 44n; // of noise on a lattice, as in client.py
+const FARTHEST = 2n ** 53n - 1n; // in steps
 const DECIMAL = /^(0|[1-9][0-9]?)(\.[0-9]{1,12})?$/;
+const LENGTH = /^[0-9]{1,9}(\.[0-9]{1,12})?$/;
 const NUMBER = /^-?[0-9]+(\.[0-9]+)?(e[-+]?[0-9]+)?$/;
 const MOMENT = /^[0-9]{4}-[01][0-9]-[0-3][0-9]T[0-2][0-9]:[0-5][0-9]:[0-5][0-9]Z$/;
 const KEY = /^[a-z][a-z0-9_]*$/;
@@ -28,6 +31,7 @@ const QUESTIONS = {
   local_grid: ["mechanism", "epsilon", "oracle", "columns", "cells"],
   residual_sign: ["mechanism", "epsilon", "oracle", "columns", "centers", "reach"],
   cell_shares: ["mechanism", "epsilon", "columns", "cells"],
+  nd_laplace: ["mechanism", "epsilon", "columns", "radius", "unit", "units", "step_bits"],
 };
 const encoder = new TextEncoder();
 
@@ -226,7 +230,7 @@ export function codesOf({ oracle }) {
   return oracle.buckets ** (oracle.digits + 1);
 }
 
-/** The report of one record, a whole number. */
+/** The report of one record: a whole number, or one for each column of a lattice. */
 export function draw(question, record, words) {
   if (question.mechanism === "category") {
     const size = question.oracle.size;
@@ -238,6 +242,14 @@ export function draw(question, record, words) {
   const [row, bounds] = rowOf(question, record);
   if (question.mechanism === "local_grid") {
     return throughOracle(question, cellOf(row, bounds, question.cells), words);
+  }
+  if (question.mechanism === "nd_laplace") {
+    const places = placesOf(question, row, bounds);
+    const noise = latticeNoise(row.length, latticeRate(question), words);
+    return noise.map((n, i) => {
+      const place = BigInt(places[i]) + n;
+      return Number(place > FARTHEST ? FARTHEST : place < -FARTHEST ? -FARTHEST : place);
+    });
   }
   return residual(question, row, bounds, words);
 }
@@ -301,6 +313,87 @@ function residual(question, row, bounds, words) {
   return column * codesOf(question) + throughOracle(question, 2 * nearest + side, words);
 }
 
+/** Where a row lies on the lattice, in whole steps from the low bounds. */
+function placesOf(question, row, bounds) {
+  const step = 2 ** -question.step_bits;
+  return row.map((x, i) => halfToEven((x - bounds[i][0]) / Number(question.units[i]) / step));
+}
+
+/** How fast noise on a lattice falls, in 2^-44 a step: within the radius by the level. */
+export function latticeRate(question) {
+  const [level, levelUnit] = fraction(question.epsilon), [radius, unit] = fraction(question.radius);
+  const bits = BigInt(question.step_bits), more = BigInt(question.columns.length + 1);
+  const fine = bits < 0n ? 2n ** -bits : 1n, coarse = bits > 0n ? 2n ** bits : 1n;
+  // Steps that two records within the radius are apart: (radius coarse + more unit fine) / (unit fine)
+  const apart = levelUnit * (radius * coarse + more * unit * fine);
+  return (level * 2n ** RATE_BITS * unit * fine) / apart;
+}
+
+function isqrt(n) {
+  if (n < 2n) return n;
+  let root = 1n << BigInt((n.toString(2).length + 1) >> 1); // at or above it
+  for (;;) {
+    const next = (root + n / root) >> 1n;
+    if (next >= root) return root;
+    root = next;
+  }
+}
+
+/** Whole numbers k with chance proportional to e^(-rate / 2^44 |k|), exactly. */
+export function latticeNoise(d, rate, words) {
+  const norm = isqrt(4n ** NORM_BITS / BigInt(d));
+  for (;;) {
+    const noise = Array.from({ length: d }, () => discreteLaplace(rate * norm, words));
+    if (accepts(noise, rate, norm, words)) return noise;
+  }
+}
+
+function discreteLaplace(rate, words) {
+  for (;;) {
+    const part = words.word();
+    if (!coinOfPart(part, words)) continue;
+    let whole = 0n;
+    while (coinOfE(words)) whole++;
+    const size = (part + (whole << WORD_BITS)) / rate;
+    if (words.below(2) === 0) return size;
+    if (size) return -size; // else zero would come twice as often as it should
+  }
+}
+
+function accepts(noise, rate, norm, words) {
+  const length = noise.reduce((sum, k) => sum + k * k, 0n);
+  const square = (rate << NORM_BITS) ** 2n * length;
+  const proposed = rate * norm * noise.reduce((sum, k) => sum + (k < 0n ? -k : k), 0n);
+  const whole = (isqrt(square) - proposed) >> WORD_BITS;
+  for (let i = 0n; i < whole; i++) if (!coinOfE(words)) return false;
+  const rest = proposed + (whole << WORD_BITS);
+  return exponentialCoin((j) => isBelowRoot(BigInt(j), square, rest, words));
+}
+
+/** True with chance e^-f, given coins of chance f / j for j = 1, 2, ... */
+function exponentialCoin(coin) {
+  let j = 1;
+  while (coin(j)) j++;
+  return j % 2 === 1;
+}
+
+const isFirst = (j, words) => j === 1 || words.below(j) === 0; // with chance 1 / j
+const coinOfPart = (part, words) =>
+  exponentialCoin((j) => isFirst(j, words) && words.word() < part);
+const coinOfE = (words) => exponentialCoin((j) => isFirst(j, words));
+
+/** True with chance (sqrt(square) - rest) / (2^64 j), by as many bits as that takes. */
+function isBelowRoot(j, square, rest, words) {
+  let bits = words.word(), shift = 0n;
+  for (;;) {
+    const edge = rest << shift, target = square << (2n * shift);
+    if ((j * bits + edge) ** 2n >= target) return false;
+    if ((j * (bits + 1n) + edge) ** 2n <= target) return true;
+    bits = (bits << WORD_BITS) | words.word();
+    shift += WORD_BITS;
+  }
+}
+
 function halfToEven(x) {
   const floor = Math.floor(x);
   if (x - floor !== 0.5) return Math.round(x);
@@ -361,7 +454,8 @@ export function checkQuestion(question, epsilon) {
     "The question costs other than the campaign says.");
   const size = "oracle" in question ? checkOracle(question.oracle) : 0;
   const columns = "columns" in question ? lists(question.columns, 2) : [];
-  need(columns.length <= 4, "The question must have one to four columns.");
+  const most = question.mechanism === "nd_laplace" ? 8 : 4;
+  need(columns.length <= most, `The question must have one to ${most} columns.`);
   for (const [low, high] of columns) {
     const width = finite(high) - finite(low);
     need(width > 0 && width < Infinity, "A column's bounds are not in order.");
@@ -374,6 +468,7 @@ export function checkQuestion(question, epsilon) {
     cells.forEach((m, i) => need(Number.isFinite(m / (Number(columns[i][1]) - Number(columns[i][0]))),
       "A column is too narrow."));
   }
+  if (question.mechanism === "nd_laplace") checkLattice(question, columns);
   if (question.mechanism === "residual_sign") {
     const centers = lists(question.centers, columns.length);
     need(2 * centers.length === size, "The centres do not fit the answers.");
@@ -384,6 +479,22 @@ export function checkQuestion(question, epsilon) {
     need(finite(question.reach) > 0, "The reach is not positive.");
     need(codesOf(question) * columns.length <= 2 ** 32, "There are too many different answers.");
   }
+}
+
+function checkLattice(question, columns) {
+  const [units] = lists([question.units], columns.length);
+  need(units.every((unit) => finite(unit) > 0), "A column's unit is not positive.");
+  const { radius, unit, step_bits: bits } = question;
+  need(typeof radius === "string" && LENGTH.test(radius) && fraction(radius)[0] > 0n, "The radius is not clear.");
+  need(typeof unit === "string" && Array.from(unit).length <= 20,
+    "The unit of distance is not clear.");
+  need(Number.isInteger(bits) && bits >= -64 && bits <= 64, "The step of the lattice is not clear.");
+  columns.forEach(([low, high], i) => {
+    const across = ((Number(high) - Number(low)) / Number(units[i])) * 2 ** bits;
+    need(across <= 2 ** 40, "A column is too wide for its lattice.");
+  });
+  const rate = latticeRate(question);
+  need(rate >= 2n ** 14n && rate <= 2n ** RATE_BITS, "The lattice is too fine or too coarse.");
 }
 
 function checkOracle(oracle) {
@@ -419,6 +530,10 @@ export function checkCampaign(campaign, limits, now) {
   need(now === null || (times[0] <= now && now <= times[1]), "The campaign is not open now.");
   const isShared = setting === "two_aggregators";
   checkRounds(campaign.rounds, epsilon, isShared);
+  if (campaign.rounds[0].question.mechanism === "nd_laplace") {
+    need(limits.nearby, "The campaign hides only near values from each other: you allow none.");
+    need(setting === "local", "The question does not fit the campaign's setting.");
+  }
   if (isShared) {
     checkAggregators(campaign.aggregators);
     need(!("labels" in campaign), "Two aggregators take no labels.");
@@ -438,6 +553,8 @@ function checkRounds(rounds, epsilon, isShared) {
   need(rounds.reduce((n, one) => n + whole(one.share, 2 ** 32), 0) === 2 ** 32,
     "The rounds do not add up.");
   need(rounds.length === 1 || !isShared, "Two aggregators are asked in one round.");
+  need(rounds.length === 1 || rounds[0].question.mechanism !== "nd_laplace",
+    "Reports on a lattice are asked for in one round.");
 }
 
 function checkAggregators(both) {
@@ -471,9 +588,15 @@ export async function roundOf(campaign, key, shares) {
   return number;
 }
 
-/** The body that carries reports of one round. */
+/** The body that carries reports of one round, all of them codes or all on a lattice. */
 export function batchOf(campaign, number, reports) {
-  return batch("SHR1", campaign, number, reports.map(([key, n]) => join(key, bigEndian(n, 4))));
+  const magic = Array.isArray(reports[0][1]) ? "SHP1" : "SHR1";
+  return batch(magic, campaign, number, reports.map(([key, one]) => join(key, reportBytes(one))));
+}
+
+function reportBytes(report) {
+  if (!Array.isArray(report)) return bigEndian(report, 4);
+  return join(...report.map((place) => bigEndian(BigInt.asUintN(64, BigInt(place)), 8)));
 }
 
 /** The body that carries shares to one of two aggregators, 0 or 1. */
@@ -666,7 +789,7 @@ function keep(pages, place, name, epsilon, token, report) {
 }
 
 /** What a person allows unless they say otherwise, as in client.py. */
-export const USUAL_LIMITS = { epsilon: "2", ceiling: "8", setting: "local" };
+export const USUAL_LIMITS = { epsilon: "2", ceiling: "8", setting: "local", nearby: false };
 
 /** Take part in one campaign for one person. */
 export class Client {
@@ -797,7 +920,7 @@ export class Client {
     need(later.campaign === toHex(name) && later.round === number, "The round is another's.");
     need(isHex(later.before), "The round does not say what it was learnt from.");
     checkQuestion(later.question, campaign.epsilon);
-    need(later.question.mechanism !== "cell_shares",
+    need(!["cell_shares", "nd_laplace"].includes(later.question.mechanism),
       "The question does not fit the campaign's setting.");
     return later.question;
   }

@@ -19,20 +19,26 @@ import math
 import os
 import re
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from fractions import Fraction
 from functools import lru_cache
 from typing import Any, NamedTuple
 
 Document = dict[str, Any]
+Report = int | list[int]  # a code, or whole numbers of steps on a lattice
 MOST_CODES = 2**24  # different reports of one question: the server counts each
 PRIMES = (2, 3, 5, 7, 11, 13, 17, 19, 23, 29, 31, 37, 41, 43, 47, 53, 59, 61, 97, 127)
 SETTINGS = ("local", "shuffled", "two_aggregators", "central")  # from strong to weak
 LABEL_ROUND = 255
 _SIDES = 2**20
 MOST_SHARED_CELLS = 1_024  # of a question to two aggregators: a share has 8 bytes for each
+_WORD_BITS = 64
+_NORM_BITS = 20  # of the number up to 1 / sqrt(d) by which noise on a lattice is proposed
+_RATE_BITS = _WORD_BITS - _NORM_BITS  # of its rate a step
+FARTHEST = 2**53 - 1  # in steps; noise gets there with a chance below e^(-2^22)
 _DECIMAL = re.compile(r"(0|[1-9][0-9]?)(\.[0-9]{1,12})?", re.ASCII)
+_LENGTH = re.compile(r"[0-9]{1,9}(\.[0-9]{1,12})?", re.ASCII)
 _NUMBER = re.compile(r"-?[0-9]+(\.[0-9]+)?(e[-+]?[0-9]+)?", re.ASCII)
 _MOMENT = re.compile(r"[0-9]{4}-[01][0-9]-[0-3][0-9]T[0-2][0-9]:[0-5][0-9]:[0-5][0-9]Z", re.ASCII)
 _KEY = re.compile(r"[a-z][a-z0-9_]*", re.ASCII)
@@ -52,6 +58,7 @@ _QUESTIONS = {
     "local_grid": {"mechanism", "epsilon", "oracle", "columns", "cells"},
     "residual_sign": {"mechanism", "epsilon", "oracle", "columns", "centers", "reach"},
     "cell_shares": {"mechanism", "epsilon", "columns", "cells"},
+    "nd_laplace": {"mechanism", "epsilon", "columns", "radius", "unit", "units", "step_bits"},
 }
 _ENTRY = {"name", "epsilon", "token", "sent", "report"}
 
@@ -277,8 +284,8 @@ def codes_of(question: Document) -> int:
     return int(oracle["buckets"] ** (oracle["digits"] + 1))
 
 
-def draw(question: Document, record: Any, stream: WordStream) -> int:
-    """Return the report of one record, a whole number.
+def draw(question: Document, record: Any, stream: WordStream) -> Report:
+    """Return the report of one record: a whole number, or one for each column of a lattice.
 
     Parameters
     ----------
@@ -300,6 +307,10 @@ def draw(question: Document, record: Any, stream: WordStream) -> int:
     row, bounds = _row(question, record)
     if question["mechanism"] == "local_grid":
         return _oracle(question, cell_of(row, bounds, question["cells"]), stream)
+    if question["mechanism"] == "nd_laplace":
+        places = _places(question, row, bounds)
+        noise = lattice_noise(len(row), lattice_rate(question), stream)
+        return [min(max(k + n, -FARTHEST), FARTHEST) for k, n in zip(places, noise, strict=True)]
     return _residual(question, row, bounds, stream)
 
 
@@ -379,6 +390,115 @@ def _scaled(row: list[float], bounds: list[tuple[float, float]]) -> list[float]:
     return [(x - low) / (high - low) * 2 - 1 for x, (low, high) in zip(row, bounds, strict=True)]
 
 
+def _places(question: Document, row: list[float], bounds: list[tuple[float, float]]) -> list[int]:
+    """Return where a row lies on the lattice, in whole steps from the low bounds."""
+    step = 2.0 ** -question["step_bits"]
+    units = [float(unit) for unit in question["units"]]
+    lows = [low for low, _ in bounds]
+    return [
+        round((x - low) / unit / step)  # [P6] half to even; dividing by the step is exact
+        for x, low, unit in zip(row, lows, units, strict=True)
+    ]
+
+
+def lattice_rate(question: Document) -> int:
+    """Return how fast noise on a lattice falls, in 2^-44 a step: within the radius by the level.
+
+    Two records within the radius lie at most so many steps apart, rounding included.
+    """
+    steps = Fraction(question["radius"]) * Fraction(2) ** question["step_bits"]
+    apart: Fraction = steps + len(question["columns"]) + 1
+    return exact(question["epsilon"]) * (1 << _RATE_BITS) // apart  # [P6]
+
+
+def lattice_noise(d: int, rate: int, stream: WordStream) -> list[int]:
+    """Return whole numbers k with chance proportional to e^(-rate / 2^44 |k|), exactly.
+
+    The length |k| is the Euclidean one. Not a float is computed with, so that every language draws
+    the same from the same words.
+
+    Parameters
+    ----------
+    d
+        How many numbers.
+    rate
+        In 2^-44 a step, from 1 to 2^44.
+    stream
+        The random words; how many are read depends on the noise alone.
+    """
+    norm = math.isqrt(4**_NORM_BITS // d)  # [P8] at most 2^20 / sqrt(d)
+    while True:
+        noise = [_discrete_laplace(rate * norm, stream) for _ in range(d)]
+        if _accepts(noise, rate, norm, stream):
+            return noise
+
+
+def _discrete_laplace(rate: int, stream: WordStream) -> int:
+    """Return k with chance proportional to e^(-rate / 2^64 |k|)."""
+    while (k := _propose(rate, stream)) is None:
+        pass
+    return k
+
+
+def _propose(rate: int, stream: WordStream) -> int | None:
+    """Return such a number, or None where another try is due."""
+    part, whole = stream.word(), 0
+    if not _coin_of_part(part, stream):
+        return None
+    while _coin_of_e(stream):
+        whole += 1
+    size = (part + (whole << _WORD_BITS)) // rate  # [P7]
+    if stream.below(2) == 0:
+        return size
+    return -size or None  # zero would come twice as often as it should
+
+
+def _accepts(noise: list[int], rate: int, norm: int, stream: WordStream) -> bool:
+    """Return true with chance e^-g, for g by how much the proposal fell too slowly."""
+    square = (rate << _NORM_BITS) ** 2 * sum(k * k for k in noise)
+    proposed = rate * norm * sum(map(abs, noise))
+    whole = (math.isqrt(square) - proposed) >> _WORD_BITS  # [P8] of g
+    if not all(_coin_of_e(stream) for _ in range(whole)):
+        return False
+    rest = proposed + (whole << _WORD_BITS)
+    return _exponential_coin(lambda j: _is_below_root(j, square, rest, stream))
+
+
+def _exponential_coin(coin: Callable[[int], bool]) -> bool:
+    """Return true with chance e^-f, given coins of chance f / j for j = 1, 2, ..."""
+    j = 1
+    while coin(j):
+        j += 1
+    return j % 2 == 1  # [P9]
+
+
+def _is_first(j: int, stream: WordStream) -> bool:
+    """Return true with chance 1 / j."""
+    return j == 1 or stream.below(j) == 0
+
+
+def _coin_of_part(part: int, stream: WordStream) -> bool:
+    """Return true with chance e^(-part / 2^64)."""
+    return _exponential_coin(lambda j: _is_first(j, stream) and stream.word() < part)
+
+
+def _coin_of_e(stream: WordStream) -> bool:
+    """Return true with chance 1 / e."""
+    return _exponential_coin(lambda j: _is_first(j, stream))
+
+
+def _is_below_root(j: int, square: int, rest: int, stream: WordStream) -> bool:
+    """Return true with chance (sqrt(square) - rest) / (2^64 j), by as many bits as that takes."""
+    bits, shift = stream.word(), 0
+    while True:
+        edge, target = rest << shift, square << 2 * shift
+        if (j * bits + edge) ** 2 >= target:
+            return False  # [P9] wherever in its interval the random number lies
+        if (j * (bits + 1) + edge) ** 2 <= target:
+            return True
+        bits, shift = bits << _WORD_BITS | stream.word(), shift + _WORD_BITS
+
+
 def _nearest(differences: list[list[float]]) -> int:
     """Return the first line whose squares have the smallest sum, added in order."""
     distances = []
@@ -412,11 +532,15 @@ class Limits(NamedTuple):
         The largest promise of one campaign, its label included; a decimal.
     setting
         The weakest trust: ``local``, ``shuffled``, ``two_aggregators`` or ``central``.
+    nearby
+        Whether a campaign may hide only values within a radius from each other, and tell far ones
+        apart. What it costs is what it tells of two values within the radius.
     """
 
     epsilon: str = "2"
     ceiling: str = "8"
     setting: str = "local"
+    nearby: bool = False
 
 
 USUAL_LIMITS = Limits()
@@ -457,7 +581,8 @@ def check_question(question: Any, epsilon: Fraction) -> None:
     need(exact(question["epsilon"]) == epsilon, "The question costs other than the campaign says.")
     size = _check_oracle(question["oracle"]) if "oracle" in question else 0
     columns = _lists(question["columns"], 2) if "columns" in question else []
-    need(len(columns) <= 4, "The question must have one to four columns.")
+    most = 8 if mechanism == "nd_laplace" else 4
+    need(len(columns) <= most, f"The question must have one to {most} columns.")
     for low, high in columns:
         need(0 < _finite(high) - _finite(low) < math.inf, "A column's bounds are not in order.")
     if "cells" in question:
@@ -467,6 +592,8 @@ def check_question(question: Any, epsilon: Fraction) -> None:
              "The cells do not fit.")  # fmt: skip
         for (low, high), m in zip(columns, cells, strict=True):
             need(math.isfinite(m / (float(high) - float(low))), "A column is too narrow.")
+    if mechanism == "nd_laplace":
+        _check_lattice(question, columns)
     if mechanism == "residual_sign":
         centers = _lists(question["centers"], len(columns))
         need(2 * len(centers) == size, "The centres do not fit the answers.")
@@ -475,6 +602,26 @@ def check_question(question: Any, epsilon: Fraction) -> None:
                 need(float(low) <= _finite(value) <= float(high), "A centre is out of bounds.")
         need(_finite(question["reach"]) > 0, "The reach is not positive.")
         need(codes_of(question) * len(columns) <= 2**32, "There are too many different answers.")
+
+
+def _check_lattice(question: Document, columns: list[list[str]]) -> None:
+    """Refuse a lattice on which the promise within the radius would not hold exactly."""
+    (units,) = _lists([question["units"]], len(columns))
+    need(all(_finite(unit) > 0 for unit in units), "A column's unit is not positive.")
+    radius, bits, unit = question["radius"], question["step_bits"], question["unit"]
+    need(is_length(radius), "The radius is not clear.")
+    need(isinstance(unit, str) and len(unit) <= 20, "The unit of distance is not clear.")
+    whole = isinstance(bits, int) and not isinstance(bits, bool)
+    need(whole and -64 <= bits <= 64, "The step of the lattice is not clear.")
+    for (low, high), one in zip(columns, units, strict=True):
+        across = (float(high) - float(low)) / float(one) * 2.0**bits
+        need(across <= 2**40, "A column is too wide for its lattice.")  # [P6]
+    need(2**14 <= lattice_rate(question) <= 2**_RATE_BITS, "The lattice is too fine or too coarse.")
+
+
+def is_length(text: object) -> bool:
+    """Return whether a text is a positive decimal, as a radius is written."""
+    return isinstance(text, str) and bool(_LENGTH.fullmatch(text)) and Fraction(text) > 0
 
 
 def _lists(value: Any, width: int) -> list[list[Any]]:
@@ -520,6 +667,9 @@ def check_campaign(campaign: Document, limits: Limits, now: str | None) -> None:
     is_open = now is None or times[0] <= now <= times[1]
     need(is_open, "The campaign is not open now.")
     _check_rounds(campaign["rounds"], cost, setting == "two_aggregators")
+    if campaign["rounds"][0]["question"]["mechanism"] == "nd_laplace":
+        need(limits.nearby, "The campaign hides only near values from each other: you allow none.")
+        need(setting == "local", "The question does not fit the campaign's setting.")
     if setting == "two_aggregators":
         _check_aggregators(campaign["aggregators"])
         need("labels" not in campaign, "Two aggregators take no labels.")
@@ -535,6 +685,8 @@ def _check_rounds(rounds: Any, cost: Fraction, is_shared: bool) -> None:
             need(shares == is_shared, "The question does not fit the campaign's setting.")
     need(sum(_whole(one["share"], 2**32) for one in rounds) == 2**32, "The rounds do not add up.")
     need(len(rounds) == 1 or not is_shared, "Two aggregators are asked in one round.")
+    is_lattice = rounds[0]["question"]["mechanism"] == "nd_laplace"
+    need(len(rounds) == 1 or not is_lattice, "Reports on a lattice are asked for in one round.")
 
 
 def _check_aggregators(both: Any) -> None:
@@ -594,9 +746,17 @@ def round_of(campaign: bytes, key: bytes, shares: list[int]) -> int:
     return number
 
 
-def batch_of(campaign: bytes, number: int, reports: list[tuple[bytes, int]]) -> bytes:
-    """Return the body that carries reports of one round."""
-    return _batch(b"SHR1", campaign, number, [(key, n.to_bytes(4, "big")) for key, n in reports])
+def batch_of(campaign: bytes, number: int, reports: Sequence[tuple[bytes, Report]]) -> bytes:
+    """Return the body that carries reports of one round, all of them codes or all on a lattice."""
+    lines = [(key, _report_bytes(report)) for key, report in reports]
+    magic = b"SHP1" if isinstance(reports[0][1], list) else b"SHR1"
+    return _batch(magic, campaign, number, lines)
+
+
+def _report_bytes(report: Report) -> bytes:
+    if isinstance(report, int):
+        return report.to_bytes(4, "big")
+    return b"".join(place.to_bytes(8, "big", signed=True) for place in report)
 
 
 def share_batch_of(campaign: bytes, place: int, shares: list[tuple[bytes, bytes]]) -> bytes:
@@ -956,8 +1116,8 @@ class Client:
         need(own, "The round is another's.")
         need(_is_hex(later["before"]), "The round does not say what it was learnt from.")
         check_question(later["question"], exact(campaign["epsilon"]))
-        shared = later["question"]["mechanism"] == "cell_shares"
-        need(not shared, "The question does not fit the campaign's setting.")
+        fits = later["question"]["mechanism"] not in ("cell_shares", "nd_laplace")
+        need(fits, "The question does not fit the campaign's setting.")
         return later["question"]  # type: ignore[no-any-return]
 
     def _own_token(self, pages: Document, campaign: Document, name: bytes) -> bytes:

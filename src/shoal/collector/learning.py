@@ -31,10 +31,21 @@ from shoal.randomness import Randomness
 def reports_of(campaign: Campaign, store: Store, number: int = 0) -> Reports:
     """Return the reports of a round, in the order of their codes: nobody's place is kept."""
     question = _question_in(campaign, store, number)
+    if question["mechanism"] == "nd_laplace":
+        return _lattice_reports(campaign, store, number)
     values = _codes(store.sums(number))
     if question["mechanism"] == "residual_sign":
         values = np.column_stack(np.divmod(values, client.codes_of(question)))
     return Reports(values, mechanism_of(question, campaign.names))
+
+
+def _lattice_reports(campaign: Campaign, store: Store, number: int) -> Reports:
+    """Return reports on a lattice in the units of the columns, in the order of their bytes."""
+    mechanism: Any = mechanism_of(_question_in(campaign, store, number), campaign.names)
+    d = campaign.lattice_columns
+    places = np.frombuffer(store.lattice_reports(number), dtype=">i8").reshape(-1, d)
+    cells = mechanism.space.units(d) * mechanism.step
+    return Reports(places * cells + mechanism.space.origin(d), mechanism)
 
 
 def _question_in(campaign: Campaign, store: Store, number: int) -> dict[str, Any]:
@@ -86,7 +97,10 @@ def export_reports(campaign: Campaign, store: Store, folder: Path) -> Path:
 
     reports = _enough(reports_of(campaign, store))
     path = folder / "reports.parquet"
-    pq.write_table(pa.table({"cell": reports.values}), path)
+    columns = {"cell": reports.values}
+    if campaign.lattice_columns:
+        columns = dict(zip(campaign.names, reports.values.T, strict=True))
+    pq.write_table(pa.table(columns), path)
     digest = hashlib.sha256(path.read_bytes()).hexdigest()
     mechanism: Any = reports.mechanism
     about = sidecar(
@@ -154,7 +168,7 @@ def alarms(campaign: Campaign, store: Store) -> dict[str, float]:
 
     chances = {}
     for number in range(len(campaign.shares)):
-        sums = store.sums(number)
+        sums = {} if campaign.lattice_columns else store.sums(number)
         if not sums:
             continue
         question = _question_in(campaign, store, number)
@@ -292,6 +306,13 @@ def _promise_text(document: dict[str, Any]) -> str:
         return (
             f"The counts are {epsilon}-DP when one person's record is replaced, if either of the "
             "two aggregators is honest; groups cost no more"
+        )
+    question = document["rounds"][0]["question"]
+    if question["mechanism"] == "nd_laplace":
+        radius = f"{question['radius']} {question['unit']}".rstrip()
+        return (
+            f"A report tells values within {radius} apart by odds of at most e^{epsilon}, values "
+            "further apart by more; groups cost no more"
         )
     return f"Every report is {epsilon}-LDP; groups cost no more"
 

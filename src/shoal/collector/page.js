@@ -20,7 +20,8 @@ const sentences = {
 };
 const next = enrolment === "open" ? " The next person at this device says so with the button."
   : " The next person at this device opens their own invitation.";
-const readable = { epsilon: "20", ceiling: "20", setting: "two_aggregators" }; // what can be shown
+// What can be shown:
+const readable = { epsilon: "20", ceiling: "20", setting: "two_aggregators", nearby: true };
 let hasReported = false; // the person of now, from this device
 let limits = { ...USUAL_LIMITS }; // what is taken without a word
 
@@ -85,7 +86,28 @@ function excess(campaign) {
       `it. The program that splits it comes from ${location.host}: you would have to trust it not ` +
       "to send itself both parts.");
   }
+  const { mechanism, radius, unit } = campaign.rounds[0].question;
+  if (mechanism === "nd_laplace") {
+    const near = unit === "km" && Number(radius) < 1 ? `${Number(radius) * 1000} m` : `${radius} ${unit}`;
+    lines.push(element("position")
+      ? `Places within ${near.trim()} look alike in your report. Which part of town you are in does not: ` +
+        "the further two places are apart, the better your report tells them apart."
+      : `Values within ${near.trim()} of each other look alike in your report. Values far apart do not: ` +
+        "the further apart, the better your report tells them apart.");
+  }
   return lines.join(" ");
+}
+
+/** Fill the form with where the browser says that one is; refused where that is out of bounds. */
+function usePosition() {
+  const fields = form.querySelectorAll("input[type=number]");
+  navigator.geolocation.getCurrentPosition(({ coords }) => {
+    fields[0].value = coords.latitude.toFixed(6);
+    fields[1].value = coords.longitude.toFixed(6);
+    answer.textContent = "Your position is filled in. Nothing was sent yet.";
+  }, () => {
+    answer.textContent = "Your browser gave no position. Enter it yourself, or allow it.";
+  }, { enableHighAccuracy: true, timeout: 20000 });
 }
 
 function isOpen() {
@@ -105,7 +127,8 @@ async function begin(client) {
   element("agree").addEventListener("change", () => {
     const { epsilon, setting } = campaign, isSmall = atMost(epsilon, USUAL_LIMITS.ceiling);
     const ceiling = isSmall ? USUAL_LIMITS.ceiling : epsilon;
-    limits = element("agree").checked ? { epsilon, ceiling, setting } : { ...USUAL_LIMITS };
+    const nearby = campaign.rounds[0].question.mechanism === "nd_laplace";
+    limits = element("agree").checked ? { epsilon, ceiling, setting, nearby } : { ...USUAL_LIMITS };
     allowSending();
   });
   const history = await showHistory(client);
@@ -127,6 +150,7 @@ element("label").addEventListener("click", () => {
   run(async (client) => `You are in group ${(await client.label(record())) + 1}. Nobody was told.`,
     readable);
 });
+element("position")?.addEventListener("click", usePosition);
 element("another").addEventListener("click", () => {
   run(async (client) => {
     await client.startAsAnotherPerson();

@@ -102,6 +102,16 @@ _SUMS = "({:.3g}, {})-DP, released once, if the server is honest and a tenth of 
 def _promise(document: dict[str, Any]) -> str:
     if document["setting"] == "two_aggregators":
         return f"{document['epsilon']}-DP, if either of the two aggregators is honest."
+    question = document["rounds"][0]["question"]
+    if question["mechanism"] == "nd_laplace":
+        from fractions import Fraction
+
+        unit, epsilon = question["unit"] or "unit", document["epsilon"]
+        rate = float(Fraction(epsilon) / Fraction(question["radius"]))
+        return (
+            f"values within {question['radius']} {unit} are hidden from each other up to odds of "
+            f"e^{epsilon}; ε = {rate:.4g} per {unit} beyond. Each person reports once."
+        )
     return f"{document['epsilon']}-LDP for each person, who reports once."
 
 

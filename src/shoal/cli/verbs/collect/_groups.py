@@ -155,6 +155,12 @@ def cluster(
         store.close()
         return
     private = read_key(key)
+    if loaded.lattice_columns:
+        if robust:
+            raise InvalidSetting(
+                "Reports of places have no cells that could be cut.", "Leave --robust out."
+            )
+        robust = False
     if robust if robust is not None else not loaded.has_tokens:
         _check_robust_options(title, publisher, engine, master)
         with atomic_folder(output, overwrite) as part:
@@ -167,7 +173,9 @@ def cluster(
     groups, files = _learn(loaded, store, output, say, options | {"anyway": publish_anyway})
     control = f"Centres found without data fit {groups.ratio:.2f} times as badly."
     is_clear = groups.is_distinct
-    errors = learning.center_errors(loaded, store, groups.centers, Randomness(seed))
+    errors = None  # of places they would need the learner's own bootstrap
+    if not loaded.lattice_columns:
+        errors = learning.center_errors(loaded, store, groups.centers, Randomness(seed))
     model = learning.model_document(
         loaded,
         groups.centers,
@@ -181,14 +189,15 @@ def cluster(
         store.publish("model", 0, sign_document("model", model, private))
     store.close()
     heads = ["Group", *loaded.names, "About"]
+    cells = _center_texts(groups.centers, errors)
     rows = [
-        [str(i + 1), *(f"{c:.4g} ± {2 * e:.2g}" for c, e in zip(*lines, strict=True)), str(size)]
-        for i, (*lines, size) in enumerate(zip(groups.centers, errors, groups.sizes, strict=True))
+        [str(i + 1), *line, str(size)]
+        for i, (line, size) in enumerate(zip(cells, groups.sizes, strict=True))
     ]
     say.result(
         {"report": files[0], "files": files, "centers": groups.centers.tolist(),
-         "errors": errors.tolist(), "n_reports": groups.total, "control": groups.ratio,
-         "published": is_published},
+         "errors": None if errors is None else errors.tolist(), "n_reports": groups.total,
+         "control": groups.ratio, "published": is_published},
         Table("Groups", heads, rows),
         Line("Control", control),
         Line("Page", files[0], is_literal=True),
@@ -196,6 +205,16 @@ def cluster(
     )  # fmt: skip
     if not is_published:
         raise typer.Exit(1)
+
+
+def _center_texts(centers: Any, errors: Any) -> list[list[str]]:
+    """Return each coordinate as it is shown, with its error where there is one."""
+    if errors is None:
+        return [[f"{c:.6g}" for c in center] for center in centers]
+    return [
+        [f"{c:.4g} ± {2 * e:.2g}" for c, e in zip(*lines, strict=True)]
+        for lines in zip(centers, errors, strict=True)
+    ]
 
 
 def _check_robust_options(
