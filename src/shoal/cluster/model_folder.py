@@ -21,7 +21,7 @@ import pyarrow as pa
 from shoal.cluster._description_cache import DESCRIPTION
 from shoal.cluster.registry import REGISTRY
 from shoal.data import atomic_folder
-from shoal.documents import parse_json
+from shoal.documents import parse_json, with_digest
 from shoal.domain import Box, Schema
 from shoal.errors import AlreadyExists, UnreadableModel, quantity
 from shoal.privacy import guarantee_of
@@ -112,7 +112,7 @@ def write_model(model: _ModelToSave, folder: Path) -> list[dict[str, str]]:
         "versions": {name: version(name) for name in _VERSIONED},
         "files": files,
     }
-    return [write_part(document, folder / MODEL), *files]
+    return [write_part(with_digest(document), folder / MODEL), *files]
 
 
 def load_model(folder: str | Path) -> Any:
