@@ -62,8 +62,8 @@ newest: ## quick tests with the newest versions that pyproject.toml allows
 
 audit: $(FULL) ## audit all we ship and every broken twin; writes docs/audit.md
 	$(BIN)/python bench/audit.py
-	$(BIN)/python tools/audit_table.py
 	$(BIN)/python bench/replay.py
+	$(BIN)/python tools/audit_table.py
 	$(BIN)/python tools/replay_table.py
 
 check: $(DEV) ## format, lint, types, import contracts, docs

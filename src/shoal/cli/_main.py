@@ -36,6 +36,7 @@ from shoal.cli.verbs._perturb import perturb
 from shoal.cli.verbs._plan import plan
 from shoal.cli.verbs._report import report
 from shoal.cli.verbs._reproduce import reproduce
+from shoal.cli.verbs._verify import verify
 from shoal.cli.verbs._version import version
 from shoal.cli.verbs.collect import collect_app
 from shoal.jobs import VERBOSE
@@ -94,6 +95,7 @@ app.add_typer(attack_app, name="attack")
 app.add_typer(ledger_app, name="ledger")
 app.add_typer(data_app, name="data")
 app.command()(reproduce)
+app.command()(verify)
 app.command()(version)
 
 

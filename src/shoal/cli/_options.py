@@ -883,6 +883,36 @@ ANONYMIZE_UTILITY: dict[str, Any] = {
     "master": Master,
 }
 
+VERIFY: dict[str, Any] = {
+    "folder": Annotated[
+        Path,
+        typer.Argument(
+            metavar="FOLDER",
+            help="The folder of a model, a synopsis or a page, or one that holds released tables "
+            "or reports.",
+            show_default=False,
+        ),
+    ],
+    "ledger": Annotated[
+        Path | None,
+        typer.Option(
+            envvar="SHOAL_LEDGER",
+            help="Ledger of the table, in which the release must have its entry.",
+            show_default=False,
+        ),
+    ],
+    "policy": Annotated[
+        Path | None,
+        typer.Option(
+            envvar="SHOAL_POLICY",
+            help="Policy of a released table, to count by. Default: what the manifest says of it.",
+            show_default=False,
+        ),
+    ],
+    "output": Page,
+    "overwrite": OverwriteFile,
+}
+
 
 def takes(*requests: type, options: Mapping[str, Any]) -> Callable[[Callable[..., None]], Any]:
     """Give a verb the options of a table, and hand it the dataclasses that some of them fill.

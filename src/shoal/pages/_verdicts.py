@@ -64,6 +64,8 @@ class Verdicts:
         How to read their figures.
     again
         A command that repeats the test.
+    tag
+        What may be done with the page; empty says whether its inputs were made up.
     """
 
     title: str
@@ -78,6 +80,7 @@ class Verdicts:
     details: Sequence[Detail] = field(default_factory=tuple)
     reading: str = ""
     again: str = ""
+    tag: str = ""
 
 
 def verdict_page(verdicts: Verdicts) -> str:

@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shoal.anonymize._policy import Policy
-from shoal.anonymize.codec import Codec
+from shoal.anonymize.codec import Codec, published_names
 from shoal.anonymize.hierarchies import NULL, Hierarchy
 from shoal.anonymize.hierarchies._rules import label_intervals
 from shoal.anonymize.risk._recount import AchievedPrivacy
@@ -76,6 +76,7 @@ def manifest_of(
         "person": policy.privacy.person,
         "people": dict(people),
         "nulls": policy.privacy.nulls,
+        "recount": _recount_facts(policy),
         "rows": achieved.rows,
         "classes": achieved.classes,
         "suppression": {
@@ -223,6 +224,22 @@ def _changed(policy: Policy) -> dict[str, Any]:
     published: dict[str, Any] = {n: of.publish for n, of in columns if of.publish != "label"}
     changed = {n: of.transform.model_dump() for n, of in columns if of.transform is not None}
     return {"published": published | changed} if published or changed else {}
+
+
+def _recount_facts(policy: Policy) -> dict[str, Any]:
+    """Return what whoever has the table and not the policy needs to count it again."""
+    classes = [each for name in policy.names("quasi") for each in published_names(policy, name)]
+    parts = {"type", "order", "hierarchy", "l", "t"}
+    columns = policy.model_dump(mode="json", exclude_defaults=True)["attributes"]
+    sensitive = {
+        name: {key: value for key, value in columns[name].items() if key in parts}
+        for name in policy.names("sensitive")
+    }
+    return {
+        "classes_by": classes,
+        "sensitive": sensitive,
+        "null_values": policy.input.null_values,
+    }
 
 
 def _notes(codec: Codec) -> list[str]:
