@@ -30,6 +30,7 @@ from shoal.cli.verbs._data import data_app
 from shoal.cli.verbs._demo import demo
 from shoal.cli.verbs._evaluate import evaluate
 from shoal.cli.verbs._init import init
+from shoal.cli.verbs._keys import keys_app
 from shoal.cli.verbs._learn import learn
 from shoal.cli.verbs._ledger import ledger_app
 from shoal.cli.verbs._perturb import perturb
@@ -96,6 +97,7 @@ app.add_typer(ledger_app, name="ledger")
 app.add_typer(data_app, name="data")
 app.command()(reproduce)
 app.command()(verify)
+app.add_typer(keys_app, name="keys")
 app.command()(version)
 
 

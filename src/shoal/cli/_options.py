@@ -113,6 +113,17 @@ Numbers = Annotated[
     ),
 ]
 
+Sign = Annotated[
+    Path | None,
+    typer.Option(
+        "--sign",
+        metavar="KEY",
+        envvar="SHOAL_SIGN",
+        help="Private key, from `shoal keys new`, to sign the release with.",
+        show_default=False,
+    ),
+]
+
 # Of several verbs that find groups.
 Groups = Annotated[
     str | None,
@@ -359,6 +370,7 @@ CLUSTER: dict[str, Any] = {
     "numbers": Numbers,
     "ledger": LedgerFile,
     "seed": Seed,
+    "sign": Sign,
 }
 PERTURB: dict[str, Any] = {
     "table": Table,
@@ -461,6 +473,7 @@ PERTURB: dict[str, Any] = {
     "master": Master,
     "ledger": LedgerFile,
     "seed": Seed,
+    "sign": Sign,
 }
 
 AUDIT: dict[str, Any] = {
@@ -898,6 +911,15 @@ VERIFY: dict[str, Any] = {
         typer.Option(
             envvar="SHOAL_LEDGER",
             help="Ledger of the table, in which the release must have its entry.",
+            show_default=False,
+        ),
+    ],
+    "key": Annotated[
+        str | None,
+        typer.Option(
+            metavar="KEY|FILE",
+            envvar="SHOAL_PUBLIC_KEY",
+            help="Public key that must have signed the release: 64 digits, or a file of them.",
             show_default=False,
         ),
     ],

@@ -31,6 +31,7 @@ from shoal.synopsis.folder import digest_of
 SCHEMA = "shoal.model/1"
 MODEL = "model.json"
 MODELS = {entry.name: entry.package for entry in REGISTRY if entry.is_model}
+SIGNATURE = "signature.json"
 PAGES = {f"report{mark}.{kind}" for mark in ("", "-simulation") for kind in ("html", "json")}
 # What reading a damaged document may raise.
 _DAMAGED = (KeyError, TypeError, ValueError, AttributeError, IndexError, OverflowError)
@@ -210,7 +211,7 @@ def check_replaceable(folder: str | Path) -> None:
     place = Path(folder)
     if not place.is_dir():
         return
-    known = {MODEL, *PAGES}
+    known = {MODEL, SIGNATURE, *PAGES}
     if (place / MODEL).is_file():
         known |= {str(file["name"]) for file in _document(place)["files"]}
     others = [each for each in place.iterdir() if each.name not in known]

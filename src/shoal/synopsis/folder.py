@@ -183,7 +183,9 @@ def _kind_of(document: Any) -> Any:
 
 
 def _check_replaceable(place: Path) -> None:
-    if place.is_dir() and any(each.name not in (CELLS, DOCUMENT) for each in place.iterdir()):
+    if place.is_dir() and any(
+        each.name not in (CELLS, DOCUMENT, "signature.json") for each in place.iterdir()
+    ):
         raise AlreadyExists(
             f"{place} holds files that no synopsis wrote.", "Choose another folder."
         )

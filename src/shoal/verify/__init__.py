@@ -18,13 +18,18 @@ from typing import TYPE_CHECKING
 from shoal._lazy import names_when_used
 
 if TYPE_CHECKING:
-    from shoal.verify._run import verify_folder
+    from shoal.verify._run import sign_folder, verify_folder
+    from shoal.verify._signature import public_key_of
 
 _MODULE_OF = {
+    "public_key_of": "_signature",
+    "sign_folder": "_run",
     "verify_folder": "_run",
 }
 
 __all__ = [
+    "public_key_of",
+    "sign_folder",
     "verify_folder",
 ]
 

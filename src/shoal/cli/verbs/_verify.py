@@ -12,6 +12,7 @@ from shoal.cli._output import Output, check_page, show_verdicts
 def verify(
     folder: Path,
     ledger: Path | None = None,
+    key: str | None = None,
     policy: Path | None = None,
     output: Path | None = None,
     overwrite: bool = False,
@@ -30,6 +31,7 @@ def verify(
         shoal verify model
         shoal verify model -o verified.html
         shoal verify model --ledger students.ledger
+        shoal verify model --key publisher.key.pub
         shoal verify handed-over --policy policy.yaml --json
     """
     from shoal.pages.verification import page
@@ -39,7 +41,7 @@ def verify(
     say = Output(json, quiet)
     with say.progress(1) as progress:
         progress.step("Checking the release")
-        verification = verify_folder(folder, ledger=ledger, policy=policy)
+        verification = verify_folder(folder, ledger=ledger, key=key, policy=policy)
     show_verdicts(page(verification), say, output, overwrite=overwrite, private=False)
     if not verification.holds:
         raise typer.Exit(1)
