@@ -7,7 +7,11 @@ import pytest
 
 import shoal
 from shoal.anonymize import Policy
+from shoal.experiments import reproduce
+from shoal.experiments._cells import Cell
+from shoal.experiments.document import Document
 from shoal.jobs import GroupsRequest, ReportsRequest, prepare_reports, release_groups, release_table
+from shoal.pages import Claim, Reproduction
 from shoal.synopsis import MixedSynopsis, UniformGrid
 
 DOMAIN = "version: 1\ncolumns: {x: {low: 0, high: 1}, y: {low: 0, high: 1}}\n"
@@ -37,6 +41,7 @@ def releases(tmp_path_factory):
     prepare_reports(drawn).release()
     _mixed(place, rng)
     _table(place, rng)
+    _reproduction(place)
     return place
 
 
@@ -73,6 +78,21 @@ def _table(place, rng):
         "output": {"path": "table/released.csv"},
     }
     release_table(Policy.of(policy, place))
+
+
+def _reproduction(place):
+    def concluded(results, quick):
+        claim = Claim("Section 1", "Two is more than one.", "holds")
+        return Reproduction(
+            title="Sums", lead="It holds.", claims=[claim], exhibits=[], setting=[], again="again"
+        )
+
+    def run(cell):
+        return [{"part": "sums", "draw": 0, "value": 2.0}]
+
+    cells = [Cell("sums", {"data": "none"}, cost=1.0)]
+    document = Document("sums", 1, lambda quick: cells, run, concluded, lambda *_: [])
+    reproduce(document, place / "reproduction", jobs=1)
 
 
 @pytest.fixture

@@ -42,6 +42,18 @@ def test_a_release_as_it_was_written_holds(releases, name):
     assert release.promise
 
 
+def test_a_document_run_again_holds_and_every_change_is_caught(copy_of):
+    folder = copy_of("reproduction")
+    assert failures(folder) == []
+    for path in sorted(folder.rglob("*.*")):
+        if path.name != "cells.jsonl":
+            content = path.read_bytes()
+            at = content.rfind(b"s")
+            path.write_bytes(content[:at] + b"t" + content[at + 1 :])
+            assert failures(folder), path.name
+            path.write_bytes(content)
+
+
 @pytest.mark.parametrize("name", KINDS)
 def test_one_byte_changed_in_any_file_is_caught(copy_of, name):
     folder = copy_of(name)

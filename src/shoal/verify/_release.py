@@ -116,20 +116,21 @@ def check_digests(folder: Path, listed: Any, source: str, findings: Findings) ->
         name, digest = str(file["name"]), file["sha256"]
         names.append(name)
         path = folder / name
-        if Path(name).name != name or not path.is_file():
+        if not path.resolve().is_relative_to(folder.resolve()) or not path.is_file():
             wrong.append(f"{name} is missing")
         elif digest_of(path) != digest:
             wrong.append(f"{name} is not the file that was written")
     if wrong:
         findings.fail("Files", f"{'; '.join(wrong)} (digests in {source}).")
     elif names:
-        findings.hold("Files", f"{_listing(names)} as {source} lists them, byte for byte.")
+        shown = [f"{len(names)} files"] if len(names) > 8 else names
+        findings.hold("Files", f"{_listing(shown)} as {source} lists them, byte for byte.")
     return names
 
 
 def _listing(names: list[str]) -> str:
     if len(names) == 1:
-        return f"{names[0]} is"
+        return f"{names[0]} {'are' if names[0].endswith(' files') else 'is'}"
     return f"{', '.join(names[:-1])} and {names[-1]} are"
 
 

@@ -17,6 +17,8 @@ from shoal.verify._page import check_alone
 from shoal.verify._release import Findings, Release, read_document
 from shoal.verify._reports import SCHEMA as REPORTS
 from shoal.verify._reports import check_reports
+from shoal.verify._reproduction import MANIFEST, check_reproduction
+from shoal.verify._reproduction import SCHEMA as REPRODUCTION
 from shoal.verify._signature import check_signature, parse_public_key, write_signature
 from shoal.verify._standing import check_standing
 from shoal.verify._table import ENDING, check_table
@@ -122,6 +124,8 @@ def _checks(folder: Path, policy: Path | None) -> Iterator[Check]:
         yield partial(check_synopsis, folder)
     elif _schema(folder / "report.json").startswith("shoal.report/"):
         yield partial(check_alone, folder)
+    if _schema(folder / MANIFEST) == REPRODUCTION:
+        yield partial(check_reproduction, folder)
     documents = sorted(folder.glob("*.json"))
     if envelopes := tuple(path.name for path in documents if is_envelope(path)):
         yield partial(check_campaign, folder, envelopes)
@@ -152,8 +156,9 @@ def _verified(
     check_standing(release, findings)
     check_ledger(release, ledger, findings)
     signer = None if is_new else check_signature(folder, release, key, findings)
-    findings.leave("Rows", ROWS_UNSEEN)
-    if release.kind != "table":
+    if release.kind != "reproduction":
+        findings.leave("Rows", ROWS_UNSEEN)
+    if release.kind not in ("table", "reproduction"):
         findings.leave("Noise", NOISE_UNSEEN)
     return release, VerifiedRelease(
         name=release.name,

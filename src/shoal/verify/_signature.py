@@ -117,7 +117,7 @@ def _check_statement(
         name
         for name in dict.fromkeys((*signed, *release.files))
         if name not in signed
-        or Path(name).name != name
+        or not (folder / name).resolve().is_relative_to(folder.resolve())
         or not (folder / name).is_file()
         or digest_of(folder / name) != signed[name]
     ]
