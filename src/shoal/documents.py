@@ -130,7 +130,7 @@ def with_digest(values: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def has_own_digest(content: Mapping[str, Any]) -> bool | None:
-    """Whether a document is as it was written; None if it has no digest, as in earlier versions."""
+    """Whether a document is as it was written; None if it has no digest."""
     if _DIGEST not in content:
         return None
     rest = {name: value for name, value in content.items() if name != _DIGEST}

@@ -100,12 +100,12 @@ def read_document(path: Path) -> dict[str, Any] | None:
 
 def check_own_digest(name: str, document: Mapping[str, Any], findings: Findings) -> None:
     """Hold a document against the digest in it."""
-    holds = has_own_digest(document)
-    if holds is None:
-        text = f"{name} has no digest of its own: an older version of shoal wrote it."
-        findings.leave("Files", text)
-    elif not holds:
-        findings.fail("Files", f"{name} was changed after it was written: its digest differs.")
+    findings.check(
+        has_own_digest(document),
+        "Files",
+        f"{name} is as it was written, by its own digest.",
+        f"{name} was changed after it was written: its own digest differs, or is gone.",
+    )
 
 
 def check_digests(folder: Path, listed: Any, source: str, findings: Findings) -> list[str]:
