@@ -180,7 +180,8 @@ def _verdicts(verification: Verification) -> Any:
         constructed=True,
         tag="Checked from outside: no row was read",
         facts=_facts(verification),
-        tables=[_table(each, several) for each in releases],
+        details=[detail for each in releases for detail in _details(each, several)],
+        reading="What fails comes first.",
         again=f"shoal verify {verification.folder.name or '.'}",
     )
 
@@ -212,17 +213,18 @@ def _facts(verification: Verification) -> list[dict[str, str]]:
     ]
 
 
-def _table(release: VerifiedRelease, several: bool) -> dict[str, Any]:
-    rows = [
-        [_MARKS[outcome], finding.subject, finding.text]
+def _details(release: VerifiedRelease, several: bool) -> list[Any]:
+    """Return what fails and what holds, in sentences: a cell of a table would cut them off."""
+    from shoal.pages._verdicts import Detail
+
+    before = f"{release.name}: " if several else ""
+    return [
+        Detail(
+            f"{before}{_MARKS[outcome]}",
+            quantity(len(found), "check"),
+            lines=[f"{each.subject}: {each.text}" for each in found],
+            open=True,
+        )
         for outcome in _MARKS
-        for finding in release.having(outcome)
+        if (found := release.having(outcome))
     ]
-    title = _title(release) if several else "Checks, those that fail first"
-    return {
-        "title": title,
-        "columns": ["Outcome", "What", "Seen"],
-        "rows": rows,
-        "marked": False,
-        "note": "",
-    }
