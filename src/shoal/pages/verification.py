@@ -172,7 +172,7 @@ def _verdicts(verification: Verification) -> Any:
     )
     return Verdicts(
         title=f"Checked: {quantity(len(releases), 'release')}" if several else _title(first),
-        lead=_verdict(verification),
+        lead=" ".join([_verdict(verification), *([] if several else first.promise[:1])]),
         heading="What was checked",
         sub="Recomputed from the files of the release alone, by somebody who has not the rows.",
         says=[text for each in releases for text in _promise_lines(each, several)],
