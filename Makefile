@@ -62,8 +62,8 @@ newest: ## quick tests with the newest versions that pyproject.toml allows
 
 audit: $(FULL) ## audit all we ship and every broken twin; writes docs/audit.md
 	$(BIN)/python bench/audit.py
-	$(BIN)/python tools/audit_table.py
 	$(BIN)/python bench/replay.py
+	$(BIN)/python tools/audit_table.py
 	$(BIN)/python tools/replay_table.py
 
 check: $(DEV) ## format, lint, types, import contracts, docs
@@ -76,7 +76,14 @@ check: $(DEV) ## format, lint, types, import contracts, docs
 bench: $(DEV) ## speed, as ratios; writes bench/results/
 	$(BIN)/python bench/run.py
 
+# The wheel alone, from a folder without sources: the quick tests must pass with what is shipped.
+release: $(DEV) ## the wheel, built twice alike, its bill of materials, quick tests on it alone
+	$(BIN)/python tools/release.py dist
+	$(PYTHON) -m venv --clear .venv-wheel
+	.venv-wheel/bin/python $(PIP) --constraint constraints.txt "$$(ls dist/shoal-*.whl)[dev,docs]"
+	$(subst $(VENV),.venv-wheel,$(PYTEST)) --quick tests
+
 docs: $(DEV) ## build the documentation into site/
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
 
-.PHONY: help demo quick test slow lowest newest audit check bench docs
+.PHONY: help demo quick test slow lowest newest audit check bench release docs

@@ -4,7 +4,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from shoal.documents import DEEPEST, json_text, parse_json, read_yaml
+from shoal.documents import (
+    DEEPEST,
+    has_own_digest,
+    json_text,
+    parse_json,
+    read_yaml,
+    with_digest,
+)
 from shoal.errors import InvalidDomain
 
 
@@ -135,3 +142,12 @@ def test_values_are_made_plain_before_they_are_written():
     values = {"a": np.float64("inf"), "b": (np.int64(3), np.bool_(False)), 4: {"c": Path("d")}}
     assert json.loads(json_text(values)) == {"a": None, "b": [3, False], "4": {"c": "d"}}
     assert json_text({"name": "Ørsted"}) == '{\n "name": "Ørsted"\n}\n'
+
+
+def test_a_document_knows_whether_it_is_as_it_was_written():
+    written = with_digest({"epsilon": "1", "cells": (3, 4), "mean": float("nan"), "at": 0.1})
+    again = parse_json(json.dumps(written))
+    assert has_own_digest(again) is True
+    assert has_own_digest({**again, "epsilon": "2"}) is False
+    assert has_own_digest({**again, "more": 1}) is False
+    assert has_own_digest({"epsilon": "1"}) is None

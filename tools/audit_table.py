@@ -3,7 +3,8 @@
     python bench/audit.py && python bench/audit_power.py && python tools/audit_table.py
 
 Nothing on that page that was measured is typed: what stands between its markers is made here from
-``bench/results/audit.json`` and ``bench/results/audit_power.json``.
+``bench/results/audit.json`` and ``bench/results/audit_power.json``. The verdicts on what is ours
+also go into ``src/shoal/audit/verdicts.json``, for `shoal verify`.
 """
 
 import json
@@ -15,6 +16,7 @@ from typing import Any
 ROOT = Path(__file__).parents[1]
 PAGE = ROOT / "docs" / "audit.md"
 RESULTS = ROOT / "bench" / "results"
+SHIPPED = ROOT / "src" / "shoal" / "audit" / "verdicts.json"
 HEADS = ("audited", "claimed", "certified", "draws a side", "verdict")
 WITHOUT_DRAWS = ("ledger", "brute force")
 Row = dict[str, Any]
@@ -137,5 +139,20 @@ def with_tables(page: str) -> str:
     return page
 
 
+def shipped() -> str:
+    """The verdicts on what is ours, by drawing and by replaying, as the package has them."""
+    audit, replay = results("audit"), results("replay")
+    drawn = [row for kind in ("mechanisms", "estimators") for row in rows_of(kind)]
+    replayed = [row for row in replay["rows"] if row["kind"] == "families"]
+    verdicts = [
+        {"name": row["name"], "by": by, "verdict": row["verdict"]}
+        for by, rows in (("draws", drawn), ("replay", replayed))
+        for row in rows
+    ]
+    about = {"schema": "shoal.audit-verdicts/1", "shoal": audit["shoal"], "date": audit["date"]}
+    return json.dumps(about | {"verdicts": verdicts}, indent=1) + "\n"
+
+
 if __name__ == "__main__":
+    SHIPPED.write_text(shipped(), encoding="utf-8")
     PAGE.write_text(with_tables(PAGE.read_text(encoding="utf-8")), encoding="utf-8")

@@ -38,6 +38,7 @@ HOLDS = {
     "jobs": "releases, drafts, progress: what faces call",
     "spark_ml": "stages of pyspark.ml pipelines",
     "collector": "reports from devices",
+    "verify": "releases checked from outside",
     "cli": "the command line",
 }
 SIDES = {

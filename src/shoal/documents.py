@@ -6,6 +6,7 @@ it is one that can be computed with and written, and an error says where it is w
 stands there.
 """
 
+import hashlib
 import json
 import math
 import os
@@ -17,7 +18,16 @@ from typing import Any
 
 from shoal.errors import InvalidDomain
 
-__all__ = ["DEEPEST", "json_text", "parse_json", "read_yaml", "rename_old_keys", "to_plain"]
+__all__ = [
+    "DEEPEST",
+    "has_own_digest",
+    "json_text",
+    "parse_json",
+    "read_yaml",
+    "rename_old_keys",
+    "to_plain",
+    "with_digest",
+]
 
 DEEPEST = 100  # lists and mappings within each other: no document of ours has a dozen
 _MOST_REPEATED = 1_000_000  # values that aliases stand for
@@ -30,6 +40,7 @@ _MEND = "Correct that line; indent with spaces, not tabs."
 _OWN_WORDS = re.compile(r"""(?:[^'"]|'[^\w\s]{1,2}'|'\\t'|'<[a-z ]+>')*""")
 # Keys of documents that earlier versions wrote or read, with their present names.
 _RENAMED = {"entity": "person"}
+_DIGEST = "digest"
 _NO_VALUE = (ValueError, KeyError, AttributeError, TypeError, OverflowError, RecursionError)
 
 
@@ -103,6 +114,33 @@ def to_plain(value: Any) -> Any:
 def json_text(values: Any) -> str:
     """Values as an indented JSON document, made plain first."""
     return json.dumps(to_plain(values), indent=1, ensure_ascii=False, allow_nan=False) + "\n"
+
+
+def with_digest(values: Mapping[str, Any]) -> dict[str, Any]:
+    """A document with the digest of all else in it: a slip of the hand is then seen.
+
+    Whoever changes a document on purpose can write another digest: that is what signatures are for.
+
+    Examples
+    --------
+    >>> has_own_digest(with_digest({"epsilon": "1"}))
+    True
+    """
+    return {**values, _DIGEST: _digest_of(values)}
+
+
+def has_own_digest(content: Mapping[str, Any]) -> bool | None:
+    """Whether a document is as it was written; None if it has no digest."""
+    if _DIGEST not in content:
+        return None
+    rest = {name: value for name, value in content.items() if name != _DIGEST}
+    return bool(content[_DIGEST] == _digest_of(rest))
+
+
+def _digest_of(values: Mapping[str, Any]) -> str:
+    """The SHA-256 checksum of a document, however it is indented."""
+    text = json.dumps(to_plain(values), separators=(",", ":"), ensure_ascii=False)
+    return hashlib.sha256(text.encode()).hexdigest()
 
 
 def read_yaml(path: str | Path) -> Any:

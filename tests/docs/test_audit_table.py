@@ -22,6 +22,10 @@ def test_the_page_shows_what_the_last_run_found():
     assert audit_table.with_tables(page) == page
 
 
+def test_the_package_ships_what_the_last_runs_found():
+    assert audit_table.SHIPPED.read_text(encoding="utf-8") == audit_table.shipped()
+
+
 @pytest.mark.parametrize("kind", KINDS)
 def test_every_case_there_is_was_run(kind):
     """If not: ``python bench/audit.py KIND --resume``, then ``python tools/audit_table.py``."""

@@ -40,6 +40,7 @@ from typing import TYPE_CHECKING, Any
 
 from shoal.audit._draws import Batched
 from shoal.audit._finding import Finding, LowerBound, Measured, finding_of
+from shoal.audit._shipped import shipped_verdicts
 from shoal.audit.bound._lower_bound import lower_bound, lower_bound_of
 from shoal.audit.bound._scores import exact_score
 from shoal.audit.case import Case, Twin
@@ -91,6 +92,7 @@ __all__ = [
     "reconstruction",
     "replay",
     "search_worst_row",
+    "shipped_verdicts",
     "value_inference",
 ]
 

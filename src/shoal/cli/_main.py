@@ -30,12 +30,14 @@ from shoal.cli.verbs._data import data_app
 from shoal.cli.verbs._demo import demo
 from shoal.cli.verbs._evaluate import evaluate
 from shoal.cli.verbs._init import init
+from shoal.cli.verbs._keys import keys_app
 from shoal.cli.verbs._learn import learn
 from shoal.cli.verbs._ledger import ledger_app
 from shoal.cli.verbs._perturb import perturb
 from shoal.cli.verbs._plan import plan
 from shoal.cli.verbs._report import report
 from shoal.cli.verbs._reproduce import reproduce
+from shoal.cli.verbs._verify import verify
 from shoal.cli.verbs._version import version
 from shoal.cli.verbs.collect import collect_app
 from shoal.jobs import VERBOSE
@@ -94,6 +96,8 @@ app.add_typer(attack_app, name="attack")
 app.add_typer(ledger_app, name="ledger")
 app.add_typer(data_app, name="data")
 app.command()(reproduce)
+app.command()(verify)
+app.add_typer(keys_app, name="keys")
 app.command()(version)
 
 

@@ -113,6 +113,17 @@ Numbers = Annotated[
     ),
 ]
 
+Sign = Annotated[
+    Path | None,
+    typer.Option(
+        "--sign",
+        metavar="KEY",
+        envvar="SHOAL_SIGN",
+        help="Private key, from `shoal keys new`, to sign the release with.",
+        show_default=False,
+    ),
+]
+
 # Of several verbs that find groups.
 Groups = Annotated[
     str | None,
@@ -313,6 +324,7 @@ CLUSTER: dict[str, Any] = _named(
     numbers=Numbers,
     ledger=LedgerFile,
     seed=Seed,
+    sign=Sign,
 )
 PERTURB: dict[str, Any] = _named(
     table=Table,
@@ -380,6 +392,7 @@ PERTURB: dict[str, Any] = _named(
     master=Master,
     ledger=LedgerFile,
     seed=Seed,
+    sign=Sign,
 )
 
 AUDIT: dict[str, Any] = _named(
@@ -641,6 +654,45 @@ ANONYMIZE_UTILITY: dict[str, Any] = _named(
     engine=Engine,
     master=Master,
 )
+
+VERIFY: dict[str, Any] = {
+    "folder": Annotated[
+        Path,
+        typer.Argument(
+            metavar="FOLDER",
+            help="The folder of a model, a synopsis or a page, or one that holds released tables "
+            "or reports.",
+            show_default=False,
+        ),
+    ],
+    "ledger": Annotated[
+        Path | None,
+        typer.Option(
+            envvar="SHOAL_LEDGER",
+            help="Ledger of the table, in which the release must have its entry.",
+            show_default=False,
+        ),
+    ],
+    "key": Annotated[
+        str | None,
+        typer.Option(
+            metavar="KEY|FILE",
+            envvar="SHOAL_PUBLIC_KEY",
+            help="Public key that must have signed the release: 64 digits, or a file of them.",
+            show_default=False,
+        ),
+    ],
+    "policy": Annotated[
+        Path | None,
+        typer.Option(
+            envvar="SHOAL_POLICY",
+            help="Policy of a released table, to count by. Default: what the manifest says of it.",
+            show_default=False,
+        ),
+    ],
+    "output": Page,
+    "overwrite": OverwriteFile,
+}
 
 
 def takes(*requests: type, options: Mapping[str, Any]) -> Callable[[Callable[..., None]], Any]:

@@ -21,7 +21,7 @@ import pyarrow as pa
 from shoal.cluster._description_cache import DESCRIPTION
 from shoal.cluster.registry import REGISTRY
 from shoal.data import atomic_folder
-from shoal.documents import parse_json
+from shoal.documents import parse_json, with_digest
 from shoal.domain import Box, Schema
 from shoal.errors import AlreadyExists, UnreadableModel, quantity
 from shoal.privacy import guarantee_of
@@ -31,6 +31,7 @@ from shoal.synopsis.folder import digest_of
 SCHEMA = "shoal.model/1"
 MODEL = "model.json"
 MODELS = {entry.name: entry.package for entry in REGISTRY if entry.is_model}
+SIGNATURE = "signature.json"
 PAGES = {f"report{mark}.{kind}" for mark in ("", "-simulation") for kind in ("html", "json")}
 # What reading a damaged document may raise.
 _DAMAGED = (KeyError, TypeError, ValueError, AttributeError, IndexError, OverflowError)
@@ -112,7 +113,7 @@ def write_model(model: _ModelToSave, folder: Path) -> list[dict[str, str]]:
         "versions": {name: version(name) for name in _VERSIONED},
         "files": files,
     }
-    return [write_part(document, folder / MODEL), *files]
+    return [write_part(with_digest(document), folder / MODEL), *files]
 
 
 def load_model(folder: str | Path) -> Any:
@@ -205,7 +206,7 @@ def check_replaceable(folder: str | Path) -> None:
     place = Path(folder)
     if not place.is_dir():
         return
-    known = {MODEL, *PAGES}
+    known = {MODEL, SIGNATURE, *PAGES}
     if (place / MODEL).is_file():
         known |= {str(file["name"]) for file in _document(place)["files"]}
     others = [each for each in place.iterdir() if each.name not in known]

@@ -23,6 +23,7 @@ from shoal.collector._campaign import (
 )
 from shoal.collector._centers_from_counts import cap_counts, centers_of_counts, scatter_of_centers
 from shoal.collector._storage import Store
+from shoal.documents import with_digest
 from shoal.errors import InvalidSetting, TooFewRows
 from shoal.mechanisms import Reports
 from shoal.randomness import Randomness
@@ -114,7 +115,8 @@ def export_reports(campaign: Campaign, store: Store, folder: Path) -> Path:
         {"name": path.name, "sha256": digest},
     )
     about["protects"] = "a person, who reported once"
-    path.with_name(f"{path.name}.json").write_text(json.dumps(about, indent=1) + "\n")
+    text = json.dumps(with_digest(about), indent=1) + "\n"
+    path.with_name(f"{path.name}.json").write_text(text)
     return path
 
 

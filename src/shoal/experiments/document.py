@@ -1,12 +1,15 @@
 """A document that can be run again: its cells, what a cell does, and what follows from all."""
 
 import csv
+import hashlib
 import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from shoal.documents import json_text, with_digest
 from shoal.errors import InvalidSetting
 from shoal.experiments._cells import Cell, CellFile, Row
 from shoal.experiments._results import Results
@@ -17,7 +20,7 @@ if TYPE_CHECKING:
     from shoal.pages import Claim, Reproduction
 
 
-PAGE = "report.html"
+PAGE, MANIFEST = "report.html", "manifest.json"
 
 
 def _no_cells(quick: bool) -> Sequence[Cell]:
@@ -169,6 +172,29 @@ def _write(folder: Path, results: Results, reproduction: "Reproduction") -> None
         for place, figure in enumerate(exhibit.figures, start=1):
             _write_text(folder / "figures" / f"{exhibit.anchor}-{place}.svg", figure.svg())
     _write_text(folder / PAGE, reproduction_page(reproduction))
+    _write_text(folder / MANIFEST, json_text(_manifest(folder, reproduction)))
+
+
+def _manifest(folder: Path, reproduction: "Reproduction") -> dict[str, object]:
+    """Return what the run was, and the name and checksum of each file that it wrote."""
+    written = sorted([*folder.glob("tables/*.*"), *folder.glob("figures/*.svg"), folder / PAGE])
+    return with_digest(
+        {
+            "schema": "shoal.reproduction/1",
+            "title": reproduction.title,
+            "quick": reproduction.quick,
+            "simulation": True,  # everything is seeded
+            "claims": reproduction.counts(),
+            "versions": {"shoal": version("shoal")},
+            "files": [
+                {
+                    "name": path.relative_to(folder).as_posix(),
+                    "sha256": hashlib.sha256(path.read_bytes()).hexdigest(),
+                }
+                for path in written
+            ],
+        }
+    )
 
 
 def claim_rows(claims: Sequence["Claim"]) -> list[Row]:

@@ -67,6 +67,8 @@ class Verdicts:
     gauge
         One bar against the claim, on the first screen: ``found`` and ``limit`` from 0 to 1, their
         ``words`` and ``limit_words``, and what the two ``ends`` mean. None for no bar.
+    tag
+        What may be done with the page; empty says whether its inputs were made up.
     """
 
     title: str
@@ -82,6 +84,7 @@ class Verdicts:
     reading: str = ""
     again: str = ""
     gauge: Mapping[str, Any] | None = None
+    tag: str = ""
 
 
 def verdict_page(verdicts: Verdicts) -> str:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from shoal.anonymize import guarantee_of
+from shoal.anonymize.release import published_files
 from shoal.anonymize.risk import (
     Risk,
     leaf_class_sizes,
@@ -109,7 +110,7 @@ def page(finished: "RunResult", context: TableContext | None = None) -> Page:
 def page_files(finished: "RunResult", page: Page) -> dict[Path, str]:
     """Return the public page, its numbers, and the page for the holder, by path."""
     result, paths = page.to_result(), finished.paths
-    files = [{"name": paths.table.name, "sha256": finished.manifest["table_sha256"]}]
+    files = published_files(finished.manifest, paths)
     public = texts(findings(result, files=files), paths.report)
     return {**public, **texts(findings(result, "curator", files=files), paths.curator)}
 

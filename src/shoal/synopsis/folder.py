@@ -13,7 +13,7 @@ import pyarrow.csv as pa_csv
 import pyarrow.parquet as pq
 
 from shoal.data import atomic_folder, write_table
-from shoal.documents import parse_json
+from shoal.documents import parse_json, with_digest
 from shoal.domain import Box
 from shoal.errors import AlreadyExists, UnreadableModel
 
@@ -45,7 +45,7 @@ def save_synopsis(synopsis: _SavedParts, folder: str | Path, overwrite: bool = F
     with atomic_folder(folder, overwrite) as place:
         file = write_part(parts[CELLS], place / CELLS)
         about = {"versions": {name: version(name) for name in VERSIONS}, "files": [file]}
-        write_part(parts[DOCUMENT] | about, place / DOCUMENT)
+        write_part(with_digest(parts[DOCUMENT] | about), place / DOCUMENT)
     return Path(folder)
 
 
@@ -191,7 +191,9 @@ def _kind_of(document: Any) -> Any:
 
 
 def _check_replaceable(place: Path) -> None:
-    if place.is_dir() and any(each.name not in (CELLS, DOCUMENT) for each in place.iterdir()):
+    if place.is_dir() and any(
+        each.name not in (CELLS, DOCUMENT, "signature.json") for each in place.iterdir()
+    ):
         raise AlreadyExists(
             f"{place} holds files that no synopsis wrote.", "Choose another folder."
         )

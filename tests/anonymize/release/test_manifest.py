@@ -7,10 +7,10 @@ from shoal.anonymize import Policy, count_combinations
 from shoal.anonymize.release._manifest import (
     FORMAT,
     cut_of,
+    mapping_text,
     policy_hash,
     public_cut,
     read_manifest,
-    write_mapping,
 )
 from shoal.errors import InvalidPolicy
 
@@ -76,11 +76,10 @@ def places(codec, labels):
     return {"q": {known.index(label) for label in labels}}
 
 
-def mapping(tmp_path, published, nulls="own_value", rows=("a", "c"), **column):
+def mapping(published, nulls="own_value", rows=("a", "c"), **column):
     codec = codec_of(rows, nulls, **column)
-    write_mapping(codec.policy, codec, places(codec, published), tmp_path / "m.csv")
-    with (tmp_path / "m.csv").open() as file:
-        return [(line["value"], line["label"]) for line in csv.DictReader(file)]
+    text = mapping_text(codec.policy, codec, places(codec, published))
+    return [(line["value"], line["label"]) for line in csv.DictReader(text.splitlines())]
 
 
 def cut(published, rows=("a", "c"), **column):
@@ -88,8 +87,8 @@ def cut(published, rows=("a", "c"), **column):
     return public_cut(codec, places(codec, published))["q"]
 
 
-def test_every_leaf_is_listed(tmp_path):
-    found = mapping(tmp_path, ["x", "c", "d"])
+def test_every_leaf_is_listed():
+    found = mapping(["x", "c", "d"])
     assert found == [("a", "x"), ("b", "x"), ("c", "c"), ("d", "d"), ("<null>", "<null>")]
 
 
@@ -101,20 +100,20 @@ def test_every_leaf_is_listed(tmp_path):
         ("suppress", ["x", "y"], []),
     ],
 )
-def test_nulls_are_listed_whether_there_are_any_or_not(tmp_path, nulls, nodes, wanted):
-    assert mapping(tmp_path, nodes, nulls)[4:] == wanted
+def test_nulls_are_listed_whether_there_are_any_or_not(nulls, nodes, wanted):
+    assert mapping(nodes, nulls)[4:] == wanted
 
 
 @pytest.mark.heavy
-def test_the_mapping_is_the_same_with_nulls_and_without(tmp_path):
-    without = mapping(tmp_path, ["x", "y"])
-    with_null = mapping(tmp_path, ["x", "y", "<null>"], rows=("a", "c", None))
+def test_the_mapping_is_the_same_with_nulls_and_without():
+    without = mapping(["x", "y"])
+    with_null = mapping(["x", "y", "<null>"], rows=("a", "c", None))
     assert without == with_null
 
 
-def test_of_a_learnt_hierarchy_only_what_is_published_is_listed(tmp_path):
+def test_of_a_learnt_hierarchy_only_what_is_published_is_listed():
     prefix = {"hierarchy": {"kind": "prefix", "keep": [2, 1]}}
-    assert mapping(tmp_path, ["11"], rows=("11", "21"), **prefix) == [("11", "11")]
+    assert mapping(["11"], rows=("11", "21"), **prefix) == [("11", "11")]
 
 
 @pytest.mark.heavy

@@ -320,7 +320,7 @@ def test_a_run_that_fails_adds_nobody(tmp_path, monkeypatch):
     def fails(*_, **__):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(run, "write_mapping", fails)
+    monkeypatch.setattr(run, "mapping_text", fails)
     with pytest.raises(KeyboardInterrupt):
         released(tmp_path, names(40, 80), "two.csv", "out.manifest.json")
     assert (tmp_path / "out.people.curator").read_bytes() == before

@@ -5,6 +5,7 @@ The mapping lists the label of each value of the declared hierarchies.
 
 import csv
 import hashlib
+import io
 import json
 import re
 from collections.abc import Iterator, Mapping
@@ -17,14 +18,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shoal.anonymize._policy import Policy
-from shoal.anonymize.codec import Codec
+from shoal.anonymize.codec import Codec, published_names
 from shoal.anonymize.hierarchies import NULL, Hierarchy
 from shoal.anonymize.hierarchies._rules import label_intervals
 from shoal.anonymize.risk._recount import AchievedPrivacy
 from shoal.anonymize.search._greedy_splits import resolve_score
 from shoal.anonymize.search_problem import KEPT_CUT, Cut, SearchOutcome
 from shoal.anonymize.taxonomy_arrays import Tree
-from shoal.documents import parse_json
+from shoal.documents import parse_json, with_digest
 from shoal.errors import InvalidPolicy, quantity
 
 FORMAT = "shoal.anonymize/1"
@@ -59,12 +60,14 @@ def manifest_of(
     people
         Why the people are new to releases under this cut, and which register holds them.
     """
-    search = policy.search
-    return {
+    search, is_global = policy.search, outcome.cut is not None
+    mapping = mapping_text(policy, codec, occurring) if is_global else None
+    content = {
         "format": FORMAT,
         "shoal": version("shoal"),
         "policy_sha256": policy_hash(policy),
         "table_sha256": table_sha256,
+        "mapping_sha256": None if mapping is None else _sha256_of(mapping),
         "k": {"asked": policy.privacy.k, "reached": achieved.k},
         "l": _rules(policy, "l", achieved.l),
         "t": _rules(policy, "t", achieved.t),
@@ -73,6 +76,7 @@ def manifest_of(
         "person": policy.privacy.person,
         "people": dict(people),
         "nulls": policy.privacy.nulls,
+        "recount": _recount_facts(policy),
         "rows": achieved.rows,
         "classes": achieved.classes,
         "suppression": {
@@ -84,11 +88,37 @@ def manifest_of(
         "score": _score_name(policy, outcome),
         "seed": search.seed,
         "restarts": search.restarts,
-        "cut": None if outcome.cut is None else public_cut(codec, occurring),
+        "cut": public_cut(codec, occurring) if is_global else None,
         "learnt": [name for name, tree in codec.hierarchies.items() if tree.learnt],
         "metrics": asdict(outcome.metrics),
         "notes": [*outcome.notes, *_notes(codec)],
     }
+    return with_digest(content)
+
+
+def manifest_text(manifest: Mapping[str, Any]) -> str:
+    """Return a manifest as its file has it."""
+    return json.dumps(manifest, indent=1) + "\n"
+
+
+def published_files(manifest: Mapping[str, Any], paths: Any) -> list[dict[str, str]]:
+    """Return the name and checksum of each published file besides the page, the table first.
+
+    Parameters
+    ----------
+    paths
+        The paths of the table, the mapping and the manifest.
+    """
+    digests = {
+        paths.table: manifest["table_sha256"],
+        paths.mapping: manifest["mapping_sha256"],
+        paths.manifest: _sha256_of(manifest_text(manifest)),
+    }
+    return [{"name": path.name, "sha256": each} for path, each in digests.items() if each]
+
+
+def _sha256_of(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()
 
 
 def policy_hash(policy: Policy) -> str:
@@ -196,25 +226,42 @@ def _changed(policy: Policy) -> dict[str, Any]:
     return {"published": published | changed} if published or changed else {}
 
 
+def _recount_facts(policy: Policy) -> dict[str, Any]:
+    """Return what whoever has the table and not the policy needs to count it again."""
+    classes = [each for name in policy.names("quasi") for each in published_names(policy, name)]
+    parts = {"type", "order", "hierarchy", "l", "t"}
+    columns = policy.model_dump(mode="json", exclude_defaults=True)["attributes"]
+    sensitive = {
+        name: {key: value for key, value in columns[name].items() if key in parts}
+        for name in policy.names("sensitive")
+    }
+    return {
+        "classes_by": classes,
+        "sensitive": sensitive,
+        "null_values": policy.input.null_values,
+    }
+
+
 def _notes(codec: Codec) -> list[str]:
     return [f"{name}: {note}" for name, tree in codec.hierarchies.items() for note in tree.notes]
 
 
-def write_mapping(policy: Policy, codec: Codec, occurring: dict[str, set[int]], path: Path) -> None:
-    """Write ``column,value,label``, a line for **every** leaf of a declared hierarchy.
+def mapping_text(policy: Policy, codec: Codec, occurring: dict[str, set[int]]) -> str:
+    """Return ``column,value,label``, a line for **every** leaf of a declared hierarchy.
 
     Listing only values that occur would reveal them. For the same reason only the published labels
     of a learnt hierarchy are listed: its leaves are the table's own values.
     """
     cut = public_cut(codec, occurring)
-    with path.open("w", encoding="utf-8", newline="") as file:
-        writer = csv.writer(file, lineterminator="\n")
-        writer.writerow(["column", "value", "label"])
-        for name, tree in codec.hierarchies.items():
-            if tree.learnt:
-                writer.writerows((name, label, label) for label in cut[name])
-            else:
-                writer.writerows((name, leaf, at) for leaf, at in _pairs(policy, tree, cut[name]))
+    file = io.StringIO()
+    writer = csv.writer(file, lineterminator="\n")
+    writer.writerow(["column", "value", "label"])
+    for name, tree in codec.hierarchies.items():
+        if tree.learnt:
+            writer.writerows((name, label, label) for label in cut[name])
+        else:
+            writer.writerows((name, leaf, at) for leaf, at in _pairs(policy, tree, cut[name]))
+    return file.getvalue()
 
 
 def find_label_places(policy: Policy, labels: NDArray[np.int32]) -> dict[str, set[int]]:

@@ -1,7 +1,6 @@
 """Run a policy: read, search, write, recount, and only then give the files their names."""
 
 import hashlib
-import json
 import shutil
 from pathlib import Path
 from typing import Any
@@ -13,8 +12,9 @@ from shoal.anonymize.release._manifest import (
     AnyManifest,
     find_label_places,
     manifest_of,
+    manifest_text,
+    mapping_text,
     read_manifest,
-    write_mapping,
 )
 from shoal.anonymize.release._people_register import KnownPeople, people_of_run, stage_register
 from shoal.anonymize.release._result import Pages, RunResult, WrittenRelease, check_paths, paths_of
@@ -124,10 +124,9 @@ def _run_here(
         with named_failure(paths.table):
             shutil.copyfile(written, files.file(paths.table))  # [P3]
         stage_register(people, files, overwrite)
+        texts = {paths.manifest: manifest_text(public)}
         if outcome.cut is not None:
-            with named_failure(paths.mapping):
-                write_mapping(policy, frequency.codec, labels, files.file(paths.mapping))
-        texts = {paths.manifest: json.dumps(public, indent=1) + "\n"}
+            texts[paths.mapping] = mapping_text(policy, frequency.codec, labels)
         for path, text in (texts | dict(pages(finished) if pages else {})).items():
             _write_text(files.file(path), text, path, private=path == paths.curator)
     if overwrite and outcome.cut is None:  # a mapping of an earlier cut says nothing of this one

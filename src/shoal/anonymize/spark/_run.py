@@ -1,6 +1,5 @@
 """Run a policy on Spark: the table is counted, written and recounted by the cluster."""
 
-import json
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import cached_property
@@ -9,7 +8,12 @@ from typing import Any
 
 from shoal.anonymize._frequency_table import FrequencyTable
 from shoal.anonymize._policy import Policy
-from shoal.anonymize.release._manifest import find_label_places, manifest_of, write_mapping
+from shoal.anonymize.release._manifest import (
+    find_label_places,
+    manifest_of,
+    manifest_text,
+    mapping_text,
+)
 from shoal.anonymize.release._people_register import KnownPeople, stage_register
 from shoal.anonymize.release._result import Pages, Paths, RunResult, WrittenRelease
 from shoal.anonymize.release._writer import Release, format_of, release_of
@@ -29,7 +33,7 @@ from shoal.engine.spark import (
     uri_of,
 )
 from shoal.errors import AlreadyExists, CannotWrite, InvalidPolicy, setting
-from shoal.files import file_set, scratch
+from shoal.files import file_set
 
 # As in RFC 4180; blanks belong to their cells.
 _CSV = {
@@ -161,12 +165,9 @@ class SparkRun:
 
     def _texts(self, done: RunResult, labels: dict[str, set[int]]) -> dict[str, str]:
         """Return mapping, manifest and pages by their paths."""
-        texts = {self._uris["manifest"]: json.dumps(done.manifest, indent=1) + "\n"}
+        texts = {self._uris["manifest"]: manifest_text(done.manifest)}
         if done.outcome.cut is not None:
-            with scratch() as near:
-                mapping = near / "mapping.csv"
-                write_mapping(done.policy, done.frequency.codec, labels, mapping)
-                texts[self._uris["mapping"]] = mapping.read_text(encoding="utf-8")
+            texts[self._uris["mapping"]] = mapping_text(done.policy, done.frequency.codec, labels)
         for path, text in (self._pages(done) if self._pages else {}).items():
             texts[self._page(path)] = text
         return texts

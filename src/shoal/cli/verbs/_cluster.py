@@ -1,12 +1,14 @@
 """``shoal cluster``: find the groups in a file, and leave a folder that may be published."""
 
 from dataclasses import replace
+from pathlib import Path
 
 import typer
 
 from shoal.cli._flags import cluster_flags
 from shoal.cli._options import CLUSTER, Json, Quiet, takes
 from shoal.cli._output import Output, ledger_line, print_for_holder
+from shoal.cli._signing import check_signing_key, sign_lines
 from shoal.jobs import (
     GroupsRequest,
     ReleasedGroups,
@@ -21,7 +23,11 @@ from shoal.pages.page import NOT_PUBLISHED, Line
 
 @takes(GroupsRequest, WaveOptions, options=CLUSTER)
 def cluster(
-    request: GroupsRequest, waves: WaveOptions, json: Json = False, quiet: Quiet = False
+    request: GroupsRequest,
+    waves: WaveOptions,
+    sign: Path | None = None,
+    json: Json = False,
+    quiet: Quiet = False,
 ) -> None:
     """Find the groups in a table with differential privacy, and write what may be published.
 
@@ -58,16 +64,20 @@ def cluster(
     and costs nothing.
     """
     say = Output(json, quiet)
+    check_signing_key(sign)
     with say.progress(3) as progress, cluster_flags(request.method).shown():
         if is_model_folder(request.table):
             released = name_released(request)
         else:
             released = release_groups(replace(request, waves=waves), progress)
+    key = sign if released.is_published else None  # what is for the holder alone is not signed
+    signed = sign_lines(key, released.folder, [file.name for file in released.files])
     say.result(
         released.values,
         *resumed_lines(released.is_resumed),
         *released.page.lines,
         *_place_lines(released),
+        *signed,
     )
     print_for_holder(released.for_holder, quiet=json or quiet)
     if not released.is_published:

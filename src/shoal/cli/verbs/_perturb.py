@@ -1,15 +1,20 @@
 """``shoal perturb``: report the rows of a file through a local mechanism, in one stream."""
 
+from pathlib import Path
+
 from shoal.cli._flags import PERTURB as FLAGS
 from shoal.cli._options import PERTURB, Json, Quiet, takes
 from shoal.cli._output import Output, ledger_line
+from shoal.cli._signing import check_signing_key, sign_lines
 from shoal.jobs import ReportsRequest, prepare_reports, resumed_lines
 from shoal.pages.page import Line
 from shoal.pages.reports import report_lines
 
 
 @takes(ReportsRequest, options=PERTURB)
-def perturb(request: ReportsRequest, json: Json = False, quiet: Quiet = False) -> None:
+def perturb(
+    request: ReportsRequest, sign: Path | None = None, json: Json = False, quiet: Quiet = False
+) -> None:
     """Randomise the rows of a table one by one, and write reports that may be shared.
 
     Only the perturbed columns are written. Beside the reports lies a JSON file that says what
@@ -41,12 +46,15 @@ def perturb(request: ReportsRequest, json: Json = False, quiet: Quiet = False) -
         geo: {latitude: lat, longitude: lon}
     """
     say = Output(json, quiet)
+    check_signing_key(sign)
     with FLAGS.shown():
         prepared = prepare_reports(request)
         for note in prepared.notes:
             say.note(note)
         with say.progress(2) as progress:
             reported = prepared.release(progress)
+    place = Path(reported.files[0])
+    signed = sign_lines(sign, place.parent, [place.name])
     say.result(
         reported.values,
         *resumed_lines(reported.is_resumed),
@@ -54,4 +62,5 @@ def perturb(request: ReportsRequest, json: Json = False, quiet: Quiet = False) -
         Line("Reports", reported.files[0], is_literal=True),
         Line("About", reported.files[1], is_literal=True),
         ledger_line(reported.ledger),
+        *signed,
     )

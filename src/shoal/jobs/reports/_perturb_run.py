@@ -7,7 +7,7 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from shoal.documents import parse_json
+from shoal.documents import parse_json, with_digest
 from shoal.errors import InvalidSetting, RunChanged
 from shoal.jobs._progress import Progress, tell_spending
 from shoal.jobs._resume import has_resumed, is_resumable, note_spending, work_description
@@ -157,6 +157,7 @@ class ReportsTask(ABC):
             progress.step("Checking rows")
             rows.on_progress(progress.count_rows)
             document = self.write(rows, self._page, place, output, progress)
+            document = with_digest(document)
             place.finish(json.dumps(document, indent=1, ensure_ascii=False))
             return document
 

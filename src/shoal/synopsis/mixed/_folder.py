@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from shoal.data import atomic_folder
-from shoal.documents import parse_json
+from shoal.documents import parse_json, with_digest
 from shoal.domain import Schema
 from shoal.errors import AlreadyExists, UnreadableModel
 from shoal.privacy import guarantee_of
@@ -44,7 +44,7 @@ def save_synopsis(synopsis: Any, folder: str | Path, overwrite: bool = False) ->
         "released": synopsis.to_dict(),
     }
     with atomic_folder(folder, overwrite) as part:
-        write_part(document, part / DOCUMENT)
+        write_part(with_digest(document), part / DOCUMENT)
     return place
 
 
