@@ -203,7 +203,24 @@ Population = Annotated[
 # The options of each verb in the order of their help, by the name of what they set: a parameter of
 # the verb, or a field of its request.
 CLUSTER: dict[str, Any] = {
-    "table": Table,
+    "table": Annotated[
+        str,
+        typer.Argument(
+            metavar="[TABLE]",
+            help="A CSV or Parquet file, a folder of Parquet files, or `-` for CSV from standard "
+            "input; left out with --features.",
+            show_default=False,
+        ),
+    ],
+    "features": Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            envvar="SHOAL_FEATURES",
+            help="A features file: one row a person is made from the tables it names.",
+            show_default=False,
+        ),
+    ],
     "method": Annotated[
         str,
         typer.Option(
