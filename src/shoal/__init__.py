@@ -31,6 +31,7 @@ if TYPE_CHECKING:  # what _HOMES says, for type checkers and editors; a test hol
     from shoal.domain import Box as Box
     from shoal.domain import Categories as Categories
     from shoal.domain import Schema as Schema
+    from shoal.engine import features as features
     from shoal.engine import rows_of as rows_of
     from shoal.mechanisms import LocalGrid as LocalGrid
     from shoal.mechanisms import NDLaplace as NDLaplace
@@ -68,7 +69,7 @@ _HOMES = {
     ),
     "data": ("students",),
     "domain": ("Box", "Categories", "Schema"),
-    "engine": ("rows_of",),
+    "engine": ("features", "rows_of"),
     "mechanisms": ("LocalGrid", "NDLaplace", "Reports"),
     "pages": ("report",),
     "perturb": ("Perturb",),

@@ -18,6 +18,9 @@
     │   ├── UnknownCategory               a value outside the public list or the hierarchy
     │   ├── NotAReport                    rows where reports belong, or reports already remapped
     │   ├── PersonMissing                 a row that belongs to nobody
+    │   ├── InvalidFeatures               a features file that cannot be used
+    │   ├── RepeatedPerson                two rows of one person where one belongs
+    │   ├── RepeatedKey                   two rows of one key in a public table
     │   ├── InvalidPolicy                 a policy that contradicts itself or does not fit the table
     │   ├── LooksIdentifying              a column published as it is that tells people apart
     │   ├── HierarchyInvalid              a hierarchy that is no tree, or whose labels mislead
@@ -84,6 +87,7 @@ __all__ = [
     "IncomparableGuarantees",
     "InvalidBudget",
     "InvalidDomain",
+    "InvalidFeatures",
     "InvalidPolicy",
     "InvalidSetting",
     "KeyMissing",
@@ -110,6 +114,8 @@ __all__ = [
     "PromiseExceeded",
     "PromisesAddUp",
     "ReleasedBefore",
+    "RepeatedKey",
+    "RepeatedPerson",
     "RepeatedStream",
     "RunChanged",
     "SessionStopped",
@@ -526,6 +532,18 @@ class NotAReport(BadInput):
 
 class PersonMissing(BadInput):
     """A row that belongs to nobody."""
+
+
+class InvalidFeatures(BadInput):
+    """A features file says what it may not, contradicts itself, or does not fit the tables."""
+
+
+class RepeatedPerson(BadInput):
+    """Two rows belong to one person in a table that has one row a person."""
+
+
+class RepeatedKey(BadInput):
+    """Two rows of a public table have one key."""
 
 
 class InvalidPolicy(BadInput):

@@ -29,6 +29,7 @@ from shoal.cli.verbs._cluster import cluster
 from shoal.cli.verbs._data import data_app
 from shoal.cli.verbs._demo import demo
 from shoal.cli.verbs._evaluate import evaluate
+from shoal.cli.verbs._features import features
 from shoal.cli.verbs._init import init
 from shoal.cli.verbs._keys import keys_app
 from shoal.cli.verbs._learn import learn
@@ -83,6 +84,7 @@ app = typer.Typer(
 )
 app.command()(demo)
 app.command()(init)
+app.command()(features)
 app.command()(plan)
 app.command()(cluster)
 app.command()(evaluate)

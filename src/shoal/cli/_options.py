@@ -236,7 +236,20 @@ def _named(**options: Any) -> dict[str, Any]:
 # The options of each verb in the order of their help, by the name of what they set: a parameter of
 # the verb, or a field of its request.
 CLUSTER: dict[str, Any] = _named(
-    table=Table,
+    table=Annotated[
+        str,
+        typer.Argument(
+            metavar="[TABLE]",
+            help="A CSV or Parquet file, a folder of Parquet files, or `-` for CSV from standard "
+            "input; left out with --features.",
+            show_default=False,
+        ),
+    ],
+    features=_Option(
+        Path | None,
+        "A features file: one row a person is made from the tables it names.",
+        metavar="FILE",
+    ),
     method=_Option(str, f"Method: {_METHODS}.", metavar="NAME", show_default=True),
     groups=Groups,
     epsilon=Epsilon,

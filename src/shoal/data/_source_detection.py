@@ -47,6 +47,8 @@ def source_of(X: Any, names: Sequence[str] | None = None) -> Source:
     """
     if isinstance(X, str | Path):
         return source_of_path(X)
+    if isinstance(X, PlanSource):
+        return X
     if isinstance(X, np.ndarray):
         return ArraySource(X, names)
     if isinstance(X, list | tuple):

@@ -19,7 +19,7 @@ from shoal.errors import InvalidDomain, UnknownBounds, quantity
 _KEYS = ("version", "columns", "person", "max_rows_per_person", "geo")
 _COLUMN_KEYS = (
     "low", "high", "simulation", "values", "levels", "labels", "other", "missing", "weight",
-    "label", "unit",
+    "use", "label", "unit",
 )  # fmt: skip
 _GEO_KEYS = ("latitude", "longitude")
 
@@ -40,7 +40,8 @@ class Schema:
     categories
         The public list of each column of categories, those of ``ordered`` columns among them.
     weights
-        How much each column counts in distances between rows.
+        How much each column counts in distances between rows; 0 for one that describes groups and
+        does not form them (``use: describe`` in a file).
     person
         The column that identifies people, if there is one.
     max_rows_per_person
@@ -159,7 +160,7 @@ class Schema:
             columns=tuple(columns),
             bounds={n: (c["low"], c["high"]) for n, c in columns.items() if "low" in c},
             categories={n: _categories(c) for n, c in columns.items() if "low" not in c},
-            weights={n: float(c.get("weight", 1)) for n, c in columns.items()},
+            weights={n: _weight(c) for n, c in columns.items()},
             person=content.get("person"),
             max_rows_per_person=content.get("max_rows_per_person"),
             geo=(geo["latitude"], geo["longitude"]) if geo else None,
@@ -280,19 +281,21 @@ class Schema:
         if name in self.bounds:
             low, high = self.bounds[name]
             mark = {"simulation": True} if name in self.simulated else {}
-            return {"low": low, "high": high} | mark | {"weight": self.weights[name]} | missing
+            return {"low": low, "high": high} | mark | self._use(name) | missing
         listed = self.categories[name]
         words = {"labels": list(self.value_labels[name])} if name in self.value_labels else {}
         if name in self.ordered:
-            return (
-                {"levels": list(listed.values)} | words | {"weight": self.weights[name]} | missing
-            )
-        return {
-            "values": list(listed.values),
-            **words,
-            "other": listed.other,
-            "weight": self.weights[name],
-        }
+            return {"levels": list(listed.values)} | words | self._use(name) | missing
+        return {"values": list(listed.values)} | words | {"other": listed.other} | self._use(name)
+
+    def _use(self, name: str) -> dict[str, Any]:
+        weight = self.weights[name]
+        return {"weight": weight} if weight else {"use": "describe"}
+
+
+def _weight(column: Mapping[str, Any]) -> float:
+    """Return how much a column counts: nothing, if it only describes groups."""
+    return 0.0 if column.get("use") == "describe" else float(column.get("weight", 1))
 
 
 def _categories(column: Mapping[str, Any]) -> Categories:
@@ -365,9 +368,19 @@ def _value_problems(content: Mapping[str, Any]) -> Iterator[str]:
     for name, column in columns.items():
         if isinstance(column, Mapping):
             yield from _column(f"columns.{name}", column)
+    yield from _use_problems(columns)
     yield from _geo_problems(content.get("geo"), columns)
     if content.get("max_rows_per_person") is not None and content.get("person") is None:
         yield "max_rows_per_person needs person, the column that tells people apart"
+
+
+def _use_problems(columns: Mapping[str, Any]) -> Iterator[str]:
+    uses = [c.get("use") == "describe" for c in columns.values() if isinstance(c, Mapping)]
+    if uses and all(uses):
+        yield "columns: all of them describe; at least one must form the groups"
+    for name, column in columns.items():
+        if isinstance(column, Mapping) and column.get("use") == "describe" and "weight" in column:
+            yield f"columns.{name} has a weight, and describes without weighing; give one of them"
 
 
 def _column(where: str, column: Mapping[str, Any]) -> Iterator[str]:
@@ -479,6 +492,7 @@ def _model() -> Any:
         other: Literal["refuse", "bucket"] = "refuse"
         missing: Literal["refuse", "middle", "flag"] = "refuse"
         weight: Annotated[float, Field(strict=True, ge=_LEAST_WEIGHT, le=_MOST_WEIGHT)] = 1.0
+        use: Literal["form", "describe"] = "form"
         label: text = "optional"
         unit: text = "optional"
 

@@ -15,9 +15,12 @@ The words of this package:
 
 from shoal.engine._engine_choice import by_engine, frame_table, is_rows, rows_of, unbounded_box
 from shoal.engine._rows import Block, Kernel, Mapped, Mapper, Rows, Tally, Terms
+from shoal.engine.feature_table import FeatureTable, FeatureTally, features
 
 __all__ = [
     "Block",
+    "FeatureTable",
+    "FeatureTally",
     "Kernel",
     "Mapped",
     "Mapper",
@@ -25,6 +28,7 @@ __all__ = [
     "Tally",
     "Terms",
     "by_engine",
+    "features",
     "frame_table",
     "is_rows",
     "rows_of",

@@ -65,6 +65,8 @@ def rows_of(
             setting("domain") + f" must be a Box or a Schema; got {value_text(domain)}.",
             "State public bounds, e.g. Box(age=(0, 110)).",
         )
+    if hasattr(type(X), "__shoal_table__"):  # a table that knows where its rows are
+        X = X.__shoal_table__()
     # Checked first: bad terms are refused for every kind of table alike.
     terms = _terms(domain, outside, nonfinite, person, max_rows_per_person)
     # Imported here: embedded users need no Spark.
@@ -100,6 +102,8 @@ def by_engine(
     >>> by_engine([[1.0, 2.0]], embedded=len, distributed=lambda table: len(table.names))
     1
     """
+    if hasattr(type(X), "__shoal_table__"):
+        X = X.__shoal_table__()
     is_distributed = is_spark_frame(X) or _has_type_from(X, "shoal.engine.spark._table")
     return distributed(frame_table(X)) if is_distributed else embedded(X)
 

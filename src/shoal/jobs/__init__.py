@@ -22,6 +22,12 @@ if TYPE_CHECKING:
         parse_groups,
     )
     from shoal.jobs._engine import VERBOSE, Engines
+    from shoal.jobs._features import (
+        FeaturesRequest,
+        check_features,
+        explain_features,
+        write_features,
+    )
     from shoal.jobs._group_names import is_model_folder
     from shoal.jobs._group_release import (
         GroupsRequest,
@@ -62,6 +68,7 @@ if TYPE_CHECKING:
 _MODULE_OF = {
     "Engines": "_engine",
     "FIRST_STEP": "_progress",
+    "FeaturesRequest": "_features",
     "GroupsRequest": "_group_release",
     "METHODS": "_cluster_methods",
     "ClusterOptions": "_cluster_methods",
@@ -78,10 +85,12 @@ _MODULE_OF = {
     "WaveOptions": "_cluster_methods",
     "box_of": "_table_inputs",
     "budget_of": "_table_inputs",
+    "check_features": "_features",
     "check_table": "_table_release",
     "draft_of": "drafts._schema_draft",
     "draft_policy": "drafts._policy_draft",
     "draft_schema": "drafts._schema_draft",
+    "explain_features": "_features",
     "is_model_folder": "_group_names",
     "is_uri": "_table_inputs",
     "method_named": "_cluster_methods",
@@ -99,6 +108,7 @@ _MODULE_OF = {
     "split_commas": "_table_inputs",
     "table_file": "_table_inputs",
     "tell_spending": "_progress",
+    "write_features": "_features",
 }
 
 __all__ = [
@@ -108,6 +118,7 @@ __all__ = [
     "VERBOSE",
     "ClusterOptions",
     "Engines",
+    "FeaturesRequest",
     "GroupsRequest",
     "Preview",
     "Progress",
@@ -120,10 +131,12 @@ __all__ = [
     "WaveOptions",
     "box_of",
     "budget_of",
+    "check_features",
     "check_table",
     "draft_of",
     "draft_policy",
     "draft_schema",
+    "explain_features",
     "is_model_folder",
     "is_uri",
     "method_named",
@@ -141,6 +154,7 @@ __all__ = [
     "split_commas",
     "table_file",
     "tell_spending",
+    "write_features",
 ]
 
 __getattr__, __dir__ = names_when_used(__name__, _MODULE_OF, __all__)

@@ -6,7 +6,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from shoal.errors import InvalidSetting, sentence, setting
+from shoal.errors import ConflictingSettings, InvalidSetting, sentence, setting
+from shoal.files import sweep_scratch
 from shoal.jobs._cluster_methods import (
     METHODS,
     ClusterOptions,
@@ -15,6 +16,7 @@ from shoal.jobs._cluster_methods import (
     public_rows,
 )
 from shoal.jobs._engine import Engines
+from shoal.jobs._features import holder_texts
 from shoal.jobs._group_names import check_names, name_groups, parse_names
 from shoal.jobs._holder_notices import changed_row_texts, check_curator_page, write_curator_page
 from shoal.jobs._progress import Progress, tell_spending
@@ -38,7 +40,8 @@ class GroupsRequest(ClusterOptions):
     Parameters
     ----------
     table
-        A CSV or Parquet file, a folder of Parquet files, or ``-`` for standard input.
+        A CSV or Parquet file, a folder of Parquet files, or ``-`` for standard input; left out with
+        ``features``.
     method
         The name of the method, one of ``METHODS``.
     groups
@@ -71,6 +74,8 @@ class GroupsRequest(ClusterOptions):
         How to choose within a range of groups.
     start
         A file of public rows to start from.
+    features
+        A features file, which makes the table from others and says what is public of it.
     title
         The title of the page.
     publisher
@@ -98,7 +103,8 @@ class GroupsRequest(ClusterOptions):
         Found from the others by ``read``.
     """
 
-    table: str
+    table: str = ""
+    features: Path | None = None
     groups: str | None = None
     columns: str | None = None
     domain_file: Path | None = None
@@ -124,7 +130,7 @@ class GroupsRequest(ClusterOptions):
         """
         budget_of(self.epsilon, "release")
         self._check_paths()
-        schema = schema_of(self.domain_file)
+        schema = schema_of(self.domain_file) if self.features is None else self._of_features()
         person = self.person or schema.person
         limit = self.max_rows_per_person
         limit = limit or (schema.max_rows_per_person if person else None)
@@ -144,6 +150,34 @@ class GroupsRequest(ClusterOptions):
         )
         return ready, schema
 
+    def _of_features(self) -> "Schema":
+        """Return what is public of the table that a features file makes."""
+        from shoal.domain.features import FeaturesFile
+
+        given = {
+            "domain": self.domain_file,
+            "person": self.person,
+            "max_rows_per_person": self.max_rows_per_person,
+            "numbers": self.numbers,
+        }
+        for name, value in given.items():
+            if value is not None:
+                raise ConflictingSettings(
+                    setting(name) + " is for a table; a features file says it itself.",
+                    "Leave it out.",
+                    setting=name,
+                )
+        file = FeaturesFile.load(self.features or "")
+        book = None if file.ledger is None else Path(file.path_of(file.ledger))
+        if book is not None and (self.ledger is None or self.ledger.resolve() != book.resolve()):
+            raise ConflictingSettings(
+                "The features file names the ledger of its people, and the run names another or "
+                "none.",
+                sentence(f"Add {{ledger:{book}}}, where all releases about them are added up."),
+                setting="ledger",
+            )
+        return file.schema
+
     def _check_paths(self) -> None:
         """Refuse files that would be written over, or read as what they are not."""
         ledger, folder = self.ledger, self.output.resolve()
@@ -152,6 +186,12 @@ class GroupsRequest(ClusterOptions):
                 "The ledger is in the folder that will be replaced.",
                 sentence("Keep it elsewhere, e.g. {ledger:visits.ledger}."),
                 setting="ledger",
+            )
+        if bool(self.table) == (self.features is not None):
+            raise InvalidSetting(
+                sentence("A release needs a table or {features}, and not both."),
+                sentence("Name the table, or {features:programme/features.yaml}."),
+                setting="table",
             )
         if self.start is not None and self.start.resolve() == Path(self.table).resolve():
             raise InvalidSetting(
@@ -250,22 +290,29 @@ def release_groups(request: GroupsRequest, progress: Progress | None = None) -> 
     with ExitStack() as stack:
         model = method.build(request)
         model.set_params(domain=labelled_domain(model.domain, schema))
-        source = stack.enter_context(engines.table(request.table, progress))
+        source = stack.enter_context(_table(request, engines, progress))
         check_replaceable(output)
         outputs = stack.enter_context(file_set(output, request.overwrite))
         stdin = {source: outputs.key} if request.table == "-" else None
         tell_spending(model.ledger, progress)
-        payment = stack.enter_context(_paying(model, _work(request, engines, stdin), request))
+        work = _work(request, engines, stdin)
+        if request.features is not None and is_resumable(work):
+            work |= {"files": source.files(), "features": source.file.digest}
+        payment = stack.enter_context(_paying(model, work, request))
         outputs.work_for(payment.run, payment.is_spent)
         stack.enter_context(named_failure(output))
         progress.step("Checking rows")
         folder = outputs.folder(output)
         curator_part = None if request.curator is None else outputs.file(request.curator)
+        if request.features is not None:
+            source.on_progress(progress.count_rows)
         rows = _rows(source, request, progress)
         progress.step("Finding groups")
         with ignore_no_groups_warning():  # lines, page and document say so
             name_groups(model.fit(rows), titles)
         for_holder = changed_row_texts(rows)
+        if request.features is not None:
+            for_holder = [*holder_texts(source), *for_holder]
         progress.step("Writing the page")
         written = _write_described(model, folder)
         page = _page_of(model, request)
@@ -424,7 +471,29 @@ def _work(
 ) -> dict[str, Any]:
     numbers = {} if request.numbers is None else {"numbers": request.numbers}
     settings, is_distributed = request.work | numbers, engines.is_distributed
-    return work_description("cluster", request.table, is_distributed, request.seed, settings, stdin)
+    table = request.table if request.features is None else str(request.features)
+    return work_description("cluster", table, is_distributed, request.seed, settings, stdin)
+
+
+@contextmanager
+def _table(request: GroupsRequest, engines: Engines, progress: Progress) -> Iterator[Any]:
+    """Yield the table that is named, or the one that a features file makes."""
+    if request.features is None:
+        with engines.table(request.table, progress) as source:
+            yield source
+        return
+    from shoal.engine import features
+
+    if engines.is_distributed:
+        raise ConflictingSettings(
+            sentence("{features} reads its tables on this machine."),
+            sentence(
+                "Leave {engine} out; or make the table with shoal.features from Spark frames."
+            ),
+            setting="features",
+        )
+    sweep_scratch()
+    yield features(request.features)
 
 
 def _rows(source: Any, request: GroupsRequest, progress: Progress) -> "Rows":

@@ -146,6 +146,13 @@ def box_of(schema: "Schema", columns: str | None, domain: Path | None) -> "Box":
     names = chosen_columns(columns, schema.columns, domain)
     if categories := [name for name in names if name in schema.categories]:
         raise _categories_error(categories, schema)
+    if describing := [name for name in names if schema.weights[name] == 0]:
+        raise InvalidSetting(
+            f"{', '.join(map(repr, describing))} only describe groups (`use: describe`), and this "
+            "method forms groups by every column.",
+            sentence("Leave them out with {columns}, or use {method:kmeans}."),
+            setting="columns",
+        )
     if schema.geo and {*names} != {*schema.geo}:
         raise InvalidDomain(
             sentence(
@@ -171,9 +178,10 @@ def labelled_domain(domain: Any, schema: "Schema") -> Any:
 def mixed_schema_of(
     schema: "Schema", columns: str | None, domain: Path | None, method: str
 ) -> "Schema | None":
-    """Return the schema of the columns to cluster if there are categories among them, else None."""
+    """Return the schema of the columns to cluster if some are not plain numbers, else None."""
     names = chosen_columns(columns, schema.columns, domain)
-    if method not in ("kmeans", "prototypes") or not any(n in schema.categories for n in names):
+    is_mixed = any(n in schema.categories or schema.weights[n] == 0 for n in names)
+    if method not in ("kmeans", "prototypes") or not is_mixed:
         return None
     return schema.select(names)
 

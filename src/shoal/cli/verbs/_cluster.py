@@ -47,6 +47,8 @@ def cluster(
             --max-rows-per-person 10
         shoal cluster students.csv -k 6 --epsilon 1 --domain students.yaml -o groups
         shoal cluster class.csv -k 3 --epsilon 1 --domain class.yaml --init last_year.csv
+        shoal cluster --features programme/features.yaml -k 4 --epsilon 1
+            --ledger programme.ledger
         shoal cluster groups --names titles.txt -o named
         shoal cluster visits.csv --method wave --epsilon 1 --domain visits.yaml
         zcat visits.csv.gz | shoal cluster - -k 8 --epsilon 0.5 --domain visits.yaml --json
@@ -66,7 +68,7 @@ def cluster(
     say = Output(json, quiet)
     check_signing_key(sign)
     with say.progress(3) as progress, cluster_flags(request.method).shown():
-        if is_model_folder(request.table):
+        if request.table and is_model_folder(request.table):
             released = name_released(request)
         else:
             released = release_groups(replace(request, waves=waves), progress)

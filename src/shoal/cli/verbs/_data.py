@@ -96,10 +96,11 @@ def fetch_set(
 @data_app.command("make")
 def make_set(
     name: Annotated[
-        Literal["students", "school", "visits", "trips"],
+        Literal["students", "school", "visits", "trips", "programme"],
         typer.Argument(
             metavar="NAME",
-            help="students (numbers), school (numbers and categories), visits or trips.",
+            help="students (numbers), school (numbers and categories), visits, trips, or programme "
+            "(pupils, courses and a log of events, in a folder).",
             show_default=False,
         ),
     ],
@@ -120,6 +121,7 @@ def make_set(
         shoal data make students
         shoal data make school
         shoal data make visits --rows 1000
+        shoal data make programme
     """
     import yaml
 
@@ -127,6 +129,9 @@ def make_set(
     from shoal.data.made_up import MADE_UP
     from shoal.files import atomic_file
 
+    if name == "programme":
+        _make_programme(rows, seed, overwrite, Output(json, quiet))
+        return
     example = MADE_UP[name]
     table, domain = Path(f"{name}.csv"), Path(f"{name}.yaml")
     with atomic_file(domain, overwrite) as part:
@@ -137,6 +142,28 @@ def make_set(
         {"table": str(table), "domain": str(domain), "rows": rows},
         Line("Table", str(table), is_literal=True),
         Line("Domain", str(domain), is_literal=True),
+    )
+
+
+def _make_programme(rows: int, seed: int, overwrite: bool, say: Output) -> None:
+    """Write the tables of an invented programme and its features file to a folder."""
+    from shoal.data import write_table
+    from shoal.data.programme import PROGRAMME_FILE, draw_programme
+    from shoal.files import atomic_file
+
+    folder = Path("programme")
+    folder.mkdir(exist_ok=True)
+    tables = draw_programme(rows, seed)
+    endings = {"pupils": ".csv", "courses": ".csv", "log": ".parquet"}
+    with atomic_file(folder / "features.yaml", overwrite) as part:
+        part.write_text(PROGRAMME_FILE, encoding="utf-8")
+        for name, table in tables.items():
+            write_table(table, folder / f"{name}{endings[name]}", overwrite)
+    file = folder / "features.yaml"
+    say.result(
+        {"folder": str(folder), "features": str(file), "events": tables["log"].num_rows},
+        Line("Tables", ", ".join(f"{name}{endings[name]}" for name in tables) + f" in {folder}"),
+        Line("Next", f"shoal features {file} --check", is_literal=True),
     )
 
 

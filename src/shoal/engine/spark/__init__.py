@@ -7,6 +7,7 @@ from shoal._lazy import names_when_used
 if TYPE_CHECKING:
     from shoal.engine.spark._availability import open_session, open_table, session_module
     from shoal.engine.spark._failures import translate_errors
+    from shoal.engine.spark._features import features_frame
     from shoal.engine.spark._files import (
         check_no_pattern,
         digest_of,
@@ -30,6 +31,7 @@ _MODULE_OF = {
     "SparkTable": "_table",
     "check_no_pattern": "_files",
     "digest_of": "_files",
+    "features_frame": "_features",
     "files_of": "_files",
     "hidden_name_beside": "_files",
     "is_at_or_below": "_files",
@@ -49,6 +51,7 @@ __all__ = [
     "SparkTable",
     "check_no_pattern",
     "digest_of",
+    "features_frame",
     "files_of",
     "hidden_name_beside",
     "is_at_or_below",
