@@ -331,6 +331,15 @@ VERBS = {
     ],
     ("demo",): [("demo", (), lambda at: ["demo", "--epsilon", "0"])],
     ("version",): [("version", (), lambda at: ["version"])],
+    ("verify",): [("verify", ("model",), lambda at: ["verify", at.model])],
+    ("keys", "new"): [("keys new", (), lambda at: ["keys", "new", at.folder / "nothing" / "key"])],
+    ("keys", "show"): [("keys show", ("raw",), lambda at: ["keys", "show", at.raw])],
+    ("keys", "sign"): [
+        ("keys sign", ("model", "raw"), lambda at: ["keys", "sign", at.model, at.raw])
+    ],
+    ("features",): [
+        ("features", ("raw",), lambda at: ["features", at.raw, "-o", at.folder / "people.parquet"])
+    ],
     ("data", "list"): [("data list", (), lambda at: ["data", "list"])],
     ("data", "make"): [("data make", (), lambda at: ["data", "make", "nothing"])],
     ("init",): [

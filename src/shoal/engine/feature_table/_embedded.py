@@ -19,7 +19,7 @@ from shoal.engine.feature_table._plan import Plan
 from shoal.errors import RepeatedPerson
 from shoal.files import scratch
 
-_BATCH_ROWS = 65_536  # encoded lines are wide; a few batches wait for the query at a time
+_BATCH_ROWS = 16_384  # encoded lines are wide; a few batches wait for the query at a time
 OnProgress = Callable[[int], None]
 
 
