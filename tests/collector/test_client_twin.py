@@ -77,8 +77,8 @@ def test_a_slip_in_the_twin_fails_a_vector(folder, right, wrong):
 REFUSE = """
 import { readFileSync } from "node:fs";
 import * as twin from "./client.mjs";
-const { documents, envelopes, key, setting } = JSON.parse(readFileSync(process.argv[2]));
-const limits = { epsilon: "2", ceiling: "8", setting: setting ?? "local" };
+const { documents, envelopes, key, setting, nearby } = JSON.parse(readFileSync(process.argv[2]));
+const limits = { epsilon: "2", ceiling: "8", setting: setting ?? "local", nearby };
 const results = {};
 const note = async (name, work) => {
   try { await work(); results[name] = "taken"; } catch (error) {
@@ -414,3 +414,58 @@ def test_the_twin_has_no_other_source_of_randomness():
     twin = SOURCE.with_name("client.js").read_text()
     assert "Math.random" not in twin
     assert "getRandomValues" in twin
+
+
+LATTICE = {
+    "mechanism": "nd_laplace",
+    "epsilon": "2",
+    "columns": [["0", "20"], ["0", "12"]],
+    "radius": "0.5",
+    "unit": "km",
+    "units": ["1", "1"],
+    "step_bits": 22,
+}
+LATTICE_CHANGES = {
+    "as it is": {},
+    "no radius": {"radius": "0"},
+    "radius with exponent": {"radius": "1e3"},
+    "radius as number": {"radius": 1},
+    "long unit": {"unit": "k" * 21},
+    "negative unit": {"units": ["1", "-1"]},
+    "units too few": {"units": ["1"]},
+    "bits as text": {"step_bits": "22"},
+    "bits of truth": {"step_bits": True},
+    "too fine": {"step_bits": 40},
+    "coarser than the box": {"step_bits": -20},  # of no use, and within the promise
+    "too wide": {"columns": [["0", "1e9"], ["0", "12"]]},
+    "coarse and fitting": {"step_bits": 2, "radius": "2"},
+    "nine columns": {"columns": [["0", "1"]] * 9, "units": ["1"] * 9},
+    "eight columns": {"columns": [["0", "1"]] * 8, "units": ["1"] * 8},
+    "an oracle": {"oracle": {"name": "randomized_response", "size": 2}},
+}
+
+
+@pytest.mark.heavy
+@pytest.mark.parametrize("nearby", [True, False])
+def test_client_and_twin_agree_on_mangled_lattices(folder, nearby):
+    documents = {}
+    for name, change in LATTICE_CHANGES.items():
+        rounds = [{"share": 2**32, "question": {**LATTICE, **change}}]
+        documents[name] = campaign_document(rounds=rounds)
+    documents["shuffled"] = {
+        **campaign_document(rounds=[{"share": 2**32, "question": LATTICE}]),
+        **{"setting": "shuffled", "delta": "0.000001", "n_least": 10},
+    }
+    expected = {}
+    for name, document in documents.items():
+        try:
+            limits = client.Limits(nearby=nearby)
+            client.check_campaign(document, limits, "2026-01-01T00:00:00Z")
+            expected[name] = "taken"
+        except client.Refused:
+            expected[name] = "refused"
+    content = {"documents": documents, "envelopes": {}, "key": "", "nearby": nearby}
+    assert refusals(folder, content) == expected
+    taken = {name for name, result in expected.items() if result == "taken"}
+    good = {"as it is", "coarse and fitting", "coarser than the box", "eight columns"}
+    assert taken == (good if nearby else set())
