@@ -290,6 +290,13 @@ CLUSTER: dict[str, Any] = _named(
         "--drop",
         show_default=True,
     ),
+    accept_clipping=_Option(
+        bool,
+        "Go on where many rows lie outside the bounds; the page then says so. Otherwise such a run "
+        "stops, and most of the budget is not spent.",
+        "--accept-clipping",
+        show_default=True,
+    ),
     choose=Choose,
     start=_Option(
         Path | None,

@@ -146,7 +146,9 @@ class NoiseSum:
 
 def noise_of_rows(row_count: RowCount) -> NoiseSum | None:
     """Return the law of the noise in a row count; None if it is public or was combined before."""
-    return NoiseSum.geometric(row_count.epsilon) if row_count.epsilon else None
+    if not row_count.epsilon:
+        return None
+    return NoiseSum.geometric(row_count.epsilon, row_count.noises)
 
 
 @dataclass(frozen=True, eq=False)

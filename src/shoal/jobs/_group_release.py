@@ -70,6 +70,8 @@ class GroupsRequest(ClusterOptions):
         The number of rows, if it is public.
     drop
         Whether rows that lack a number are left out.
+    accept_clipping
+        Whether to go on where many rows lie outside the bounds; the page then says so.
     choose
         How to choose within a range of groups.
     start

@@ -10,6 +10,7 @@ import numpy as np
 from sklearn.metrics import pairwise_distances_argmin_min
 
 from shoal.arrays import Floats
+from shoal.bounds_check import Clipping
 from shoal.cluster import choose as choices
 from shoal.cluster.group_sizes import (
     NoiseSum,
@@ -117,7 +118,7 @@ class PrivateKMeans(CentroidClusterer):
     spark_kmeans
         Whose k-means clusters the cells: "sklearn", on this machine, or "mllib", the Spark
         session's, for more cells than this machine holds. It finds poorer optima.
-    n_public, nonfinite, ledger, random_state
+    clipping, n_public, nonfinite, ledger, random_state
         As for every private estimator: see ``shoal.synopsis.PrivateEstimator``.
 
     Attributes
@@ -180,6 +181,7 @@ class PrivateKMeans(CentroidClusterer):
         refine: bool = True,
         choose: Literal["simulation", "elbow", "silhouette", "gap"] = "simulation",
         spark_kmeans: Clusterer = "sklearn",
+        clipping: Clipping = "stop",
         n_public: int | None = None,
         nonfinite: Literal["refuse", "drop"] = "refuse",
         ledger: LedgerOrPath | None = None,
@@ -194,6 +196,7 @@ class PrivateKMeans(CentroidClusterer):
         self.refine = refine
         self.choose = choose
         self.spark_kmeans = spark_kmeans
+        self.clipping = clipping
         self.n_public = n_public
         self.nonfinite = nonfinite
         self.ledger = ledger
@@ -221,6 +224,7 @@ class PrivateKMeans(CentroidClusterer):
         super().fit(X)
         if self.synopsis_ is not None:  # they were released on one page, and tell of one total
             self.synopsis_.guarantee_, self.synopsis_.n_rows_ = self.guarantee_, self.n_rows_
+            self.synopsis_.bounds_check_ = self.bounds_check_
         warn_if_no_group_is_certain(self.is_certain_, self.rows_detected_)
         return self
 
@@ -341,6 +345,7 @@ class PrivateKMeans(CentroidClusterer):
         cells, rng = cell_points(synopsis, by=spark_kmeans), Randomness(random_state)
         k = model._choose_k(synopsis, rng)
         model.synopsis_, model.guarantee_ = synopsis, synopsis.guarantee_
+        model.bounds_check_ = synopsis.bounds_check_
         clusters = centers_of_cells(cells, k, rng)
         totals = combine_counts(synopsis.n_rows_, None, clusters.counted, clusters.sizes)
         model._publish(clusters, replace(totals, within=synopsis.rows_within()))
@@ -349,7 +354,15 @@ class PrivateKMeans(CentroidClusterer):
 
     def _settings(self) -> dict[str, Any]:
         """The parameters as JSON has them, without the domain and what belongs to one run."""
-        names = ("choose", "n_clusters", "n_public", "nonfinite", "refine", "spark_kmeans")
+        names = (
+            "choose",
+            "clipping",
+            "n_clusters",
+            "n_public",
+            "nonfinite",
+            "refine",
+            "spark_kmeans",
+        )
         params = {name: getattr(self, name) for name in names}
         if isinstance(self.n_clusters, range | tuple):
             params["n_clusters"] = list(self.n_clusters)

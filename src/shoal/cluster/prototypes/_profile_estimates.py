@@ -64,14 +64,19 @@ def weigh_sizes(
 
 def count_noise(row_count: RowCount, n: int, rng: np.random.Generator) -> Floats:
     """Draw noise like that of the row count, for intervals: it protects nothing."""
-    epsilon = row_count.epsilon
-    return np.zeros(n) if not epsilon else geometric_noise(epsilon, n, rng)
+    epsilon, noises = row_count.epsilon, row_count.noises
+    if not epsilon:
+        return np.zeros(n)
+    drawn: Floats = geometric_noise(epsilon, n * noises, rng).reshape(noises, n)
+    return np.asarray(drawn.sum(axis=0))
 
 
 def _count_variance(row_count: RowCount) -> float:
     if row_count.epsilon is None:
         return 0.0
-    return math.inf if row_count.epsilon == 0 else geometric_variance(row_count.epsilon)
+    if row_count.epsilon == 0:
+        return math.inf
+    return row_count.noises * geometric_variance(row_count.epsilon)
 
 
 def _whole(sizes: Floats) -> Floats:

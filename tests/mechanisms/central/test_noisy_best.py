@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from shoal.cluster.kmeans._noisy_best import NoisyBest, _geometric_nodes
+from shoal.mechanisms.central._noisy_best import NoisyBest, _geometric_nodes
 from shoal.privacy import PureDP
 from shoal.randomness import Randomness
 

@@ -7,8 +7,8 @@ from functools import lru_cache
 import numpy as np
 
 from shoal.arrays import Floats, Integers
-from shoal.mechanisms import Geometric
-from shoal.mechanisms.exact import check_vectors
+from shoal.mechanisms.central._geometric import Geometric
+from shoal.mechanisms.exact._whole_numbers import check_vectors
 from shoal.privacy import PureDP
 
 
