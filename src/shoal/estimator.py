@@ -304,7 +304,11 @@ class PrivateEstimator(ReleasesWithLedger, BaseEstimator, ABC):  # type: ignore[
         # A method inside another inherits the count: it is paid for once.
         if spending.n_rows:
             return RowCount(spending.n_rows, 0.0)
-        known, part, domain = self._known_size(spending), spending.share(share), spending.rows.domain
+        known, part, domain = (
+            self._known_size(spending),
+            spending.share(share),
+            spending.rows.domain,
+        )
         if isinstance(domain, Schema) and not domain.bounds:  # of categories no row is moved
             if known is not None:
                 return RowCount(known, None)

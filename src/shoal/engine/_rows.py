@@ -115,12 +115,12 @@ class Tally:
         Rows beyond the box.
     nobody
         Rows that name no person.
-    moved
-        Rows that came through and were moved to the box.
     nonfinite_columns
         The columns that held such numbers.
     outside_columns
         The columns in which rows were beyond the box.
+    moved
+        Rows that came through and were moved to the box.
     """
 
     read: int = 0
@@ -128,9 +128,9 @@ class Tally:
     nonfinite: int = 0
     outside: int = 0
     nobody: int = 0
-    moved: int = 0
     nonfinite_columns: frozenset[str] = frozenset()
     outside_columns: frozenset[str] = frozenset()
+    moved: int = 0
 
     def __add__(self, other: "Tally") -> "Tally":
         return Tally(
@@ -139,9 +139,9 @@ class Tally:
             self.nonfinite + other.nonfinite,
             self.outside + other.outside,
             self.nobody + other.nobody,
-            self.moved + other.moved,
             self.nonfinite_columns | other.nonfinite_columns,
             self.outside_columns | other.outside_columns,
+            self.moved + other.moved,
         )
 
 

@@ -36,6 +36,7 @@ class UnkeptLedger(Ledger):
 
     def __init__(self, columns: Iterable[str] = ()) -> None:
         super().__init__()
+        self._goes_on = False  # whether the release of the last entry has more entries
         self._columns = frozenset(map(str, columns))
 
     def _write(
@@ -47,8 +48,8 @@ class UnkeptLedger(Ledger):
         record: ReleaseRecord | None,
     ) -> None:
         if isinstance(made, Budget) and not made.simulation:
-            is_first = not len(self.entries())
-            _process.add(made, needed, by, what if is_first else _CONTINUED, self._columns)
+            _process.add(made, needed, by, _CONTINUED if self._goes_on else what, self._columns)
+            self._goes_on = made.epsilon != getattr(needed, "epsilon", None)
         super()._write(made, needed, by, what, record)
 
 
