@@ -713,6 +713,37 @@ VERIFY: dict[str, Any] = {
     "output": Page,
     "overwrite": OverwriteFile,
 }
+DOCUMENT: dict[str, Any] = {
+    "folder": Annotated[
+        Path,
+        typer.Argument(
+            metavar="FOLDER",
+            help="The folder of a model or a synopsis, or one that holds released tables or "
+            "reports.",
+            show_default=False,
+        ),
+    ],
+    "kinds": Annotated[
+        list[str] | None,
+        typer.Option(
+            "--as",
+            metavar="deployment|nist|csvw|croissant",
+            help="A document to write; once for each. Default: all that fit the release.",
+            show_default=False,
+        ),
+    ],
+    "about": Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            envvar="SHOAL_ABOUT",
+            help="What only you know, as YAML: name, publisher, purpose, published, license, ... "
+            "What is missing is said to be not stated.",
+            show_default=False,
+        ),
+    ],
+    "overwrite": OverwriteFiles,
+}
 
 
 def takes(*requests: type, options: Mapping[str, Any]) -> Callable[[Callable[..., None]], Any]:

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from shoal.documents import read_yaml, rename_old_keys
+from shoal.domain._csvw import is_csvw, read_csvw, write_csvw
 from shoal.domain.box import Box
 from shoal.domain.categories import Categories
 from shoal.errors import InvalidDomain, UnknownBounds, quantity
@@ -90,7 +91,7 @@ class Schema:
 
     @classmethod
     def load(cls, path: str | Path) -> "Schema":
-        """Read the schema in a YAML file (JSON is YAML too).
+        """Read the schema in a YAML file (JSON is YAML too), or in CSVW metadata of one table.
 
         Parameters
         ----------
@@ -140,6 +141,7 @@ class Schema:
     @classmethod
     def _checked(cls, content: Any, what: str) -> "Schema":
         """Build a schema, or raise one error that lists all problems."""
+        content = read_csvw(content) if is_csvw(content) else content
         content = rename_old_keys(content) if isinstance(content, Mapping) else content
         problems = schema_problems(content)
         if problems:
@@ -245,6 +247,26 @@ class Schema:
         if self.geo is not None:
             content["geo"] = {"latitude": self.geo[0], "longitude": self.geo[1]}
         return content
+
+    def to_csvw(self, url: str = "table.csv") -> dict[str, Any]:
+        """Return the schema as CSVW metadata (CSV on the Web), which ``Schema.of`` takes, too.
+
+        What is assumed about people has the terms of csvw-eo.
+
+        Parameters
+        ----------
+        url
+            The table that it describes, from the file of the metadata.
+
+        Examples
+        --------
+        >>> schema = Schema.of({"version": 1, "columns": {"age": {"low": 0, "high": 110}}})
+        >>> schema.to_csvw()["tableSchema"]["columns"][0]["datatype"]
+        {'base': 'double', 'minimum': 0, 'maximum': 110}
+        >>> Schema.of(schema.to_csvw()) == schema
+        True
+        """
+        return write_csvw(self.to_dict(), url)
 
     def texts_of(self, name: str) -> dict[str, str]:
         """Return the label and the unit of a column, if it has them.
