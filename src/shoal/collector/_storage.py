@@ -340,6 +340,8 @@ class Store(ABC):
     def _are_enrolled(self, cursor: Any, arrival: Arrival) -> bool:
         """Whether everybody may report in this round: a key is for a report or for a label."""
         purpose = _FOR_LABELS if arrival.round == LABEL_ROUND else _FOR_REPORTS
+        if self._enrolled(cursor, arrival.whos[:1], purpose) == 0:
+            return False  # a stranger's ten thousand keys cost one look
         return self._enrolled(cursor, arrival.whos, purpose) == len(arrival.whos)
 
     def _kind(self, number: int) -> str:
