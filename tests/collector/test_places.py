@@ -255,3 +255,13 @@ def test_the_page_of_places_promises_by_distance(campaign, tmp_path):
     assert "which part" in page
     assert "ε = l/r = 2 per km" in page
     assert "Use my position" in page
+
+
+def test_centres_of_places_are_shown_by_some_thousandths_of_the_town(campaign):
+    from shoal.collector._web_page import render
+
+    centers = np.array([[52.54913, 13.30006]])
+    model = learning.model_document(campaign, centers, np.ones(2), 9, "None was tried.")
+    page = render(campaign, model, 9)
+    assert "<td>52.549</td>" in page
+    assert "<td>13.300</td>" in page

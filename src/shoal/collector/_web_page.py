@@ -1,6 +1,7 @@
 """The pages of a campaign: what is asked, the promise, how many came, and a form to take part."""
 
 import json
+import math
 from datetime import datetime
 from fractions import Fraction
 from functools import cache, lru_cache, partial
@@ -136,6 +137,7 @@ def render(campaign: Campaign, model: dict[str, Any] | None, people: int) -> str
         fails=(*near.get("fails", guarantee.fails), _ONE_ADDRESS),
         exact=near.get("exact", _shared_exact(document) if is_shared else guarantee.exact),
         bounds=[_bounds(column) for column in document.get("columns", ())],
+        formats=[_format(column) for column in document.get("columns", ())],
         closes=_moment(document["closes"]),
     )
     return page
@@ -190,6 +192,12 @@ def _bounds(column: dict[str, str]) -> str:
     """Return the range of a column in words, e.g. ``0 to 20 km``."""
     low, high = (f"{float(column[name]):,.12g}" for name in ("low", "high"))
     return f"{low} to {high} {column['unit']}".rstrip()
+
+
+def _format(column: dict[str, str]) -> str:
+    """Return how a number of a column is written: by some thousandths of its range."""
+    width = float(column["high"]) - float(column["low"])
+    return f"%.{max(0, 2 - math.floor(math.log10(width)))}f"
 
 
 def _moment(text: str) -> str:
