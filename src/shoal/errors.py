@@ -74,6 +74,7 @@ from typing import NamedTuple, Self
 
 __all__ = [
     "AlreadyExists",
+    "AmbiguousId",
     "BadInput",
     "BudgetExceeded",
     "CannotWrite",
@@ -540,6 +541,10 @@ class InvalidFeatures(BadInput):
 
 class RepeatedPerson(BadInput):
     """Two rows belong to one person in a table that has one row a person."""
+
+
+class AmbiguousId(BadInput):
+    """A table of ids leads one id to two people."""
 
 
 class RepeatedKey(BadInput):
