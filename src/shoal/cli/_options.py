@@ -68,6 +68,26 @@ Master = Annotated[
         show_default=False,
     ),
 ]
+FeaturesPeriod = Annotated[
+    str | None,
+    typer.Option(
+        "--period",
+        metavar="FROM:UNTIL",
+        envvar="SHOAL_PERIOD",
+        help="Another period than the features file's: 2026-03-02:2026-12-14, or a year.",
+        show_default=False,
+    ),
+]
+FeaturesTables = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--set",
+        metavar="NAME=PATH",
+        help="Another path of a table of the features file; may be repeated. `people` is the table "
+        "of people.",
+        show_default=False,
+    ),
+]
 Json = Annotated[
     bool,
     typer.Option("--json", envvar="SHOAL_JSON", help="Print one JSON document instead of text."),
@@ -250,6 +270,8 @@ CLUSTER: dict[str, Any] = _named(
         "A features file: one row a person is made from the tables it names.",
         metavar="FILE",
     ),
+    period=FeaturesPeriod,
+    replaced=FeaturesTables,
     method=_Option(str, f"Method: {_METHODS}.", metavar="NAME", show_default=True),
     groups=Groups,
     epsilon=Epsilon,
