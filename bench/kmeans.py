@@ -65,6 +65,7 @@ from shoal.privacy import ApproxDP
 
 SPEED = [(10_000, d) for d in (2, 4, 8, 16)] + [(100_000, 8)] + [(10**6, d) for d in (4, 8, 16)]
 KEPT = Path(__file__).parent / "data" / "kmeans.jsonl"
+KEPT_FROZEN = KEPT.with_name("kmeans-frozen.jsonl")
 LARGE = 500_000
 SOURCES = Path(__file__).parent / "data" / "former"
 BESIDE: list[Path] = []  # sources of another commit, whose fits stand beside ours
@@ -302,15 +303,25 @@ def main() -> None:
     parser.add_argument("--keep", action="store_true", help="run nothing; keep earlier lines")
     parser.add_argument("--speed", action="store_true", help="CPU time alone")
     parser.add_argument("--former", metavar="COMMIT", help="whose sources fit the same tables")
+    parser.add_argument("--seeds", type=int, help="take so many of the seeds of each table")
+    parser.add_argument("--without", nargs="*", default=[], help="methods to leave out")
     parser.add_argument("--frozen", action="store_true", help="the twelve tables kept for the end")
     asked = parser.parse_args()
     BESIDE.extend([sources_of(asked.former)] if asked.former else [])
     if asked.speed:
         write("kmeans-speed", [speed(n, d) for n, d in SPEED])
         return
-    wanted = frozen() if asked.frozen else _chosen(asked.only, asked.quick)
+    wanted = [
+        case._replace(
+            seeds=case.seeds[: asked.seeds],
+            methods=[method for method in case.methods if method not in asked.without],
+        )
+        for case in (frozen() if asked.frozen else _chosen(asked.only, asked.quick))
+    ]
     limits = {(c.family.name, e): limit for c in wanted for e, limit in c.at_most.items()}
-    rows = summaries(_kept_lines() if asked.keep else _run(wanted, asked.resume), limits)
+    kept = KEPT_FROZEN if asked.frozen else KEPT
+    lines = _kept_lines(kept) if asked.keep else _run(wanted, asked.resume, kept)
+    rows = summaries(lines, limits)
     if asked.keep:
         rows = with_earlier(rows)
     if asked.frozen:
@@ -339,17 +350,17 @@ def _chosen(only: Sequence[str] | None, quick: bool) -> list[Case]:
     return [case._replace(seeds=SEEDS[:3]) for case in small]
 
 
-def _kept_lines() -> list[dict[str, Any]]:
-    return [json.loads(line) for line in KEPT.read_text().splitlines()]
+def _kept_lines(kept: Path) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in kept.read_text().splitlines()]
 
 
-def _run(wanted: Sequence[Case], resume: bool) -> list[dict[str, Any]]:
+def _run(wanted: Sequence[Case], resume: bool, kept: Path) -> list[dict[str, Any]]:
     """Every fit that is not done yet; each is kept as soon as it is."""
-    KEPT.parent.mkdir(exist_ok=True)
-    KEPT.touch()
-    lines = _kept_lines() if resume else []
+    kept.parent.mkdir(exist_ok=True)
+    kept.touch()
+    lines = _kept_lines(kept) if resume else []
     done = {(line["data"], line["method"], line["epsilon"], line["seed"]) for line in lines}
-    with KEPT.open("a" if resume else "w") as file:
+    with kept.open("a" if resume else "w") as file:
         for case in wanted:
             print(case.family.name, flush=True)
             for line in fits(case, done):
