@@ -8,7 +8,7 @@ if TYPE_CHECKING:
     from shoal.jobs.drafts._codebook import CodebookEntry, read_codebook
     from shoal.jobs.drafts._column_kinds import ColumnKind, column_kinds
     from shoal.jobs.drafts._policy_draft import REVIEW
-    from shoal.jobs.drafts._schema_draft import columns_to_estimate, next_command
+    from shoal.jobs.drafts._schema_draft import columns_to_estimate, name_ranges, next_command
 
 _MODULE_OF = {
     "CodebookEntry": "_codebook",
@@ -16,6 +16,7 @@ _MODULE_OF = {
     "REVIEW": "_policy_draft",
     "column_kinds": "_column_kinds",
     "columns_to_estimate": "_schema_draft",
+    "name_ranges": "_schema_draft",
     "next_command": "_schema_draft",
     "read_codebook": "_codebook",
 }
@@ -26,6 +27,7 @@ __all__ = [
     "ColumnKind",
     "column_kinds",
     "columns_to_estimate",
+    "name_ranges",
     "next_command",
     "read_codebook",
 ]
