@@ -91,7 +91,8 @@ def init(
     """Draft the domain file of a table; every line is marked for review.
 
     Columns get bounds that their names suggest to anybody (an age, a percentage, a latitude), or
-    those of a codebook. No bound and no list is read from the rows, since they would give people
+    those of a codebook, which also says what codes mean; a pair of answers such as 0 and 1 is
+    known by itself. No bound and no list is read from the rows, since they would give people
     away; what is not known is left open, as a comment to complete. The draft works as it is, for
     the columns that are stated.
 
@@ -121,7 +122,7 @@ def init(
         write = stack.enter_context(_writer(place, overwrite))  # refused before it costs anything
         stack.enter_context(note_spending(lambda: estimate is not None and estimate.is_spent()))
         names, kinds = _columns(path, table, progress)
-        known = _known(codebook, names)
+        known = _known(codebook, names, table)
         draft = draft_schema(names, kinds, known)
         open_columns = [*columns_to_estimate(draft)]
         if estimate is not None and open_columns:
@@ -227,9 +228,12 @@ def _place(table: str, output: str | None) -> Path | None:
             "Name it, e.g. -o visits.yaml; `-o -` prints it.",
             setting="output",
         )
-    name = table.rstrip("/").rsplit("/", 1)[-1]
-    stem = name.split(".")[0].strip("*") or "table"
-    return Path(output) if output is not None else Path(f"{stem}.yaml")
+    return Path(output) if output is not None else Path(f"{_stem(table)}.yaml")
+
+
+def _stem(table: str) -> str:
+    """Return what a table is called, without its folder and its endings."""
+    return table.rstrip("/").rsplit("/", 1)[-1].split(".")[0].strip("*") or "table"
 
 
 def _estimate_of(
@@ -266,10 +270,10 @@ def _columns(
     return source.names, column_kinds(source, progress.count_rows)
 
 
-def _known(codebook: Path | None, names: tuple[str, ...]) -> dict[str, "CodebookEntry"]:
+def _known(codebook: Path | None, names: tuple[str, ...], table: str) -> dict[str, "CodebookEntry"]:
     from shoal.jobs.drafts import read_codebook
 
-    return {} if codebook is None else read_codebook(str(codebook), names)
+    return {} if codebook is None else read_codebook(str(codebook), names, _stem(table))
 
 
 @contextmanager
@@ -307,9 +311,9 @@ def _report(
             "simulation": draft.simulation,
             "next": command if is_usable else None,
         },
-        *labelled_lines("Stated", [f"{name}: {why}" for name, why in stated.items()]),
-        *labelled_lines("Open", [f"{name}: {why}" for name, why in left_open.items()]),
-        *labelled_lines("Left out", [f"{name}: {why}" for name, why in left_out.items()]),
+        *labelled_lines("Stated", _by_reason(stated)),
+        *labelled_lines("Open", _by_reason(left_open)),
+        *labelled_lines("Left out", _by_reason(left_out)),
         *([Line("People", f"told apart by {draft.person}")] if draft.person else []),
         *([Line("Ledger", ledger, is_literal=True)] if ledger else []),
         Line("Domain", str(place), is_literal=True),
@@ -319,10 +323,19 @@ def _report(
     )
 
 
+def _by_reason(columns: Mapping[str, str]) -> list[str]:
+    """Return a line for each reason or question, with the columns that it is about."""
+    from shoal.jobs.drafts import name_ranges
+
+    reasons = dict.fromkeys(columns.values())
+    named = {why: [name for name in columns if columns[name] == why] for why in reasons}
+    return [f"{', '.join(name_ranges(names))}: {why}" for why, names in named.items()]
+
+
 def _review(draft: "SchemaDraft", ledger: str | None) -> str:
     """Say what the marks of the lines mean."""
     if ledger is None:
-        return "Check every line marked REVIEW: no value of a row was used for it."
+        return "Check every line marked REVIEW: names and kinds suggest it, no row."
     if draft.simulation:
         return (
             "Lines marked SIMULATED were estimated with noise from a seed, so they are not public: "

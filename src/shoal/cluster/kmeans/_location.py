@@ -9,7 +9,6 @@ import numpy as np
 from shoal.arrays import Floats, Integers
 from shoal.cluster.kmeans._budget_plan import FEW_AXES, direction_share, gaussian_if_less
 from shoal.cluster.kmeans._kernels import BeyondSides, clip_radius
-from shoal.cluster.kmeans._noisy_best import NoisyBest
 from shoal.cluster.kmeans._noisy_means import (
     Means,
     Rings,
@@ -21,6 +20,7 @@ from shoal.cluster.kmeans._noisy_means import (
 )
 from shoal.domain import Grid, View
 from shoal.estimator import Spending
+from shoal.mechanisms import NoisyBest
 
 _ENTRY = Fraction(3, 10)  # one cluster: its size is nearly known, so most of the noise may miss it
 _WIDTHS = 2.4  # half a view's side, in spreads along an axis
