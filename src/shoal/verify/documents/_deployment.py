@@ -40,7 +40,7 @@ def deployment(facts: Facts) -> dict[str, Any]:
         },
         "implementation": {
             "preprocessing_and_hyperparameter_tuning": made.preparation(facts),
-            "mechanisms": made.mechanisms(facts),
+            "mechanisms": f"{made.mechanisms(facts)} {made.audits(facts)}",
             "justification": facts.stated("justification"),
         },
     }
@@ -82,7 +82,7 @@ def _variant(facts: Facts) -> dict[str, Any]:
             "bound_on_output_distance": f"{guarantee.epsilon} times the distance"
             + (f", and {float(guarantee.slack):.3g}" if guarantee.slack else ""),
         }
-    domain = f"{made.bounds(facts)} The rows: {facts.stated('rows')}."
+    domain = f"{made.bounds(facts)} The rows: {facts.sentence('rows')}"
     return variant | {"data_domain": domain, "unprotected_quantities": made.public_numbers(facts)}
 
 
@@ -112,7 +112,7 @@ def _model(facts: Facts) -> dict[str, Any]:
         "model_name_details": made.trust(facts),
         "actors": facts.stated("actors"),
         "release_type": "One release",
-        "release_type_details": f"{facts.ledger_text} Plans: {facts.stated('maintenance')}.",
+        "release_type_details": f"{facts.ledger_text} Plans: {facts.sentence('maintenance')}",
         "data_source_type": "Dynamic" if facts.release.kind == "campaign" else "Static",
         "access_type": "Non-interactive",
         "access_type_details": "The release is a folder of files; nobody asks the rows anything.",

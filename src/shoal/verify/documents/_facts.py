@@ -64,6 +64,10 @@ class Facts:
         """Return the publisher's answer, or that there is none."""
         return self.about.get(name, NOT_STATED)
 
+    def sentence(self, name: str) -> str:
+        """Return the publisher's answer as the end of a sentence."""
+        return f"{self.stated(name).removesuffix('.')}."
+
     @property
     def name(self) -> str:
         """What the release is called."""

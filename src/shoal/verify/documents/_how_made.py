@@ -65,7 +65,7 @@ def public_numbers(facts: Facts) -> str:
     )
     if facts.is_local:
         own = "The number of reports is shown as it is."
-    return f"{own} Other publications from the rows: {facts.stated('unprotected')}."
+    return f"{own} Other publications from the rows: {facts.sentence('unprotected')}"
 
 
 def settings_text(facts: Facts) -> str:
@@ -81,12 +81,12 @@ def settings_text(facts: Facts) -> str:
 
 def preparation(facts: Facts) -> str:
     """Return what becomes of rows before noise is drawn, and how settings were chosen."""
-    stated = facts.stated("preparation")
+    stated = facts.sentence("preparation")
     if not facts.is_private:
-        return f"Values are grouped as the policy of the release says. Beyond that: {stated}."
+        return f"Values are grouped as the policy of the release says. Beyond that: {stated}"
     return (
         f"Rows outside the public bounds are moved to them. {settings_text(facts)} Preparation of "
-        f"the rows and choice of the settings: {stated}."
+        f"the rows and choice of the settings: {stated}"
     )
 
 
@@ -96,9 +96,7 @@ def mechanisms(facts: Facts) -> str:
     made_by = release.method or "The mechanism of each report"
     whose = f"shoal {release.version}" if release.version else "shoal, of a version not stated"
     evidence = facts.page_settings.get("evidence", "proofs lie beside the code")
-    return (
-        f"{made_by} of {whose}. {EXACT_NOISE} {RUNNING_TIME} Evidence: {evidence}. {audits(facts)}"
-    )
+    return f"{made_by} of {whose}. {EXACT_NOISE} {RUNNING_TIME} Evidence: {evidence}."
 
 
 def audits(facts: Facts) -> str:
