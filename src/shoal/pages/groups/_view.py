@@ -575,7 +575,7 @@ def centers_at_bounds(centers: Floats, box: Any, names: Sequence[str]) -> Iterat
     """
     near = _AT_EDGE * (box.high - box.low)
     for i, center in enumerate(centers):
-        for j in np.flatnonzero((center - box.low <= near) | (box.high - center <= near)):
+        for j in map(int, np.flatnonzero((center - box.low <= near) | (box.high - center <= near))):
             is_low = center[j] - box.low[j] <= near[j]
             yield GroupAtEdge(i, names[int(j)], float(box.low[j] if is_low else box.high[j]))
 
