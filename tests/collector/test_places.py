@@ -257,11 +257,15 @@ def test_the_page_of_places_promises_by_distance(campaign, tmp_path):
     assert "Use my position" in page
 
 
-def test_centres_of_places_are_shown_by_some_thousandths_of_the_town(campaign):
+def test_centres_are_shown_as_exactly_as_they_are_known(campaign):
     from shoal.collector._web_page import render
 
-    centers = np.array([[52.54913, 13.30006]])
-    model = learning.model_document(campaign, centers, np.ones(2), 9, "None was tried.")
-    page = render(campaign, model, 9)
-    assert "<td>52.549</td>" in page
-    assert "<td>13.300</td>" in page
+    centers, errors = np.array([[52.54913, 13.30006]]), np.array([[0.0021, 0.0004]])
+    for known, texts in {
+        None: ("52.549", "13.300"),  # by some thousandths of the town
+        "errors": ("52.5491 ± 0.0042", "13.30006 ± 0.00080"),
+    }.items():
+        given = errors if known else None
+        model = learning.model_document(campaign, centers, np.ones(2), 9, "None.", given)
+        page = render(campaign, model, 9)
+        assert all(f"<td>{text}</td>" in page for text in texts)
