@@ -7,6 +7,7 @@ ever needed. Everything here is computed from reports, and costs nobody anything
 import hashlib
 import json
 from pathlib import Path
+from statistics import NormalDist
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -330,6 +331,18 @@ def center_errors(
         return centers_of_counts(counts, grid.domain, shape, deviation, n, len(centers), rng)
 
     return scatter_of_centers(centers, grid.domain, learn_again, runs)
+
+
+def errors_of_intervals(model: Any) -> Floats | None:
+    """Return standard errors of centres from the intervals of a ``LocalClusterer``.
+
+    None if a group moves so much when it is learnt again that it has no interval.
+    """
+    intervals, centers = model.intervals_, model.cluster_centers_
+    # An interval ends at the box; the longer half was not cut.
+    half = np.maximum(intervals.centers_high - centers, centers - intervals.centers_low)
+    errors = half / NormalDist().inv_cdf((1 + intervals.rate) / 2)
+    return None if np.isnan(errors).any() else np.asarray(errors)
 
 
 def _promise_text(document: dict[str, Any]) -> str:

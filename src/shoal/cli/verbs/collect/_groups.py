@@ -145,6 +145,7 @@ def cluster(
         shoal collect cluster campaign.json -o model
     """
     from shoal.collector import learning, read_key, sign_document
+    from shoal.collector._web_page import center_texts
     from shoal.data import atomic_folder
     from shoal.randomness import Randomness
 
@@ -184,8 +185,9 @@ def cluster(
     groups, files = _learn(loaded, store, output, say, options | {"anyway": publish_anyway})
     control = f"Centres found without data fit {groups.ratio:.2f} times as badly."
     is_clear = groups.is_distinct
-    errors = None  # of places they would need the learner's own bootstrap
-    if not loaded.lattice_columns:
+    if loaded.lattice_columns:
+        errors = learning.errors_of_intervals(groups.model)
+    else:
         errors = learning.center_errors(loaded, store, groups.centers, Randomness(seed))
     model = learning.model_document(
         loaded,
@@ -200,7 +202,7 @@ def cluster(
         store.publish("model", 0, sign_document("model", model, private))
     store.close()
     heads = ["Group", *loaded.names, "About"]
-    cells = _center_texts(groups.centers, errors)
+    cells = center_texts(loaded.document["columns"], groups.centers, errors)
     rows = [
         [str(i + 1), *line, str(size)]
         for i, (line, size) in enumerate(zip(cells, groups.sizes, strict=True))
@@ -216,16 +218,6 @@ def cluster(
     )  # fmt: skip
     if not is_published:
         raise typer.Exit(1)
-
-
-def _center_texts(centers: Any, errors: Any) -> list[list[str]]:
-    """Return each coordinate as it is shown, with its error where there is one."""
-    if errors is None:
-        return [[f"{c:.6g}" for c in center] for center in centers]
-    return [
-        [f"{c:.4g} ± {2 * e:.2g}" for c, e in zip(*lines, strict=True)]
-        for lines in zip(centers, errors, strict=True)
-    ]
 
 
 def _check_robust_options(
