@@ -195,7 +195,7 @@ def holder_texts(table: "FeatureTable") -> list[str]:
     tally = table.tally
     if tally is None:
         return []
-    texts = [f"{quantity(tally.people, 'person')} in all, {tally.without_events:,} without events."]
+    texts = [f"People: {tally.people:,}, of whom {tally.without_events:,} without events."]
     for name, counts in tally.events.items():
         left = [f"{n:,} {why}" for why, n in counts.items() if n and why != "counted"]
         strangers = tally.strangers.get(name, 0)
@@ -235,9 +235,13 @@ def _period_of(text: str | None) -> tuple[str, str] | None:
     return match[1], match[2]
 
 
+def _shown(value: Any) -> str:
+    return f"{value:.6g}" if isinstance(value, float) else str(value)
+
+
 def events_behind(explained: Mapping[str, Any]) -> list[tuple[str, str, str]]:
     """Return lines of an explanation: column, value, events."""
     return [
-        (name, str(one["value"]), "" if one["events"] is None else f"{one['events']:.0f}")
+        (name, _shown(one["value"]), "" if one["events"] is None else f"{one['events']:.0f}")
         for name, one in explained.items()
     ]

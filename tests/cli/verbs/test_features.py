@@ -159,3 +159,5 @@ def test_old_ids_lead_to_people_and_an_ambiguous_one_is_refused():
         assert done.exit_code == 2
         assert "CANARY" not in done.output
         assert not Path("again.parquet").exists()
+    Path("ids.csv").unlink()
+    assert run("programme.yaml", "--check").exit_code == 0

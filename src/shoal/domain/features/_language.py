@@ -100,12 +100,23 @@ def with_changes(
     """Return a file's content with another period and other paths of tables."""
     if not isinstance(content, Mapping):
         return {}
-    changed = dict(content)
+    changed = _without_empty_columns(dict(content))
     if period is not None and isinstance(changed.get("period"), Mapping):
         changed["period"] = {**changed["period"], "from": period[0], "until": period[1]}
     for name, path in tables.items():
         changed = _with_table(changed, name, path)
     return changed
+
+
+def _without_empty_columns(entry: Any) -> Any:
+    """Return an entry in which `columns:` with nothing below it, as in a draft, is left out."""
+    if not isinstance(entry, dict):
+        return entry
+    return {
+        name: _without_empty_columns(value)
+        for name, value in entry.items()
+        if not (name == "columns" and value is None)
+    }
 
 
 def _with_table(content: dict[str, Any], name: str, path: str) -> dict[str, Any]:

@@ -87,8 +87,10 @@ def text_cells(batch: pa.RecordBatch, name: str) -> pa.Array:
         raise InvalidFeatures(
             f"{name!r} holds nested values.", "Store one plain value in each cell."
         )
-    written = normalise_column(texts_of(column) if is_untyped else column_as_text(column))
-    return pc.if_else(is_missing(written), None, written)
+    coded = column.dictionary_encode()  # cells repeat: keys, items; each text is read once
+    each = coded.dictionary
+    written = normalise_column(texts_of(each) if is_untyped else column_as_text(each))
+    return pc.if_else(is_missing(written), None, written).take(coded.indices)
 
 
 def encode_column(batch: pa.RecordBatch, name: str, column: Column) -> Whole:

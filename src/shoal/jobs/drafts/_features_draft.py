@@ -109,18 +109,15 @@ def _numbered(name: str) -> Iterator[str]:
 
 
 def _person(people: _Table | None, events: Sequence[_Table]) -> str:
-    """Return the column that tells people apart: one so named, that all tables of people have."""
+    """Return the column that tells people apart: so named if one is, and in all tables if one is.
+
+    Tables of events without it name their own.
+    """
     tables = [*([people] if people else []), *events]
     shared = [n for n in tables[0].all_names if all(n in table.all_names for table in tables)]
-    named = [table.person for table in tables if table.person in shared]
-    found = next(iter([*named, *shared]), None)
-    if found is None:
-        raise InvalidSetting(
-            "No column has the same name in all tables of people, to tell people apart.",
-            sentence("Name tables of people with {people} and {events}, those that say nothing "
-            "about them with {public}; or rename the column in one."),
-        )  # fmt: skip
-    return found
+    named = [table.person for table in tables if table.person is not None]
+    in_all = [name for name in named if name in shared]
+    return next(iter([*in_all, *shared, *named, tables[0].all_names[0]]))
 
 
 def _people_lines(people: _Table | None, person: str) -> Iterator[str]:
@@ -129,8 +126,6 @@ def _people_lines(people: _Table | None, person: str) -> Iterator[str]:
         return
     yield f"people:\n  table: {flow(people.path)}\n  columns:\n"
     shown = [c for c in people.columns if c.name != person and not c.is_left_out]
-    if not any(column.entry for column in shown):
-        yield "    {}\n"
     yield from (f"  {column.line()}" for column in shown)
 
 
@@ -159,18 +154,15 @@ def _events_lines(events: Sequence[_Table], public: Sequence[_Table], person: st
         keys = {_key(one, events): one.name for one in public}
         joined = [name for key, name in keys.items() if key in table.all_names]
         yield f"  {table.name}:\n    table: {flow(table.path)}\n"
+        if person not in table.all_names:
+            own = "# person: " if table.person is None else f"person: {flow(table.person)}"
+            yield f"    {own}  {REVIEW} the column that says whose each row is\n"
         yield f"    time: {flow(time)}  {REVIEW} the column that says when a row happened\n"
         if joined:
             yield f"    join: [{', '.join(joined)}]\n"
-        rest = [c for c in table.columns if c.name not in (person, time, *keys)]
+        rest = [c for c in table.columns if c.name not in (person, table.person, time, *keys)]
         yield "    columns:\n" if rest else ""
-        if rest and not any(_is_stated(column) for column in rest):
-            yield "      {}\n"
         yield from map(table.line, rest)
-
-
-def _is_stated(column: ColumnDraft) -> bool:
-    return column.entry is not None and "low" in column.entry
 
 
 def _time(table: _Table) -> str:
