@@ -155,8 +155,19 @@ def check_page(folder):
 
 
 def plan_page(_):
-    band = Band(0.1, 0.002, 0.03, {"clear": 0.002}, Ends(0.01, 0.2), Range(1_234.0, None))
-    curve = Curve("central", (band,), Range(0.1, None))
+    band = Band(
+        0.1,
+        0.002,
+        0.03,
+        {"clear": 0.002},
+        Ends(0.01, 0.2),
+        Range(1_234.0, None),
+        0.002,
+        0.03,
+        1.0,
+        None,
+    )
+    curve = Curve("central", (band,), Range(0.1, None), None)
     facts = {"n_clusters": 4, "box": BOX, "n_expected": 10_000, "within": 0.05}
     return plan.page(Plan(**facts, rows_per_person=1, groups=None, curves={"central": curve}))
 

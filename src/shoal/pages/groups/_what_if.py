@@ -4,7 +4,7 @@ from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
 from shoal.pages.page import Table
-from shoal.pages.plan import flattery_text, percent_range
+from shoal.pages.plan import flattery_text
 from shoal.privacy import exact_budget
 from shoal.privacy.wording.amounts import belief, in_100
 
@@ -13,8 +13,8 @@ if TYPE_CHECKING:
 
 
 _READING = (
-    "From fits of made-up rows like the released ones, in % of a column's range. Typical: half of "
-    "the coordinates of all centres are off by less; nine in ten: nine in ten are."
+    "From fits of made-up rows like the released ones, in % of a column's range. Off by: half of "
+    "the coordinates of all centres are off by less; bad case: in nine of ten such tables."
 )
 
 
@@ -29,9 +29,9 @@ def budgets_table(plan: "Plan") -> Table:
     for band in curve.bands:
         after = in_100(belief(Decimal("0.1"), exact_budget(band.epsilon)).most)
         mark = " (this release)" if band.epsilon == middle else ""
-        cells = [percent_range(band.low, band.high), percent_range(*band.most)]
+        cells = [f"{100 * band.typical:.2g}", f"{100 * band.bad:.2g}"]
         rows.append([f"10 → {after} in 100{mark}", *cells])
-    columns = ["A guess of 10 in 100 can become", "Typical error, %", "Nine in ten, %"]
+    columns = ["A guess of 10 in 100 can become", "Off by, %", "Bad case, %"]
     note = f"{_READING} {flattery_text(plan.flattery)}"
     return Table("What another budget would do", columns, rows, note=note)
 
@@ -43,7 +43,9 @@ def what_if_values(plan: "Plan") -> dict[str, Any]:
         "budgets": [
             {
                 "epsilon": band.epsilon,
-                "typical": {"low": band.low, "high": band.high},
+                "typical": band.typical,
+                "bad_case": band.bad,
+                "band": {"low": band.low, "high": band.high},
                 "nine_in_ten": band.most._asdict(),
             }
             for band in curve.bands
