@@ -1,7 +1,9 @@
+from decimal import Decimal
+
 import pytest
 
 from shoal.domain import Box
-from shoal.pages.groups._what_if import budgets_table, what_if_values
+from shoal.pages.groups._what_if import budgets_table, noise_table, what_if_values
 from shoal.planning import Band, Curve, Ends, Flattery, Plan, Range
 
 BOX = Box(age=(0, 110))
@@ -36,3 +38,9 @@ def test_the_numbers_are_for_scripts_too(plan):
     assert (values["budgets"][1]["typical"], values["budgets"][1]["bad_case"]) == (0.001, 0.02)
     assert values["budgets"][1]["nine_in_ten"] == {"low": 0.02, "high": 0.04}
     assert values["flattery"]["least"] == 0.2
+
+
+def test_what_noise_alone_would_do_goes_with_the_budget():
+    table = noise_table(Decimal(1), {"Size, rows": 40.0})
+    assert [row[1] for row in table.rows] == ["160", "40", "10"]
+    assert table.rows[1][0] == "10 → 24 in 100 (this release)"

@@ -1,8 +1,10 @@
 """Build the part of a model's page that says what another budget would have done."""
 
+from collections.abc import Mapping
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
+from shoal.figures.text import format_number
 from shoal.pages.page import Table
 from shoal.pages.plan import flattery_text
 from shoal.privacy import exact_budget
@@ -16,6 +18,14 @@ _READING = (
     "From fits of made-up rows like the released ones, in % of a column's range. Off by: half of "
     "the coordinates of all centres are off by less; bad case: in nine of ten such tables."
 )
+
+
+_BY_NOISE = (
+    "Half the width of the middle interval of this release, and what noise alone would make of it: "
+    "that goes with 1 / epsilon. The groups themselves would change too, and with a smaller budget "
+    "fewer steps may be taken."
+)
+_TIMES = (Decimal("0.25"), Decimal(1), Decimal(4))
 
 
 def budgets_table(plan: "Plan") -> Table:
@@ -34,6 +44,26 @@ def budgets_table(plan: "Plan") -> Table:
     columns = ["A guess of 10 in 100 can become", "Off by, %", "Bad case, %"]
     note = f"{_READING} {flattery_text(plan.flattery)}"
     return Table("What another budget would do", columns, rows, note=note)
+
+
+def noise_table(epsilon: Decimal, widths: Mapping[str, float]) -> Table:
+    """Return how wide intervals by the noise alone would be at other budgets.
+
+    Parameters
+    ----------
+    epsilon
+        The budget of the release.
+    widths
+        Half the width of a typical interval of each kind, by what it is called.
+    """
+    rows = []
+    for times in _TIMES:
+        after = in_100(belief(Decimal("0.1"), exact_budget(epsilon * times)).most)
+        mark = " (this release)" if times == 1 else ""
+        cells = [format_number(half / float(times), 1) for half in widths.values()]
+        rows.append([f"10 → {after} in 100{mark}", *cells])
+    columns = ["A guess of 10 in 100 can become", *widths]
+    return Table("What another budget would do", columns, rows, note=_BY_NOISE)
 
 
 def what_if_values(plan: "Plan") -> dict[str, Any]:
