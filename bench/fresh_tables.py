@@ -3,7 +3,8 @@
     SHOAL_DATA=folder python bench/fresh_tables.py intervals|titles|plan [seconds]
 
 The tables were named in ``docs/decisions/intervals.md`` and committed before any was run; each
-part is run once, with the final rules, and goes on where it stopped. Results: ``results/fresh-tables.json``.
+part is run once, with the final rules, and goes on where it stopped, in
+``results/fresh-tables.json``.
 Columns of real tables have their least and greatest values as bounds, a stand-in for public ones.
 """
 
@@ -207,7 +208,10 @@ def rows_of(name: str) -> tuple[np.ndarray, Schema]:
     rows = setting.rows(np.random.default_rng(SEED + list(TABLES).index(name)))
     low, high = rows.min(axis=0).tolist(), rows.max(axis=0).tolist()
     whole = {"whole": True} if setting.whole else {}
-    columns = {f"x{i}": {"low": a, "high": b} | whole for i, (a, b) in enumerate(zip(low, high))}
+    columns = {
+        f"x{i}": {"low": a, "high": b} | whole
+        for i, (a, b) in enumerate(zip(low, high, strict=True))
+    }
     return rows, Schema.of({"version": 1, "columns": columns})
 
 
@@ -388,7 +392,8 @@ def plan_of(name: str) -> dict[str, Any]:
             ).fit(rows)
         released = schema.box.scale(model.cluster_centers_)
         errors.append(float(np.median(center_errors(released, target))))
-    return {"typical": band.typical, "bad case": band.bad, "median of fits": float(np.median(errors)),
+    return {"typical": band.typical, "bad case": band.bad,
+            "median of fits": float(np.median(errors)),
             "fits above the bad case": float(np.mean(np.array(errors) > band.bad))}  # fmt: skip
 
 

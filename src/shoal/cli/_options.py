@@ -503,7 +503,13 @@ PLAN: dict[str, Any] = _named(
             show_default=False,
         ),
     ],
-    groups=_Option(int | None, "How many groups will be looked for.", "-k", "--groups", min=1),
+    groups=_Option(
+        str | None,
+        "How many groups will be looked for: a number, or a range such as 2-8, each planned.",
+        "-k",
+        "--groups",
+        metavar="N",
+    ),
     domain=Domain,
     columns=Columns,
     n_expected=_Option(
@@ -515,7 +521,7 @@ PLAN: dict[str, Any] = _named(
         metavar="LIST",
     ),
     within=_Option(
-        float, "Wanted error of nine in ten coordinates, in % of the range.", show_default=True
+        float, "Wanted error in nine of ten tables, in % of the range.", show_default=True
     ),
     shape=_Option(
         Literal["clear", "near", "touching"] | None,
@@ -526,6 +532,7 @@ PLAN: dict[str, Any] = _named(
         "Who holds the rows: a curator, nobody (reports only), or a plan for both.",
         show_default=True,
     ),
+    details=_Option(bool, "Show the shapes of made-up tables one by one.", "--details"),
     output=Page,
     overwrite=OverwriteFile,
     seed=_Option(int, "Seed of made-up tables and fits.", min=0, show_default=True),

@@ -20,7 +20,7 @@ from shoal.errors import InvalidDomain, UnknownBounds, quantity
 _KEYS = ("version", "columns", "person", "max_rows_per_person", "geo")
 _COLUMN_KEYS = (
     "low", "high", "simulation", "values", "levels", "labels", "other", "missing", "weight",
-    "use", "label", "unit",
+    "use", "label", "unit", "whole",
 )  # fmt: skip
 _GEO_KEYS = ("latitude", "longitude")
 
@@ -64,6 +64,9 @@ class Schema:
     simulated
         The numeric columns whose bounds were estimated from the rows with seeded noise
         (``simulation: true`` in a file). What is made with the schema is a simulation then.
+    whole
+        The numeric columns that are publicly known to hold whole numbers (``whole: true`` in a
+        file). Intervals take it into account; no row is refused for it.
 
     Examples
     --------
@@ -88,6 +91,7 @@ class Schema:
     units: dict[str, str] = field(default_factory=dict)
     simulated: tuple[str, ...] = ()
     value_labels: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    whole: tuple[str, ...] = ()
 
     @classmethod
     def load(cls, path: str | Path) -> "Schema":
@@ -176,10 +180,13 @@ class Schema:
             units={n: c["unit"] for n, c in columns.items() if "unit" in c},
             simulated=tuple(n for n, c in columns.items() if c.get("simulation", False)),
             value_labels={n: tuple(c["labels"]) for n, c in columns.items() if "labels" in c},
+            whole=tuple(n for n, c in columns.items() if c.get("whole", False)),
         )
 
-    def with_texts(self, labels: Mapping[str, str], units: Mapping[str, str]) -> "Schema":
-        """Return the same schema with labels and units of its columns, for pages.
+    def with_texts(
+        self, labels: Mapping[str, str], units: Mapping[str, str], whole: Sequence[str] = ()
+    ) -> "Schema":
+        """Return the same schema with labels and units of its columns, and which are whole.
 
         Parameters
         ----------
@@ -187,11 +194,14 @@ class Schema:
             What columns are called; those of other columns are left out.
         units
             What their numbers are counted in.
+        whole
+            The columns of whole numbers.
         """
         named, counted = (
             {n: t for n, t in texts.items() if n in self.columns} for texts in (labels, units)
         )
-        return replace(self, labels=named, units=counted)
+        whole_numbers = tuple(name for name in self.numbers if name in whole)
+        return replace(self, labels=named, units=counted, whole=whole_numbers)
 
     def select(self, names: Sequence[str]) -> "Schema":
         """Return the schema of some columns, in the order of this one.
@@ -268,8 +278,8 @@ class Schema:
         """
         return write_csvw(self.to_dict(), url)
 
-    def texts_of(self, name: str) -> dict[str, str]:
-        """Return the label and the unit of a column, if it has them.
+    def texts_of(self, name: str) -> dict[str, Any]:
+        """Return the label and the unit of a column, if it has them, and whether it is whole.
 
         Parameters
         ----------
@@ -277,7 +287,8 @@ class Schema:
             The column.
         """
         texts = {"label": self.labels.get(name), "unit": self.units.get(name)}
-        return {key: text for key, text in texts.items() if text is not None}
+        whole = {"whole": True} if name in self.whole else {}
+        return {key: text for key, text in texts.items() if text is not None} | whole
 
     def value_text(self, column: str, value: Any) -> str:
         """Return what a value of a column is called on pages.
@@ -415,8 +426,9 @@ def _column(where: str, column: Mapping[str, Any]) -> Iterator[str]:
             yield f"{where} has bounds and {listed[0]}; a column is numeric or a category, not both"
         yield from _category_problems(f"{where}.{listed[0]}", column[listed[0]])
         yield from _list_problems(where, column)
-        if "simulation" in column:
-            yield f"{where}.simulation belongs to a column with bounds"
+        for key in ("simulation", "whole"):
+            if key in column:
+                yield f"{where}.{key} belongs to a column with bounds"
         return
     if len(bounded) < 2:
         lacks = " and ".join(key for key in ("low", "high") if key not in bounded)
@@ -508,6 +520,7 @@ def _model() -> Any:
         low: number = 0.0
         high: number = 1.0
         simulation: StrictBool = False
+        whole: StrictBool = False
         values: list[Any] = Field(default_factory=list)
         levels: list[Any] = Field(default_factory=list)
         labels: list[text] = Field(default_factory=list)

@@ -4,6 +4,7 @@ import math
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from decimal import Decimal
 from functools import cached_property
 from typing import Any
 
@@ -35,7 +36,9 @@ from shoal.pages.groups._cards import (
 )
 from shoal.pages.groups._code import mixed_code
 from shoal.pages.groups._view import ReleasedView, count_text
+from shoal.pages.groups._what_if import noise_table
 from shoal.pages.page import Fact, Line, Table, bounds_origin, name_list
+from shoal.privacy import PureDP
 
 WEAK = (
     "There are so few rows that only the sizes of the groups were counted. Shares and means are "
@@ -306,6 +309,24 @@ class PrototypeGroups(ReleasedView):
     def limits(self) -> list[str]:
         why = [] if self.is_distinct else [self.no_groups]
         return [*why, *self.cautions(), *self.own_limits(), *self.row_limits()]
+
+    def budgets(self) -> Table | None:
+        """Return how wide intervals would be at other budgets; None where nothing was measured."""
+        promise = self.guarantee
+        if not self.profiles.measured or not isinstance(promise, PureDP):
+            return None
+        profiles, ends = self.profiles, self.profiles.intervals
+        sizes = (ends.sizes_high - ends.sizes_low) / 2
+        shares = [high - low for low, high in
+                  zip(profiles.shares_low, profiles.shares_high, strict=True)]  # fmt: skip
+        means = (ends.centers_high - ends.centers_low) / np.ptp(profiles.spans, axis=1)
+        widths = {f"Size, {self.unit}": float(np.median(sizes))}
+        if shares:
+            points = np.concatenate([each.ravel() for each in shares])
+            widths["Share, in 100"] = 50 * float(np.median(points))
+        if means.size:
+            widths["Mean, % of the range"] = 50 * float(np.median(means))
+        return noise_table(Decimal(str(float(promise.epsilon))), widths)
 
     def own_limits(self) -> list[str]:
         return [
