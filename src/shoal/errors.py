@@ -21,6 +21,7 @@
     │   ├── PersonMissing                 a row that belongs to nobody
     │   ├── InvalidFeatures               a features file that cannot be used
     │   ├── RepeatedPerson                two rows of one person where one belongs
+    │   ├── AmbiguousId                   an id that leads to two people
     │   ├── RepeatedKey                   two rows of one key in a public table
     │   ├── InvalidPolicy                 a policy that contradicts itself or does not fit the table
     │   ├── LooksIdentifying              a column published as it is that tells people apart
