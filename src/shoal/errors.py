@@ -75,6 +75,7 @@ from typing import NamedTuple, Self
 
 __all__ = [
     "AlreadyExists",
+    "AmbiguousId",
     "BadInput",
     "BoundsMissTheRows",
     "BudgetExceeded",
@@ -576,6 +577,10 @@ class InvalidFeatures(BadInput):
 
 class RepeatedPerson(BadInput):
     """Two rows belong to one person in a table that has one row a person."""
+
+
+class AmbiguousId(BadInput):
+    """A table of ids leads one id to two people."""
 
 
 class RepeatedKey(BadInput):

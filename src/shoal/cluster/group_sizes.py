@@ -34,6 +34,8 @@ NO_GROUP_CERTAIN = (
     "clear of what noise alone gives. The budget is spent, and the release stands. Use "
     "fewer groups, fewer columns or a larger epsilon."
 )
+NOT_CLEAR = "Not clear at this budget"
+"""The title of a group of which nothing can be said."""
 CHANCE = 1 / 1000
 """The probability that an empty table passes the test: docs/decisions/certain-groups.md."""
 _ALL_BUT_NORMAL = 1e6  # as many Laplace noises add up to a normal one, to six digits

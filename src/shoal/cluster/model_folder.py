@@ -235,16 +235,17 @@ def _domain_document(domain: Box | Schema | None) -> dict[str, Any] | None:
 
 
 def _with_texts(domain: Box | Schema, document: Any) -> Box | Schema:
-    """Return a loaded domain with the labels and units that were saved beside its bounds."""
+    """Return a loaded domain with the labels, units and marks saved beside its bounds."""
     columns = document["columns"]
     labels, units = (
         {name: str(column[key]) for name, column in columns.items() if key in column}
         for key in ("label", "unit")
     )
-    if not labels and not units:
+    whole = [name for name, column in columns.items() if column.get("whole", False)]
+    if not (labels or units or whole):
         return domain
     schema = domain if isinstance(domain, Schema) else Schema.of_box(domain)
-    return schema.with_texts(labels, units)
+    return schema.with_texts(labels, units, whole)
 
 
 def _is_plain_box(schema: Schema) -> bool:

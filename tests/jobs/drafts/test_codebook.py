@@ -13,8 +13,12 @@ def read(tmp_path, text):
 
 
 def test_bounds_and_values_are_read_under_the_usual_heads(tmp_path):
+    words = {"1": "female", "2": "male"}
     entries = read(tmp_path, "Variable,Min,Max,Levels\nage,0,110,\nsex,,,1 = female; 2 = male\n")
-    assert entries == {"age": CodebookEntry(0, 110), "sex": CodebookEntry(values=("1", "2"))}
+    assert entries == {
+        "age": CodebookEntry(0, 110),
+        "sex": CodebookEntry(values=("1", "2"), meanings=words),
+    }
     assert entries["age"].is_bounded
 
 
@@ -41,3 +45,17 @@ def test_what_is_no_codebook_of_the_table_is_refused(tmp_path, text):
 
 def test_bounds_the_wrong_way_round_are_no_bounds(tmp_path):
     assert not read(tmp_path, "name,low,high\nage,9,3\n")["age"].is_bounded
+
+
+def test_codes_have_their_words_from_a_column_of_their_own_and_from_the_named_table(tmp_path):
+    text = "set,column,code,meaning\na,sex,1,female\na,sex,2,male\nb,sex,F,f\nb,sex,M,m\n"
+    (tmp_path / "codes.csv").write_text(text)
+    (entry,) = read_codebook(str(tmp_path / "codes.csv"), ("sex",), "a").values()
+    assert (entry.values, entry.words) == (("1", "2"), ("female", "male"))
+    (both,) = read_codebook(str(tmp_path / "codes.csv"), ("sex",), "c").values()
+    assert both.values == ("1", "2", "F", "M")
+
+
+@pytest.mark.parametrize("meanings", [{"1": "x"}, {"1": "x", "2": "x"}, {}])
+def test_words_that_are_missing_or_shared_are_left_out(meanings):
+    assert CodebookEntry(values=("1", "2"), meanings=meanings).words == ()

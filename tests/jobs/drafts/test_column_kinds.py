@@ -48,3 +48,30 @@ def test_floats_cannot_tell_people_apart_and_are_marked():
     assert kind_of([1.0, 2.0]).is_float
     assert not kind_of([1, 2]).is_float
     assert kind_of([float("nan"), 1.0]).missing == 1
+
+
+@pytest.mark.parametrize(
+    ("values", "answers"),
+    [
+        (["0", "1"], ("0", "1")),
+        ([1, 0], ("0", "1")),
+        (["Yes", "No"], ("No", "Yes")),
+        (["M", "F"], ("F", "M")),
+        (["yes", "NA"] * 2 + ["no"], ("no", "yes")),
+        (["0", "1", "2"], None),
+        (["York", "Rome"], None),
+        (["yes", "No"], None),
+    ],
+)
+def test_a_pair_of_answers_is_known_by_a_public_list(values, answers):
+    assert kind_of(values * 20).answers == answers
+
+
+def test_two_values_are_no_answers_in_a_handful_of_rows():
+    assert kind_of(["0", "1"]).answers is None
+    assert not kind_of(["a@b.org", "c@d.org"]).is_two_valued
+
+
+def test_a_third_value_far_down_is_seen_over_batches():
+    (seen,) = column_kinds(source_of(pa.table({"x": ["0", "1"] * 150_000 + ["2"]})))
+    assert not seen.is_two_valued

@@ -9,6 +9,7 @@ from shoal.jobs.drafts._schema_draft import (
     columns_to_estimate,
     draft_of,
     draft_schema,
+    name_ranges,
     next_command,
 )
 
@@ -98,3 +99,39 @@ def test_a_column_is_completed_and_opened_again():
     assert stated.with_entry("income", None, "not known").columns[1].is_open
     with pytest.raises(UnknownColumn, match="height"):
         draft.with_entry("height", None, "")
+
+
+def test_two_answers_are_stated_and_a_telephone_of_yes_and_no_names_nobody():
+    flag = ColumnKind(99, 0, 99, two=frozenset({"0", "1"}))
+    phone = ColumnKind(99, 3, odd={"other text"}, two=frozenset({"yes", "no"}))
+    code = ColumnKind(99, odd={"other text"}, two=frozenset({"A191", "A192"}))
+    draft = draft_schema(["Debtor", "telephone", "mobile"], [flag, phone, code])
+    columns = yaml.safe_load(draft.text)["columns"]
+    assert columns["Debtor"] == {"values": [0, 1]}
+    assert columns["telephone"] == {"values": ["no", "yes"], "other": "bucket"}
+    assert draft.columns[2].is_open
+    assert "A191" not in draft.text
+    assert "labels: [no, yes]" in draft.columns[0].why
+
+
+def test_codes_and_levels_are_asked_for_as_such():
+    names = ["Mother's occupation", "imd_band", "region", "income"]
+    draft = draft_schema(names, [NUMBER, TEXT, TEXT, NUMBER])
+    assert "# Mother's occupation: {values: [], labels: [], other: bucket}" in draft.text
+    assert "# imd_band: {levels: []}" in draft.text
+    assert "# region: {values: [], other: bucket}" in draft.text
+    assert [*columns_to_estimate(draft)] == ["income"]
+
+
+def test_numbered_columns_are_asked_about_once():
+    names = [*(f"q{i}" for i in range(1, 29)), "q29x_total"]
+    text = draft_schema(names, [NUMBER] * 29).text
+    assert text.count("on which scale") == 1
+    assert text.count("REVIEW: like q1\n") == 27
+    assert name_ranges(names) == ["q1 to q28 (28)", "q29x_total"]
+
+
+def test_a_codebook_names_codes():
+    book = {"sex": CodebookEntry(values=("1", "2"), meanings={"1": "female", "2": "male"})}
+    schema = Schema.of(yaml.safe_load(draft_schema(["sex"], [NUMBER], book).text))
+    assert schema.value_text("sex", "2") == "male"

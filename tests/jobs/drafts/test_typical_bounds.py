@@ -9,7 +9,8 @@ from shoal.jobs.drafts._typical_bounds import is_personal, typical_bounds
         ("age", 0, 110), ("Age", 0, 110), ("patient_age", 0, 110), ("Attendance (%)", 0, 100),
         ("pct", 0, 100), ("latitude", -90, 90), ("Lng", -180, 180), ("final grade", 0, 100),
         ("GPA", 0, 4), ("hours-per-week", 0, 168), ("YearOfBirth", 1900, 2030),
-        ("income_quintile", 1, 5),
+        ("income_quintile", 1, 5), ("Age at enrollment", 0, 110), ("age (years)", 0, 110),
+        ("Percent passing", 0, 100),
     ],
 )  # fmt: skip
 def test_names_that_anybody_reads_alike_have_bounds(name, low, high):

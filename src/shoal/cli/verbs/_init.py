@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from shoal.cli._options import Epsilon, Json, LedgerFile, Numbers, OverwriteFile, Quiet, Seed, Table
+from shoal.cli._options import Epsilon, Json, LedgerFile, Numbers, OverwriteFile, Quiet, Seed
 from shoal.cli._output import Output, write_text
 from shoal.errors import InvalidSetting, quantity, sentence
 from shoal.jobs import Progress, budget_of, note_spending, table_file, tell_spending
@@ -21,7 +21,15 @@ if TYPE_CHECKING:
 
 
 def init(
-    table: Table,
+    table: Annotated[
+        str,
+        typer.Argument(
+            metavar="[TABLE]",
+            help="A CSV or Parquet file, a folder of Parquet files, or `-` for CSV from standard "
+            "input; left out with --events.",
+            show_default=False,
+        ),
+    ] = "",
     output: Annotated[
         str | None,
         typer.Option(
@@ -51,6 +59,27 @@ def init(
             "those without a codebook.",
         ),
     ] = False,
+    events: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="TABLE",
+            help="Draft a features file instead: a table with any number of rows a person, each at "
+            "a time. May be repeated.",
+            show_default=False,
+        ),
+    ] = None,
+    people: Annotated[
+        str | None,
+        typer.Option(metavar="TABLE", help="Its table of people.", show_default=False),
+    ] = None,
+    public: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="TABLE",
+            help="A table that says nothing about the people, such as courses. May be repeated.",
+            show_default=False,
+        ),
+    ] = None,
     epsilon: Epsilon = None,
     ledger: LedgerFile = None,
     numbers: Numbers = None,
@@ -62,7 +91,8 @@ def init(
     """Draft the domain file of a table; every line is marked for review.
 
     Columns get bounds that their names suggest to anybody (an age, a percentage, a latitude), or
-    those of a codebook. No bound and no list is read from the rows, since they would give people
+    those of a codebook, which also says what codes mean; a pair of answers such as 0 and 1 is
+    known by itself. No bound and no list is read from the rows, since they would give people
     away; what is not known is left open, as a comment to complete. The draft works as it is, for
     the columns that are stated.
 
@@ -74,11 +104,17 @@ def init(
         shoal init visits.csv
         shoal init visits.csv --from codebook.csv -o visits.yaml
         shoal init visits.csv --estimate-bounds --epsilon 0.1 --ledger visits.ledger
+        shoal init --events log.parquet --people pupils.csv --public courses.csv -o programme.yaml
     """
     from shoal.jobs import draft_schema
     from shoal.jobs.drafts import columns_to_estimate, next_command
 
-    say, place = Output(json, quiet), _place(table, output)
+    say = Output(json, quiet)
+    if events or people or public or not table:
+        _check_features_request(table, events, codebook, estimate_bounds)
+        _draft_features(say, events or [], people, public or [], output, overwrite)
+        return
+    place = _place(table, output)
     estimate = _estimate_of(estimate_bounds, epsilon, ledger, place, seed)
     with ExitStack() as stack:
         progress = stack.enter_context(say.progress(1))
@@ -86,7 +122,7 @@ def init(
         write = stack.enter_context(_writer(place, overwrite))  # refused before it costs anything
         stack.enter_context(note_spending(lambda: estimate is not None and estimate.is_spent()))
         names, kinds = _columns(path, table, progress)
-        known = _known(codebook, names)
+        known = _known(codebook, names, table)
         draft = draft_schema(names, kinds, known)
         open_columns = [*columns_to_estimate(draft)]
         if estimate is not None and open_columns:
@@ -98,6 +134,46 @@ def init(
     if place is not None:
         paid = None if estimate is None or not open_columns else str(estimate.ledger)
         _report(say, draft, place, next_command(draft, table, str(place), paid, numbers), paid)
+
+
+def _check_features_request(
+    table: str, events: list[str] | None, codebook: Path | None, is_estimate: bool
+) -> None:
+    if not events:
+        raise InvalidSetting(
+            "There is no table to draft a file for.",
+            sentence("Name one: `shoal init visits.csv`; or tables of events with {events}."),
+        )
+    if table or codebook or is_estimate:
+        raise InvalidSetting(
+            sentence("{events} drafts a features file, from names and kinds of columns alone."),
+            "Name its tables with --events, --people and --public, and nothing else.",
+            setting="events",
+        )
+
+
+def _draft_features(
+    say: Output,
+    events: list[str],
+    people: str | None,
+    public: list[str],
+    output: str | None,
+    overwrite: bool,
+) -> None:
+    from shoal.jobs.drafts import draft_features
+
+    place = None if output == "-" else Path(output or "features.yaml")
+    with _writer(place, overwrite) as write:
+        write(draft_features(events, people, public, place or Path("features.yaml")))
+    if place is not None:
+        check = f"shoal features {place} --check"
+        say.result(
+            {"features": str(place), "next": check},
+            Line("Features", str(place), is_literal=True),
+            Line("Review", "Check every line marked REVIEW: no value of a row was used for it."),
+            Line("Open", "The period, sources of public tables, lists and bounds."),
+            Line("Next", check, is_literal=True),
+        )
 
 
 @dataclass
@@ -152,9 +228,12 @@ def _place(table: str, output: str | None) -> Path | None:
             "Name it, e.g. -o visits.yaml; `-o -` prints it.",
             setting="output",
         )
-    name = table.rstrip("/").rsplit("/", 1)[-1]
-    stem = name.split(".")[0].strip("*") or "table"
-    return Path(output) if output is not None else Path(f"{stem}.yaml")
+    return Path(output) if output is not None else Path(f"{_stem(table)}.yaml")
+
+
+def _stem(table: str) -> str:
+    """Return what a table is called, without its folder and its endings."""
+    return table.rstrip("/").rsplit("/", 1)[-1].split(".")[0].strip("*") or "table"
 
 
 def _estimate_of(
@@ -191,10 +270,10 @@ def _columns(
     return source.names, column_kinds(source, progress.count_rows)
 
 
-def _known(codebook: Path | None, names: tuple[str, ...]) -> dict[str, "CodebookEntry"]:
+def _known(codebook: Path | None, names: tuple[str, ...], table: str) -> dict[str, "CodebookEntry"]:
     from shoal.jobs.drafts import read_codebook
 
-    return {} if codebook is None else read_codebook(str(codebook), names)
+    return {} if codebook is None else read_codebook(str(codebook), names, _stem(table))
 
 
 @contextmanager
@@ -232,9 +311,9 @@ def _report(
             "simulation": draft.simulation,
             "next": command if is_usable else None,
         },
-        *labelled_lines("Stated", [f"{name}: {why}" for name, why in stated.items()]),
-        *labelled_lines("Open", [f"{name}: {why}" for name, why in left_open.items()]),
-        *labelled_lines("Left out", [f"{name}: {why}" for name, why in left_out.items()]),
+        *labelled_lines("Stated", _by_reason(stated)),
+        *labelled_lines("Open", _by_reason(left_open)),
+        *labelled_lines("Left out", _by_reason(left_out)),
         *([Line("People", f"told apart by {draft.person}")] if draft.person else []),
         *([Line("Ledger", ledger, is_literal=True)] if ledger else []),
         Line("Domain", str(place), is_literal=True),
@@ -244,10 +323,19 @@ def _report(
     )
 
 
+def _by_reason(columns: Mapping[str, str]) -> list[str]:
+    """Return a line for each reason or question, with the columns that it is about."""
+    from shoal.jobs.drafts import name_ranges
+
+    reasons = dict.fromkeys(columns.values())
+    named = {why: [name for name in columns if columns[name] == why] for why in reasons}
+    return [f"{', '.join(name_ranges(names))}: {why}" for why, names in named.items()]
+
+
 def _review(draft: "SchemaDraft", ledger: str | None) -> str:
     """Say what the marks of the lines mean."""
     if ledger is None:
-        return "Check every line marked REVIEW: no value of a row was used for it."
+        return "Check every line marked REVIEW: names and kinds suggest it, no row."
     if draft.simulation:
         return (
             "Lines marked SIMULATED were estimated with noise from a seed, so they are not public: "

@@ -27,8 +27,11 @@ from shoal.cluster.kmeans._budget_plan import (
     hardness,
     location_share,
     make_plan,
+    part_share,
+    plan_of_halves,
     share_gaussian,
     steps_alone,
+    takes_halves,
     takes_one_mean,
 )
 from shoal.cluster.kmeans._cells import (
@@ -40,8 +43,15 @@ from shoal.cluster.kmeans._cells import (
     weighted_cells,
 )
 from shoal.cluster.kmeans._centroids import CentroidClusterer
-from shoal.cluster.kmeans._location import MEAN, find_one_mean, find_rows, rings_about_middle
-from shoal.cluster.kmeans._noisy_means import read_rings, take_step
+from shoal.cluster.kmeans._location import (
+    MEAN,
+    Location,
+    find_one_mean,
+    find_part,
+    find_rows,
+    rings_about_middle,
+)
+from shoal.cluster.kmeans._noisy_means import Rings, read_rings, take_step
 from shoal.cluster.kmeans._published_methods import hybrid, lloyd
 from shoal.cluster.kmeans._settings import (
     WITH_OWN_STEPS,
@@ -254,14 +264,13 @@ class PrivateKMeans(CentroidClusterer):
             return self._keep(clusters_about_one_mean(mean, counts[0], rng), n_rows, row_noise)
 
         # 2. Where the rows lie, unless they are too few to tell; how the rest is divided.
-        view, location, radius_guess = None, None, 0.3 * math.sqrt(d)
-        share = location_share(n_rows, spending.epsilon, d, hardness(d, spending.budget))
-        if rings is not None and share:
-            spending = self._fix_gaussian(spending, left, share)  # [P10]
-            location, paid = find_rows(spending, share, rings)  # [P4]
-            left, radius_guess = left - paid, 0.6 * location.spread
+        view, location = None, None
+        halves = has_one_number and takes_halves(n_rows, spending.epsilon, d, counts[0])
+        if rings is not None and not halves:
+            spending, location, left = self._locate(spending, left, rings)  # [P4]
+        radius_guess = 0.3 * math.sqrt(d) if location is None else 0.6 * location.spread
         in_view = location is not None and (d > FEW_AXES or location.is_small)
-        plan = make_plan(left, spending, counts[-1], auto=auto, in_view=in_view, refine=self.refine)
+        plan = self._plan(spending, left, in_view=in_view, halves=auto and halves)
         spending = share_gaussian(spending, plan)  # [P10]
         plan = plan.fitted_to(spending)
         if location is not None and in_view:
@@ -385,6 +394,29 @@ class PrivateKMeans(CentroidClusterer):
         if len(counts) > 1:
             return f"{counts[0]} to {counts[-1]} groups"
         return f"{counts[0]} {'group' if counts[0] == 1 else 'groups'}"
+
+    def _locate(
+        self, spending: Spending, left: Fraction, rings: Rings
+    ) -> tuple[Spending, Location | None, Fraction]:
+        """Where the rows lie, if that is looked for; and what is left then."""
+        assert spending.n_rows is not None
+        n_rows, epsilon, d = spending.n_rows, spending.epsilon, spending.box.d
+        if share := part_share(n_rows, epsilon, d):
+            return spending, find_part(spending.share(share)), left - share
+        if not (share := location_share(n_rows, epsilon, d, hardness(d, spending.budget))):
+            return spending, None, left
+        spending = self._fix_gaussian(spending, left, share)  # [P10]
+        location, paid = find_rows(spending, share, rings)
+        return spending, location, left - paid
+
+    def _plan(
+        self, spending: Spending, left: Fraction, *, in_view: bool, halves: bool
+    ) -> KMeansPlan:
+        """How what is left is divided, once the rows were looked for."""
+        k, auto = cluster_numbers(self.n_clusters)[-1], self.method == "auto"
+        if halves:
+            return plan_of_halves(left, spending.box.d, k)
+        return make_plan(left, spending, k, auto=auto, in_view=in_view, refine=self.refine)
 
     def _fix_gaussian(self, spending: Spending, left: Fraction, share: Fraction) -> Spending:
         """In many columns, fix what all noisy means share before the rows are located."""

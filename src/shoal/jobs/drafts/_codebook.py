@@ -2,22 +2,26 @@
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from shoal.data import source_of
 from shoal.data.column_names import closest_name
 from shoal.errors import UnreadableTable
+from shoal.figures.text import shorten
 
 _HEADS = {
     "name": ("name", "column", "variable", "field", "feature", "attribute"),
     "low": ("low", "min", "minimum", "from", "lower"),
     "high": ("high", "max", "maximum", "to", "upper"),
     "range": ("range", "bounds", "valid range", "allowed range"),
+    "meaning": ("meaning", "label", "labels", "value label", "text"),
+    "table": ("table", "set", "dataset", "file"),
     "values": ("values", "value", "categories", "levels", "codes", "code", "options", "allowed"),
 }
 _NUMBER = r"[+-]?[0-9]+(?:\.[0-9]+)?"
 _RANGE = re.compile(rf"\[?\s*({_NUMBER})\s*(?:-|–|\.\.+|to|,|;|:)\s*({_NUMBER})\s*\]?")
+_LONGEST = 80  # letters of a word for a value: what a domain file takes
 _MOST_LINES = 100_000  # a codebook of more is a table of rows
 
 
@@ -33,25 +37,34 @@ class CodebookEntry:
         Its highest value.
     values
         The values it may hold, if it holds categories.
+    meanings
+        What each of them means, where that is said.
     """
 
     low: float | None = None
     high: float | None = None
     values: tuple[str, ...] = ()
+    meanings: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def is_bounded(self) -> bool:
         """Whether both bounds are known and in order."""
         return self.low is not None and self.high is not None and self.low < self.high
 
+    @property
+    def words(self) -> tuple[str, ...]:
+        """A word for each value, in their order; empty if one has none, or two share one."""
+        words = tuple(shorten(self.meanings.get(each, ""), _LONGEST) for each in self.values)
+        return words if all(words) and len({*words}) == len(words) else ()
 
-def read_codebook(path: str, names: tuple[str, ...]) -> dict[str, CodebookEntry]:
+
+def read_codebook(path: str, names: tuple[str, ...], table: str = "") -> dict[str, CodebookEntry]:
     """Read what a codebook says about these columns.
 
     A line has a column's name with `low` and `high`, or a `range` such as 0-100, or its `values`
-    separated by bars or semicolons; several lines of one name list a value each. Codes with a
-    meaning, `1 = yes`, are taken without it. Heads have the usual other words (`variable`, `min`,
-    `levels`).
+    separated by bars or semicolons; several lines of one name list a value each. Codes have their
+    meaning after a sign, `1 = yes`, or in a column of its own. Heads have the usual other words
+    (`variable`, `min`, `levels`).
 
     Parameters
     ----------
@@ -59,9 +72,15 @@ def read_codebook(path: str, names: tuple[str, ...]) -> dict[str, CodebookEntry]
         The codebook: CSV or another table.
     names
         The table's columns; capitals, blanks and signs of their names may differ.
+    table
+        What the table is called: of a codebook for several, only its lines are read.
     """
     entries: dict[str, CodebookEntry] = {}
-    for line in _lines(path):
+    lines = [*_lines(path)]
+    is_named = any(line.get("table") == table for line in lines)
+    for line in lines:
+        if is_named and line["table"] != table:
+            continue
         name = _column_named(line.get("name") or "", names)
         if name is not None:
             entries[name] = _joined(entries.get(name, CodebookEntry()), line)
@@ -77,7 +96,7 @@ def _lines(path: str) -> Iterator[dict[str, str]]:
     source = source_of(path)
     heads = {head: _first_named(spellings, source.names) for head, spellings in _HEADS.items()}
     columns = {head: name for head, name in heads.items() if name is not None}
-    if "name" not in columns or len(columns) == 1:
+    if "name" not in columns or not {"low", "high", "range", "values"} & {*columns}:
         raise UnreadableTable(
             f"{path} is no codebook: it needs a column `name` and one of low and high, range or "
             "values.",
@@ -113,12 +132,16 @@ def _joined(entry: CodebookEntry, line: Mapping[str, str]) -> CodebookEntry:
     ranged = _RANGE.fullmatch(line.get("range", "")) or _RANGE.fullmatch(text)
     if ranged and (low, high) == (None, None):
         low, high, text = float(ranged[1]), float(ranged[2]), ""
-    values = dict.fromkeys([*entry.values, *_codes(text)])
+    codes = _codes(text)
+    if len(codes) == 1 and line.get("meaning"):
+        codes = dict.fromkeys(codes, line["meaning"])
+    meanings = {**entry.meanings} | {code: said for code, said in codes.items() if said}
     return replace(
         entry,
         low=entry.low if low is None else low,
         high=entry.high if high is None else high,
-        values=tuple(values),
+        values=tuple(dict.fromkeys([*entry.values, *codes])),
+        meanings=meanings,
     )
 
 
@@ -126,13 +149,13 @@ def _number(text: str) -> float | None:
     return float(text) if re.fullmatch(_NUMBER, text) else None
 
 
-def _codes(text: str) -> list[str]:
-    """Return the values of a cell, without what they mean.
+def _codes(text: str) -> dict[str, str]:
+    """Return the values of a cell, each with what it means if that is said.
 
     Examples
     --------
     >>> _codes("1 = yes; 2 = no"), _codes("F|M"), _codes("")
-    (['1', '2'], ['F', 'M'], [])
+    ({'1': 'yes', '2': 'no'}, {'F': '', 'M': ''}, {})
     """
-    parts = re.split(r"[|;\n]", text)
-    return [code for part in parts if (code := part.split("=")[0].strip())]
+    parts = (part.partition("=") for part in re.split(r"[|;\n]", text))
+    return {code.strip(): said.strip() for code, _, said in parts if code.strip()}

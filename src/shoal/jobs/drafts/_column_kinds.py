@@ -5,11 +5,12 @@ a fit reads as numbers.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import Literal
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from shoal.data.encode import floats_of, is_missing, odd_cell_kinds
 from shoal.data.number_style import NUMBER_STYLES, NumberStyle, is_written_so
@@ -18,6 +19,15 @@ from shoal.data.source import Source
 Kind = Literal["empty", "number", "separated number", "date", "text"]
 _SEPARATED = "decimal commas or thousands separators"
 _MOSTLY = 0.9  # share of known cells that are numbers, from which the others are odd ones
+_FIRST = 1_000
+_ENOUGH = 20  # known cells from which two different values are two answers, and not two rows
+# The answers that a draft may quote: anybody who reads "yes" expects "no".
+_ANSWERS = (
+    ("0", "1"), ("1", "2"), ("no", "yes"), ("n", "y"), ("false", "true"), ("f", "t"),
+    ("nein", "ja"), ("nej", "ja"), ("nee", "ja"), ("n", "j"), ("non", "oui"), ("n", "o"),
+    ("no", "si"), ("no", "sí"), ("n", "s"), ("nao", "sim"), ("não", "sim"), ("nie", "tak"),
+    ("f", "m"), ("female", "male"), ("w", "m"), ("women", "men"),
+)  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -38,6 +48,8 @@ class ColumnKind:
         Whether it came as floating-point numbers, which cannot tell people apart.
     styles
         Cells that are numbers in each of ``NUMBER_STYLES``, counted where some are odd.
+    two
+        The different values of its known cells; None if there are more than two.
     """
 
     rows: int = 0
@@ -46,8 +58,12 @@ class ColumnKind:
     odd: frozenset[str] = frozenset()
     is_float: bool = False
     styles: tuple[int, ...] = (0, 0)
+    two: frozenset[str] | None = field(default=None, repr=False)
 
     def __add__(self, other: "ColumnKind") -> "ColumnKind":
+        if not self.rows:
+            return other
+        both = None if self.two is None or other.two is None else self.two | other.two
         return ColumnKind(
             self.rows + other.rows,
             self.missing + other.missing,
@@ -55,7 +71,33 @@ class ColumnKind:
             self.odd | other.odd,
             self.is_float or other.is_float,
             tuple(a + b for a, b in zip(self.styles, other.styles, strict=True)),
+            both if both is not None and len(both) <= 2 else None,
         )
+
+    @property
+    def is_two_valued(self) -> bool:
+        """Whether its known cells are of two different values at most, and not few cells."""
+        return self.two is not None and self.rows - self.missing >= _ENOUGH
+
+    @property
+    def answers(self) -> tuple[str, str] | None:
+        """The two answers that its cells are, as they are written; None if they are no pair.
+
+        Both come from a public list of pairs, the spelling from the cells.
+
+        Examples
+        --------
+        >>> ColumnKind(rows=99, two=frozenset({"Yes", "No"})).answers
+        ('No', 'Yes')
+        """
+        if not self.is_two_valued:
+            return None
+        for spell in (str, str.capitalize, str.upper):
+            for pair in _ANSWERS:
+                written = spell(pair[0]), spell(pair[1])
+                if self.two == frozenset(written):
+                    return written
+        return None
 
     @property
     def kind(self) -> Kind:
@@ -106,9 +148,25 @@ def column_kinds(source: Source, on_rows: Callable[[int], None] | None = None) -
 
 
 def _kind_of(cells: pa.Array) -> ColumnKind:
+    if pa.types.is_dictionary(cells.type):
+        cells = cells.dictionary_decode()
+    return replace(_counted(cells), two=_two_values(cells))
+
+
+def _two_values(cells: pa.Array) -> frozenset[str] | None:
+    """Return the different known values if there are two at most."""
+    if pa.types.is_nested(cells.type):
+        return None
+    for part in (cells[:_FIRST], cells):  # most columns have more among the first cells
+        text = pc.ascii_trim_whitespace(part.cast(pa.string()))
+        known = pc.unique(text.filter(pc.invert(is_missing(text))))
+        if len(known) > 2:
+            return None
+    return frozenset(known.to_pylist())
+
+
+def _counted(cells: pa.Array) -> ColumnKind:
     kind = cells.type
-    if pa.types.is_dictionary(kind):
-        return _kind_of(cells.dictionary_decode())
     known = len(cells) - cells.null_count
     if pa.types.is_integer(kind) or pa.types.is_decimal(kind) or pa.types.is_null(kind):
         return ColumnKind(len(cells), cells.null_count, known)

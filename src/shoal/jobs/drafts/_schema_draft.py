@@ -14,7 +14,14 @@ from typing import TYPE_CHECKING, Any
 from shoal.errors import UnknownColumn, value_text
 from shoal.jobs.drafts._codebook import CodebookEntry
 from shoal.jobs.drafts._column_kinds import ColumnKind
-from shoal.jobs.drafts._typical_bounds import PERSON, is_personal, plain_name, typical_bounds
+from shoal.jobs.drafts._typical_bounds import (
+    PERSON,
+    is_coded,
+    is_ordered,
+    is_personal,
+    plain_name,
+    typical_bounds,
+)
 
 if TYPE_CHECKING:
     from shoal.domain import Box, Schema
@@ -24,27 +31,43 @@ REVIEW = "# REVIEW:"
 _HEAD = """\
 # What is public about the columns of a table, drafted from their names and kinds.
 #
-# No value of a row was used. The smallest and the largest income belong to somebody, and a list of
-# the towns that occur tells that somebody lives in each: bounds and lists read from the rows would
-# break the promise before it is made. State what is possible by what a column means: from the
-# codebook, the form, the law. Too tight a range moves values to its edge, too wide a one makes the
-# result noisier.
+# No value of a row was used, only which kind of cells a column has: numbers, dates, text, or a
+# well-known pair of answers such as 0 and 1. The smallest and the largest income belong to
+# somebody, and a list of the towns that occur tells that somebody lives in each: bounds and lists
+# read from the rows would break the promise before it is made. State what is possible by what a
+# column means: from the codebook, the form, the law. Too tight a range moves values to its edge,
+# too wide a one makes the result noisier.
+#
+# Numbers have bounds: {low: 0, high: 110}. Categories have a list: {values: [F, M]}, or, if it has
+# an order, {levels: [low, middle, high]}. Codes get words for the pages: {values: [1, 2], labels:
+# [married, single]}. A column with `weight: 0.5` counts half in how groups are formed, one with
+# `use: describe` not at all.
 #
 # Check each line marked REVIEW. A column that is left open is a comment: complete it and remove the
 # `# ` in front, or leave it out.
 version: 1
 columns:
 """
-_OPEN = {
-    "number": ("{low: , high: }", "numbers; between which bounds, by what they mean?"),
-    "separated number": (
-        "{low: , high: }",
-        "numbers written like {style}; run this again with --numbers {style} --overwrite",
-    ),
-    "text": ("{values: [], other: bucket}", "text; which values are there, by the form?"),
-    "date": (None, "dates, which have no place in a domain"),
-    "empty": (None, "no value at all"),
+# What is asked of an open column: the shape of its line, and the question, once for all alike.
+_NUMBER = ("{low: , high: }", "numbers; between which bounds, by what they mean?")
+_SEPARATED = (
+    "{low: , high: }",
+    "numbers written like {style}; run this again with --numbers {style} --overwrite",
+)
+_CODES = (
+    "{values: [], labels: [], other: bucket}",
+    "numbers that by the name are codes; which are there, and what do they mean?",
+)
+_TWO = ("{values: []}", "two different values; which, by the form?")
+_ANSWERS = ("{levels: []}", "answers to questions of one kind; on which scale, from low to high?")
+_LEVELS = ("{levels: []}", "text that by the name has an order; which levels, from low to high?")
+_TEXT = ("{values: [], other: bucket}", "text; which values are there, by the form?")
+_LEFT_OUT = {
+    "date": "dates, which have no place in a domain",
+    "empty": "no value at all",
 }
+_NAMES_PEOPLE = "by its name it names people"
+_QUESTIONS = r"(q|question|item|frage|likert|answer|statement)_?"
 _PERSON = (
     "by its name it tells people apart; the promise then covers all rows of a person. If each row "
     "is another person, remove both lines"
@@ -80,12 +103,23 @@ class ColumnDraft:
     @property
     def is_left_out(self) -> bool:
         """Whether it has no place in a domain."""
-        return self.entry is None and (is_personal(self.name) or _OPEN[self.kind.kind][0] is None)
+        return self.entry is None and (
+            self.kind.kind in _LEFT_OUT or _names_people(self.name, self.kind)
+        )
 
     @property
     def needs_bounds(self) -> bool:
         """Whether it is a column of numbers without bounds."""
-        return self.is_open and self.kind.kind == "number"
+        return self.is_open and self._question is _NUMBER
+
+    def asks_like(self, other: "ColumnDraft") -> bool:
+        """Whether the same is asked of another column, whose name differs in a number alone."""
+        return self.why == other.why and _same_but_numbers(self.name, other.name)
+
+    @property
+    def _question(self) -> tuple[str, str]:
+        """What is asked of it, if it is open."""
+        return _question(self.name, self.kind)
 
     @property
     def is_numeric(self) -> bool:
@@ -104,12 +138,12 @@ class ColumnDraft:
 
     def line(self) -> str:
         """Return its line of the file."""
-        name = _flow(self.name)
+        name = flow(self.name)
         if self.entry is not None:
             mark = "#" if self.is_reviewed else REVIEW
-            return f"  {name}: {_flow(dict(self.entry))}  {mark} {self.why}\n"
-        shape = None if self.is_left_out else _OPEN[self.kind.kind][0]
-        return f"  # {name}: {shape or 'left out'}  {REVIEW} {self.why}\n"
+            return f"  {name}: {flow(dict(self.entry))}  {mark} {self.why}\n"
+        shape = "left out" if self.is_left_out else self._question[0]
+        return f"  # {name}: {shape}  {REVIEW} {self.why}\n"
 
 
 @dataclass(frozen=True)
@@ -168,14 +202,24 @@ class SchemaDraft:
     @property
     def text(self) -> str:
         """The file."""
-        parts = [_HEAD, *(column.line() for column in self.columns)]
+        parts = [_HEAD, *self._lines()]
         if self.geo is not None:
             places = {"latitude": self.geo[0], "longitude": self.geo[1]}
-            parts.append(f"geo: {_flow(places)}  {REVIEW} distances in kilometres\n")
+            parts.append(f"geo: {flow(places)}  {REVIEW} distances in kilometres\n")
         if self.person is not None:
-            parts.append(f"person: {_flow(self.person)}  {REVIEW} {_PERSON}\n")
+            parts.append(f"person: {flow(self.person)}  {REVIEW} {_PERSON}\n")
             parts.append(f"max_rows_per_person: {self.max_rows_per_person}  {REVIEW} {_LIMIT}\n")
         return "".join(parts)
+
+    def _lines(self) -> Iterator[str]:
+        """Yield the lines of the columns; a question about numbered columns is asked once."""
+        above: ColumnDraft | None = None
+        for column in self.columns:
+            if above is not None and above.is_open and column.is_open and above.asks_like(column):
+                yield replace(column, why=f"like {above.name}").line()
+            else:
+                above = column
+                yield column.line()
 
     @property
     def numbers(self) -> tuple[str, ...]:
@@ -333,17 +377,62 @@ def _column(
     released: "Stated | None",
 ) -> ColumnDraft:
     stated = _from_codebook(kind, known) or released
-    if stated is None and not is_personal(name):
-        stated = _from_name(name, kind)
+    if stated is None and not _names_people(name, kind):
+        stated = _from_answers(kind) or _from_name(name, kind)
     if stated is not None:
         return ColumnDraft(name, kind, *stated)
     return _open_column(name, kind)
 
 
 def _open_column(name: str, kind: ColumnKind) -> ColumnDraft:
-    if is_personal(name):
-        return ColumnDraft(name, kind, None, "by its name it names people")
-    return ColumnDraft(name, kind, None, _OPEN[kind.kind][1].format(style=kind.style))
+    if _names_people(name, kind):
+        return ColumnDraft(name, kind, None, _NAMES_PEOPLE)
+    if kind.kind in _LEFT_OUT:
+        return ColumnDraft(name, kind, None, _LEFT_OUT[kind.kind])
+    return ColumnDraft(name, kind, None, _question(name, kind)[1].format(style=kind.style))
+
+
+def _names_people(name: str, kind: ColumnKind) -> bool:
+    """Whether a column names people or says how to reach them: a yes or no does not."""
+    return is_personal(name) and not kind.is_two_valued
+
+
+def _question(name: str, kind: ColumnKind) -> tuple[str, str]:
+    """Return the shape of an open column's line, and what is asked of it."""
+    is_number = kind.kind == "number"
+    asked = (
+        (kind.kind == "separated number", _SEPARATED),
+        (re.fullmatch(rf"{_QUESTIONS}[0-9]+[a-z]?", name.strip().lower()) is not None, _ANSWERS),
+        (is_number and is_coded(name) and not kind.is_float, _CODES),
+        (is_number, _NUMBER),
+        (kind.is_two_valued, _TWO),
+        (is_ordered(name), _LEVELS),
+    )
+    return next((question for fits, question in asked if fits), _TEXT)
+
+
+def name_ranges(names: Sequence[str]) -> list[str]:
+    """Return names in order, three and more that differ in a number alone as one range.
+
+    Examples
+    --------
+    >>> name_ranges(["age", "q1", "q2", "q3", "q7", "x1", "x2"])
+    ['age', 'q1 to q7 (4)', 'x1', 'x2']
+    """
+    runs: list[list[str]] = []
+    for name in names:
+        if runs and _same_but_numbers(runs[-1][0], name):
+            runs[-1].append(name)
+        else:
+            runs.append([name])
+    made = [[f"{run[0]} to {run[-1]} ({len(run)})"] if len(run) > 2 else run for run in runs]
+    return [each for run in made for each in run]
+
+
+def _same_but_numbers(name: str, other: str) -> bool:
+    """Whether two names have numbers, and differ in nothing else."""
+    plain, alike = (re.sub(r"[0-9]+", "0", each) for each in (name, other))
+    return plain == alike and plain != re.sub(r"[0-9]+", "", name)
 
 
 Stated = tuple[dict[str, Any], str]
@@ -353,7 +442,8 @@ def _from_codebook(kind: ColumnKind, known: CodebookEntry | None) -> Stated | No
     if known is None or kind.kind == "empty":
         return None
     if known.values:
-        return {"values": [*known.values], "other": "bucket"}, "from the codebook"
+        words = {"labels": [*known.words]} if known.words else {}
+        return {"values": [*known.values]} | words | {"other": "bucket"}, "from the codebook"
     if known.is_bounded and kind.kind == "number":
         return {"low": _short(known.low), "high": _short(known.high)}, "from the codebook"
     return None
@@ -368,6 +458,18 @@ def _from_release(name: str, released: "Box | None", text: str) -> Stated | None
         return bounds, f"RELEASED from the rows with noise: {text}"
     # The key makes whatever is fitted with the file a simulation; the comment is for people.
     return bounds | {"simulation": True}, f"SIMULATED with noise from a seed, not public: {text}"
+
+
+def _from_answers(kind: ColumnKind) -> Stated | None:
+    """State two answers such as 0 and 1: the pair is public, what each means is asked."""
+    if kind.answers is None:
+        return None
+    is_number = kind.kind == "number"
+    entry = {"values": [int(each) if is_number else each for each in kind.answers]}
+    bucket = {"other": "bucket"} if kind.missing else {}
+    # Single letters and digits say nothing to readers of a page.
+    asks = "; name them, e.g. labels: [no, yes]" if len(kind.answers[1]) == 1 else ""
+    return entry | bucket, f"two answers{asks}"
 
 
 def _from_name(name: str, kind: ColumnKind) -> Stated | None:
@@ -396,7 +498,7 @@ def _short(number: float | None) -> float | int:
     return int(value) if value == math.floor(value) and abs(value) < 2**53 else value
 
 
-def _flow(value: Any) -> str:
+def flow(value: Any) -> str:
     """Return a value in one line of YAML, quoted wherever it could be taken for another type."""
     import yaml
 

@@ -15,10 +15,16 @@ class TypicalBounds(NamedTuple):
 
 # Patterns of whole words of a plain name, the first that fits wins.
 _TYPICAL: dict[str, TypicalBounds] = {
-    r"age|alter|edad|idade|leeftijd|alder": TypicalBounds(0, 110, "years of life"),
+    r"(age|alter|edad|idade|leeftijd|alder)(_(in_)?(years?|yrs?|jahren?))?": TypicalBounds(
+        0, 110, "years of life"
+    ),
+    r"age_(at|when|on|upon)_[a-z_]+|alter_(bei|zur?|am)_[a-z_]+": TypicalBounds(
+        0, 110, "years of life at one time"
+    ),
     r"lat|latitude": TypicalBounds(-90, 90, "degrees north"),
     r"lon|lng|long|longitude": TypicalBounds(-180, 180, "degrees east"),
     r"percent|percentage|pct|prozent": TypicalBounds(0, 100, "percent"),
+    r"(percent|percentage|pct|prozent)_[a-z_]+": TypicalBounds(0, 100, "percent"),
     r"share|fraction|proportion|probability|prob": TypicalBounds(0, 1, "parts of 1"),
     r"quintile": TypicalBounds(1, 5, "fifths"),
     r"decile": TypicalBounds(1, 10, "tenths"),
@@ -42,6 +48,19 @@ _TYPICAL: dict[str, TypicalBounds] = {
     r"bmi": TypicalBounds(10, 80, "body mass index"),
     r"heart_rate|pulse|bpm": TypicalBounds(20, 250, "beats a minute"),
 }
+# Last words of a name whose numbers are codes: between 1 = nurse and 9 = farmer lies no 5.
+_CODED = (
+    r"sex|gender|geschlecht|sexo|sexe|race|ethnicity|nationality|nacionality|country|citizenship|"
+    r"religion|language|marital_status|civil_status|pstatus|qualification|occupation|profession|"
+    r"job|[a-z]+job|industry|sector|course|degree|program|programme|subject|major|school|faculty|"
+    r"department|region|district|province|state|county|city|town|postcode|zip|zip_code|mode|type|"
+    r"kind|category|class|code|status|reason|purpose|housing|property|workclass|relationship"
+)
+# Last words of a name whose values have an order: levels rather than mere values.
+_ORDERED = (
+    r"[a-z_]*(band|bracket|tier|level|stage)|(age|income|size)_(group|class|range)|education|"
+    r"schooling|severity|likelihood|satisfaction|agreement"
+)
 # Whole words of a column's name, accents left out, in languages whose tables we have met.
 PERSONAL = (
     r"uuid|guid|mrn|ssn|sin|nin|nino|nhs|bsn|cpf|dni|nie|nif|nir|pesel|svnr|ahv|passport|"
@@ -93,6 +112,32 @@ def typical_bounds(name: str) -> TypicalBounds | None:
     plain = plain_name(name)
     fits = (of for pattern, of in _TYPICAL.items() if re.search(rf"(^|_)({pattern})$", plain))
     return next(fits, None)
+
+
+def is_coded(name: str) -> bool:
+    """Return whether numbers in a column of this name are codes of categories.
+
+    Examples
+    --------
+    >>> is_coded("Mother's occupation"), is_coded("Marital status"), is_coded("income")
+    (True, True, False)
+    """
+    return _ends(_CODED, name)
+
+
+def is_ordered(name: str) -> bool:
+    """Return whether the values of a column of this name have an order.
+
+    Examples
+    --------
+    >>> is_ordered("imd_band"), is_ordered("highest education"), is_ordered("region")
+    (True, True, False)
+    """
+    return _ends(_ORDERED, name)
+
+
+def _ends(pattern: str, name: str) -> bool:
+    return re.search(rf"(^|_)({pattern})$", plain_name(name)) is not None
 
 
 def is_personal(name: str) -> bool:

@@ -36,6 +36,7 @@ UNSTABLE_NOTE = (
     "Between simulated fits an unstable group moves to another place: its centre and size are "
     "given no interval."
 )
+RIVALS = "Other groupings of these rows are nearly as good. The intervals hold only for this one."
 UNREACHED = (
     "Where groups have long tails, no gaps between them or few rows, fewer intervals held when "
     "this was measured."
@@ -114,6 +115,7 @@ class KMeansGroups(ReleasedView):
             *([uncertain] if missed else []),
             *([WEAK] if self.model._is_weak else []),
             *([self._unstable_text()] if not all(self.stable) else []),
+            *([RIVALS] if self.intervals.has_rivals else []),
         ]
 
     def _unstable_text(self) -> str:

@@ -577,7 +577,7 @@ def centers_at_bounds(centers: Floats, box: Any, names: Sequence[str]) -> Iterat
     for i, center in enumerate(centers):
         for j in map(int, np.flatnonzero((center - box.low <= near) | (box.high - center <= near))):
             is_low = center[j] - box.low[j] <= near[j]
-            yield GroupAtEdge(i, names[j], float(box.low[j] if is_low else box.high[j]))
+            yield GroupAtEdge(i, names[int(j)], float(box.low[j] if is_low else box.high[j]))
 
 
 def count_text(groups: int) -> str:
