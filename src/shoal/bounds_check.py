@@ -25,6 +25,7 @@ from shoal.privacy.ledger_page import Mechanism, Page
 __all__ = ["BoundsCheck", "Clipping", "MovedSide", "check_bounds", "missed_bounds_error"]
 
 Clipping = Literal["stop", "accept"]
+"""What becomes of a fit whose bounds many rows lie outside of: it stops, or goes on and says so."""
 
 # Which shares, limits and numbers of names: docs/decisions/bounds.md.
 MOVED_SHARE = Fraction(1, 100)
