@@ -40,7 +40,7 @@ def start(folder, url, port):
     command = [sys.executable, "-c", SERVE, str(folder / "campaign.json"), url, str(port)]
     with (folder / "log").open("ab") as log:
         process = subprocess.Popen(command, stderr=log)
-    until = time.monotonic() + 60
+    until = time.monotonic() + 300
     while time.monotonic() < until:
         if client.http(f"http://127.0.0.1:{port}/v1/health")[0] == 200:
             return process
