@@ -231,7 +231,7 @@ def _shapes_table(curve: "Curve") -> Table:
         for band in curve.bands
     ]
     heads = ["Epsilon", *(shape.capitalize() for shape in shapes)]
-    columns = [*heads, "Band, %", "Nine in ten coordinates, %", "People"]
+    columns = [*heads, "Band, %", "Nine in ten, %", "People"]
     return Table(f"{_NAMES[curve.trust]}, by shape", columns, rows, note=DETAILS)
 
 

@@ -58,7 +58,7 @@ def noise_table(epsilon: Decimal, widths: Mapping[str, float]) -> Table:
     """
     rows = []
     for times in _TIMES:
-        after = in_100(belief(Decimal("0.1"), exact_budget(str(epsilon * times))).most)
+        after = in_100(belief(Decimal("0.1"), exact_budget(float(epsilon * times))).most)
         mark = " (this release)" if times == 1 else ""
         cells = [format_number(half / float(times), 1) for half in widths.values()]
         rows.append([f"10 → {after} in 100{mark}", *cells])
