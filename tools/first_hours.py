@@ -90,6 +90,7 @@ def write_tables(folder: Path) -> None:
         "variable;min;max;levels\nAttendance %;0;100;\nMean mark;0;10;\n"
         "Household income;0;100000;\nGrade level;1;6;\n"
         "School type;;;public|private|rural public\nRegion;;;North|South|Centre\n"
+        "Nationality;;;1 = Chile|41 = Peru\n"
     )
 
 
@@ -104,7 +105,7 @@ def _write_visits(path: Path, rng: random.Random) -> None:
 def _write_marks(path: Path, rng: random.Random) -> None:
     """Semicolons, decimal commas, blanks around and instead of values, dates, free text."""
     head = "Student ID;Birth date;School type;Region;Grade level;Attendance %;Mean mark"
-    lines = [f"{head};Household income;Comments"]
+    lines = [f"{head};Household income;Comments;Scholarship;Nationality"]
     for number in range(3_000):
         good = rng.random() < 0.4
         kind = rng.choice(["public", "private", "Public ", "rural public"]) if good else "public"
@@ -116,17 +117,19 @@ def _write_marks(path: Path, rng: random.Random) -> None:
         money = f"{max(income, 1):.3f},50"
         note = rng.choice(["", "", "moved here in March"])
         lines.append(
-            f"S{number:05d};{birth};{kind};{region};{rng.randint(1, 6)};{numbers};{money};{note}"
+            f"S{number:05d};{birth};{kind};{region};{rng.randint(1, 6)};{numbers};{money};{note};"
+            f"{rng.randint(0, 1)};{rng.choice((1, 1, 41))}"
         )
     path.write_text("\n".join(lines) + "\n")
 
 
 def _write_people(path: Path, rng: random.Random) -> None:
-    lines = ["name,age,town,diagnosis"]
+    lines = ["name,age,town,diagnosis,telephone,steps"]
     towns, ills = ["York", "Rome", "Oslo", "Lyon"], ["asthma", "diabetes", "flu", "none"]
     for number in range(2_000):
         age = min(max(round(rng.gauss(45, 18)), 0), 100)
-        lines.append(f"Person {number},{age},{rng.choice(towns)},{rng.choice(ills)}")
+        known = f"Person {number},{age},{rng.choice(towns)},{rng.choice(ills)}"
+        lines.append(f"{known},{rng.choice(('yes', 'no'))},{rng.randint(500, 20_000)}")
     path.write_text("\n".join(lines) + "\n")
 
 

@@ -1,6 +1,8 @@
 # A data officer who must hand a table to a partner, and then say how risky it is.
 shoal anonymize init people.csv -o policy.yaml -k 5
 #= REVIEW
+#= telephone: other
+#= steps: other
 shoal anonymize --policy policy.yaml --dry-run
 shoal anonymize --policy policy.yaml --explain
 #= at least 5 people share every combination

@@ -646,6 +646,14 @@ ANONYMIZE: dict[str, Any] = _named(
     master=Master,
 )
 ANONYMIZE_APPLY: dict[str, Any] = _named(
+    table=Annotated[
+        str | None,
+        typer.Argument(
+            metavar="TABLE",
+            help="The rows of new people; the policy's table if none is named.",
+            show_default=False,
+        ),
+    ],
     policy=PolicyFile,
     cut=_Option(Path | None, "The manifest of the first release, whose cut is kept."),
     new_people=_Option(

@@ -69,6 +69,7 @@ def release_table(
     policy: "Policy",
     progress: Progress | None = None,
     *,
+    table: str | None = None,
     engines: Engines | None = None,
     title: str | None = None,
     publisher: str | None = None,
@@ -85,6 +86,9 @@ def release_table(
         What is promised, and where things are.
     progress
         Where three steps are shown; None for nowhere.
+    table
+        Another table than the policy's, e.g. of new people; released beside it under a name of its
+        own.
     engines
         Who reads the rows; None for this machine.
     title
@@ -119,6 +123,7 @@ def release_table(
     from shoal.pages import table as table_pages
 
     progress = Progress() if progress is None else progress
+    policy = policy if table is None else _policy_of(policy, table)
     identifying: dict[str, float] = {}
     advice: list[Advice] = []
     shown: list[Page] = []
@@ -142,6 +147,23 @@ def release_table(
             progress=search_progress(progress),
         )
     return ReleasedTable(finished, shown[-1], _files(finished), identifying, tuple(advice))
+
+
+def _policy_of(policy: "Policy", table: str) -> "Policy":
+    """Return a policy for another table, with files that are called after it."""
+    from shoal.jobs.drafts import released_path
+
+    path = table if is_uri(table) else str(Path(table).absolute())
+    out = released_path(path)
+    if policy.output.path is not None and not is_uri(table):
+        out = str(Path(policy.output.path).parent / out)
+    files = {"path": out, "mapping": None, "manifest": None, "report": None}
+    return policy.model_copy(
+        update={
+            "input": policy.input.model_copy(update={"path": path}),
+            "output": policy.output.model_copy(update=files),
+        }
+    )
 
 
 def check_table(

@@ -208,6 +208,17 @@ def test_a_kept_cut_is_applied_to_new_rows():
 
 
 @pytest.mark.heavy
+def test_a_table_by_its_place_is_released_under_its_own_name():
+    first = told("--policy", "p.yaml")
+    Path("new.csv").write_bytes(Path("visits.csv").read_bytes())
+    words = ("apply", "new.csv", "--policy", "p.yaml", "--cut", "out.manifest.json", "--new-people")
+    second = told(*words)
+    assert second["manifest"]["cut"] == first["manifest"]["cut"]
+    assert Path("new.released.csv").stat().st_size
+    assert Path(first["files"]["table"]).stat().st_size
+
+
+@pytest.mark.heavy
 def test_a_promise_that_rests_on_a_statement_says_so_everywhere():
     shoal("--policy", "p.yaml")
     Path("q.yaml").write_text(POLICY.replace("out.csv", "next.csv"))

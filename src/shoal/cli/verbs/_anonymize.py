@@ -95,6 +95,7 @@ def anonymize(
 @anonymize_app.command()
 @takes(options=ANONYMIZE_APPLY)
 def apply(
+    table: str | None = None,
     policy: Path | None = None,
     cut: Path | None = None,
     new_people: bool = False,
@@ -116,10 +117,12 @@ def apply(
     you only), and any who are in one are refused. Without, state `--new-people`.
 
     Classes that do not meet k, l or t are suppressed; more than the policy allows is refused.
+    Without TABLE the rows are those that the policy names; those of a TABLE are released under its
+    name.
 
     **Examples**
 
-        shoal anonymize apply --policy visits-2025.yaml --cut visits.released.manifest.json
+        shoal anonymize apply newcomers.csv --policy visits.yaml --cut visits.released.manifest.json
         shoal anonymize apply --policy newcomers.yaml --cut out.manifest.json --new-people
     """
     if cut is None:
@@ -135,6 +138,7 @@ def apply(
         released = release_table(
             rules,
             progress,
+            table=table,
             engines=engines,
             title=title,
             publisher=publisher,

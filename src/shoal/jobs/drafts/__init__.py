@@ -8,7 +8,7 @@ if TYPE_CHECKING:
     from shoal.jobs.drafts._codebook import CodebookEntry, read_codebook
     from shoal.jobs.drafts._column_kinds import ColumnKind, column_kinds
     from shoal.jobs.drafts._features_draft import draft_features
-    from shoal.jobs.drafts._policy_draft import REVIEW
+    from shoal.jobs.drafts._policy_draft import REVIEW, released_path
     from shoal.jobs.drafts._schema_draft import columns_to_estimate, name_ranges, next_command
 
 _MODULE_OF = {
@@ -21,6 +21,7 @@ _MODULE_OF = {
     "name_ranges": "_schema_draft",
     "next_command": "_schema_draft",
     "read_codebook": "_codebook",
+    "released_path": "_policy_draft",
 }
 
 __all__ = [
@@ -33,6 +34,7 @@ __all__ = [
     "name_ranges",
     "next_command",
     "read_codebook",
+    "released_path",
 ]
 
 __getattr__, __dir__ = names_when_used(__name__, _MODULE_OF, __all__)

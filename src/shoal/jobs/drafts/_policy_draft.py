@@ -1,6 +1,7 @@
 """Draft a policy from a profile of a table's columns.
 
-The draft is careful where it guesses: no column is guessed to be harmless, k is left open, ranges
+The draft is careful where it guesses: what others may know of people by the column's name is a
+quasi-identifier, and all else is published coarsely, without rare values. k is left open, ranges
 are rounded, and of the values only those are quoted that many rows share, in columns that have few
 values and no sentences. It is still made from the rows, so it is for their holder; every guess is
 marked for review, and columns that may name people are pointed out.
@@ -8,14 +9,16 @@ marked for review, and columns that may name people are pointed out.
 
 import math
 import re
-import unicodedata
 from collections.abc import Callable, Iterator
+from functools import partial
 from itertools import count, takewhile
 from typing import Any, NamedTuple
 
-from shoal.anonymize.table import AnyTable
+from shoal.anonymize.table import AnyTable, QueriedTable
 from shoal.jobs._table_inputs import is_uri
+from shoal.jobs.drafts._column_kinds import ColumnKind
 from shoal.jobs.drafts._column_profile import COMMON, LISTED, ColumnProfile, profile_columns
+from shoal.jobs.drafts._typical_bounds import is_coded, plain_name, typical_bounds
 
 REVIEW = "# REVIEW:"
 _PATTERN_MARKS = {*"*?[]{}\\"}  # Spark would read them in a name as a pattern
@@ -23,6 +26,8 @@ _UNIQUE = 0.9  # share of different values from which a column names people
 _FEW = 5  # rows a value: a text that fewer share on average tells people apart
 _SENTENCES = 0.1  # share of different values that are sentences, from which a column is free text
 _VALUES = 100  # different values that a list of categories may have
+_WHOLE = 60  # characters of a label: the whole of what is no sentence
+_RARE = 5  # rows that must share a value of what others hardly know, where k is open
 _LEAVES = (
     2_000  # intervals of a drafted range: far below what a hierarchy may have, and searched fast
 )
@@ -42,12 +47,27 @@ _NAMES = {
     "key": r"(^|_)(id|uid|uuid|key|nr|no|number|person|patient|student|pupil|user|member)(_|$)",
     "sensitive": r"income|salary|wage|diagnos|disease|illness|result|grade|score|religion|debt",
     "postcode": r"post_?code|zip|postal|plz",
+    # What neighbours, colleagues or a register may know of a person. It errs on the long side.
+    "known": (
+        r"(^|_)(age|ages|alter|edad|idade|sex|gender|geschlecht|sexo|sexe|race|ethnicity|ethnic|"
+        r"nationality|nacionality|country|citizenship|native|origin|birth|born|dob|marital|civil|"
+        r"married|relationship|family|famsize|pstatus|household|children|parents?|education|edu|"
+        r"medu|fedu|qualification|degree|school|course|program|programme|class|module|"
+        r"presentation|subject|department|faculty|semester|occupation|job|[a-z]job|profession|"
+        r"position|title|rank|work|workclass|employer|employment|industry|sector|company|team|"
+        r"region|district|province|state|county|city|town|village|municipality|area|place|"
+        r"neighbou?rhood|residence|housing|location|latitude|longitude|lat|lon|lng|language|"
+        r"date|day|month|year|time|height|hair|eye|disability|disabled|special_needs|vehicle|car|"
+        r"imd|attendance|international|displaced|foreign|member|since|arrival|admission|visits?|"
+        r"enrolled|enrollment|enrolment|weight)(_|$)"
+    ),
 }
 _HEAD = """\
 # A draft made by looking at the table: every line marked REVIEW is a guess, and yours to decide.
 # It was made from people's rows. Keep it with them; do not publish it before you have gone
-# through it. Which columns can others know? Those are quasi. A hierarchy drawn up from the table
-# tells which values occur: better take it from a public list.
+# through it. Which columns can others know? Those are quasi: make every other column that somebody
+# may know of a person one of them. A hierarchy drawn up from the table tells which values occur:
+# better take it from a public list.
 # The table's first line was taken for the names of its columns. Are those below names?
 version: 1
 """
@@ -89,7 +109,9 @@ def draft_policy(table: AnyTable, path: str, k: int | None = None) -> PolicyDraf
     {'sex': 'quasi', 'name': 'identifier'}
     """
     profiles = profile_columns(table)
-    entries = {profile.name: _entry(profile) for profile in profiles}
+    # Cells are not rounded or left out on Spark, so there all columns are taken for known.
+    rare = (k or _RARE) if isinstance(table, QueriedTable) else None
+    entries = {profile.name: _entry(profile, rare) for profile in profiles}
     roles = {name: entry["role"] for name, (entry, _) in entries.items()}
     lines = [_HEAD, f"input: {_flow({'path': path})}\n", "attributes:\n"]
     for name, (entry, why) in entries.items():
@@ -98,12 +120,15 @@ def draft_policy(table: AnyTable, path: str, k: int | None = None) -> PolicyDraf
     doubts = {profile.name: _doubt(profile, *entries[profile.name]) for profile in profiles}
     doubts = {name: doubt for name, doubt in doubts.items() if doubt}
     return PolicyDraft(
-        "".join([*lines, *_rest(profiles, path, k)]), roles, doubts, _person_column(profiles)
+        "".join([*lines, *_rest(profiles, path, k, is_local=rare is not None)]),
+        roles,
+        doubts,
+        _person_column(profiles),
     )
 
 
-def _entry(profile: ColumnProfile) -> tuple[dict[str, Any], str]:
-    """Return a column's entry, and the guess in words."""
+def _entry(profile: ColumnProfile, rare: int | None) -> tuple[dict[str, Any], str]:
+    """Return a column's entry, and the guess in words; no ``rare`` takes all for known."""
     counted = _all(profile, profile.numbers)
     unique = profile.different > _UNIQUE * profile.known > 0 and not (
         counted and profile.whole < profile.known
@@ -111,15 +136,28 @@ def _entry(profile: ColumnProfile) -> tuple[dict[str, Any], str]:
     written = _date_format(profile)
     plain = not (counted or written or _named(profile, "postcode"))
     guesses: tuple[tuple[bool, Callable[[ColumnProfile], tuple[dict[str, Any], str]]], ...] = (
-        (_named(profile, "identifier"), _identifier),
+        # A telephone of yes and no names nobody.
+        (_named(profile, "identifier") and not _is_answers(profile), _identifier),
         (_is_free_text(profile), _free_text),
         (unique or (plain and _is_scattered(profile)), _nearly_unique),
         (_named(profile, "sensitive") and len(profile.common) > 1, _sensitive),
         (written is not None, _dated),
         (_named(profile, "postcode"), _code),
-        (counted and profile.different > 2, _numeric),
+        (rare is not None and not _is_known(profile), partial(_unknown, rare=rare or _RARE)),
+        (counted and profile.different > 2 and not is_coded(profile.name), _numeric),
     )
     return next((guess for fits, guess in guesses if fits), _category)(profile)
+
+
+def _is_answers(profile: ColumnProfile) -> bool:
+    """Whether its values are a well-known pair of answers, such as no and yes."""
+    two = frozenset(profile.common) if profile.different == len(profile.common) == 2 else None
+    return ColumnKind(rows=profile.known, two=two).answers is not None
+
+
+def _is_known(profile: ColumnProfile) -> bool:
+    """Whether others may know a column of people: by its name, or since nothing is in it yet."""
+    return _named(profile, "known") or not profile.known
 
 
 def _all(profile: ColumnProfile, count: int) -> bool:
@@ -127,10 +165,7 @@ def _all(profile: ColumnProfile, count: int) -> bool:
 
 
 def _named(profile: ColumnProfile, kind: str) -> bool:
-    letters = unicodedata.normalize("NFKD", profile.name.replace("ß", "ss"))
-    plain = "".join(letter for letter in letters if not unicodedata.combining(letter))
-    name = re.sub(r"(?<=[a-z])(?=[A-Z])|[^A-Za-z]+", "_", plain).lower()
-    return re.search(_NAMES[kind], name) is not None
+    return re.search(_NAMES[kind], plain_name(profile.name)) is not None
 
 
 def _is_free_text(profile: ColumnProfile) -> bool:
@@ -161,7 +196,8 @@ def _doubt(profile: ColumnProfile, entry: dict[str, Any], why: str) -> str:
     if entry["role"] == "identifier":
         return why
     if _is_scattered(profile) and _all(profile, profile.whole):
-        return "few rows share a number: is it a person's? Then it is an identifier, not quasi"
+        role = entry["role"]
+        return f"few rows share a number: is it a person's? Then it is an identifier, not {role}"
     if profile.sentences:
         return "some cells hold sentences, which may name anybody; none is quoted"
     return ""
@@ -198,11 +234,39 @@ def _sensitive(profile: ColumnProfile) -> tuple[dict[str, Any], str]:
     return {"role": "sensitive", "l": {"kind": "distinct", "value": values}}, why
 
 
+def _unknown(profile: ColumnProfile, rare: int) -> tuple[dict[str, Any], str]:
+    """Return the entry of what others hardly know: coarse numbers, and no rare value."""
+    why = "others hardly know it, by its name; published as it is"
+    entry: dict[str, Any] = {"role": "other"}
+    transform: dict[str, Any] = {}
+    step = _rounding(profile)
+    if step is not None:
+        entry["type"] = "int" if profile.whole == profile.known else "float"
+        transform["round"] = step
+        why += f", rounded to {step:g}"
+    transform["rare"] = rare
+    left = f"without values of fewer than {rare} rows. If somebody may know it, make it quasi"
+    return entry | {"transform": transform}, f"{why}, {left}"
+
+
+def _rounding(profile: ColumnProfile) -> float | None:
+    """Return to what numbers of many values are rounded: some fifty steps of their range."""
+    if not _all(profile, profile.numbers) or profile.different <= _VALUES / 2:
+        return None
+    span = max(profile.high, 0.0) - min(profile.low, 0.0) or 1.0
+    power = 10.0 ** math.floor(math.log10(span / 50))
+    step = next(digit * power for digit in (1, 2, 5, 10) if digit * power >= span / 50 * 0.999)
+    return max(int(step), 1) if profile.whole == profile.known else step
+
+
 def _numeric(profile: ColumnProfile) -> tuple[dict[str, Any], str]:
     # Edges lie further from 0 than numbers: with 0 in it the range holds all but 4 % of rows.
     low, high = min(profile.low, 0.0), max(profile.high, 0.0)
     high = high if high > low else low + 1
     whole = profile.whole == profile.known
+    usual = typical_bounds(profile.name)
+    if usual is not None and usual.low <= low and high <= usual.high:
+        low, high = usual.low, usual.high
     domain = [int(low), int(high)] if whole else [low, high]
     width = _whole_width(high - low) if whole else (high - low) / 100
     entry = {"role": "quasi", "type": "int" if whole else "float", "domain": domain}
@@ -231,10 +295,10 @@ def _category(profile: ColumnProfile) -> tuple[dict[str, Any], str]:
         # In one line, also if a value has a line break: the rest of a comment would be YAML.
         listed = " ".join(_flow({"tree": {"*": [*profile.common, "..."]}}).split())
         why = (
-            f"categories, grouped by first letters. Better list all of them: {listed}. Not "
+            f"categories, each as it is or `*`. Better list all of them, in groups: {listed}. Not "
             f"quoted: values of fewer than {COMMON} rows each ({rare})"
         )
-        return _prefixed(profile, why)
+        return {"role": "quasi", "hierarchy": {"kind": "prefix", "keep": [_WHOLE]}}, why
     why = "categories under one root; group them if they have levels"
     return {"role": "quasi", "hierarchy": {"tree": {"*": list(profile.common) or ["..."]}}}, why
 
@@ -257,7 +321,7 @@ def _person_column(profiles: list[ColumnProfile]) -> str | None:
     return next((each.name for each in named if each.different > 1), None)
 
 
-def _rest(profiles: list[ColumnProfile], path: str, k: int | None) -> Iterator[str]:
+def _rest(profiles: list[ColumnProfile], path: str, k: int | None, is_local: bool) -> Iterator[str]:
     person = _person_column(profiles)
     k_text = "" if k is None else f" {k}"
     yield "privacy:\n"
@@ -265,10 +329,15 @@ def _rest(profiles: list[ColumnProfile], path: str, k: int | None) -> Iterator[s
     yield "  suppression: 0.02\n"
     if person is not None:
         yield f"  person: {_flow(person)}  {REVIEW} people have several rows; who is who?\n"
-    yield f"output: {_flow({'path': _released(path)})}\n"
+    if is_local:
+        yield (
+            f"search: {{recoding: local, local: roll-up}}  {REVIEW} labels of each group's own, "
+            "which keep most. For one cut that a later release can use again: remove it.\n"
+        )
+    yield f"output: {_flow({'path': released_path(path)})}\n"
 
 
-def _released(path: str) -> str:
+def released_path(path: str) -> str:
     """Return where the release goes: the policy's folder or, on Spark, beside the table.
 
     For a pattern it is beside the folder that is matched, since the next run might read a file
@@ -276,7 +345,7 @@ def _released(path: str) -> str:
 
     Examples
     --------
-    >>> _released("hdfs:///visits/2025-*.parquet"), _released("data/visits.csv.gz")
+    >>> released_path("hdfs:///visits/2025-*.parquet"), released_path("data/visits.csv.gz")
     ('hdfs:///visits.released.csv', 'visits.released.csv')
     """
     root = re.match(r"[\w+.-]+:(//[^/]*)?", path) if is_uri(path) else None
