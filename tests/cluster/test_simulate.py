@@ -63,7 +63,7 @@ def test_rows_that_stand_for_themselves_give_the_fit_of_a_table():
     of_table = unfitted(model, random_state=3).fit(X)
     again = refit(unfitted(model, random_state=3), StandInRows(X, len(X), BOX))
     np.testing.assert_array_equal(again.model.cluster_centers_, of_table.cluster_centers_)
-    assert again.releases[0] == "number of rows"
+    assert again.releases[0] == "rows inside and outside the bounds"
 
 
 def test_a_made_up_table_is_fitted_as_any_table():

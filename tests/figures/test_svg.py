@@ -29,9 +29,15 @@ def test_a_file_brings_its_colours_and_a_page_does_not():
     assert "<style>" not in svg.render(page=True)
 
 
-def test_a_seventh_mark_repeats_the_first_shape_with_its_own_number():
-    first, seventh = mark_svg(1), mark_svg(7)
-    assert first.replace(">1<", ">7<") == seventh
+def test_a_seventh_mark_has_the_first_colour_and_another_shape():
+    first, second, seventh = mark_svg(1), mark_svg(2), mark_svg(7)
+    assert first.replace(">1<", ">7<") != seventh
+    assert second.replace(">2<", ">7<").replace("mark s2", "mark s1") == seventh
+
+
+def test_no_two_of_thirty_six_marks_have_one_colour_and_shape():
+    marks = {mark_svg(number).replace(f">{number}<", "><") for number in range(1, 37)}
+    assert len(marks) == 36
 
 
 @pytest.mark.heavy

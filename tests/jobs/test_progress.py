@@ -87,5 +87,5 @@ def test_a_resumable_run_tells_of_its_entries_too(tmp_path):
     told, ledger = [], Ledger(tmp_path / "a.ledger")
     ledger.on_entry = told.append
     with ledger.resumable({"files": []}, by="test") as same:
-        same._write(PureDP(1), "test", "a number", None)
+        same._write(PureDP(1), PureDP(1), "test", "a number", None)
     assert told == [PureDP(1)]

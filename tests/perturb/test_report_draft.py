@@ -159,7 +159,9 @@ def test_a_draft_goes_on_with_the_rows_it_began_with_and_no_others(tmp_path):
 
 def test_a_block_is_compared_by_its_number(tmp_path):
     with draft_of(tmp_path / "noisy.csv", "a") as new:
-        draft = new.begin([new.digest(*vars(block_of(*ages)).values()) for ages in ((31,), (47,))])
+        draft = new.begin(
+            [new.digest(block.numbers, block.codes) for block in (block_of(31), block_of(47))]
+        )
         draft.check_unchanged(0, block_of(31))
         draft.check_unchanged(1, block_of(47))
         for number, block in ((0, block_of(47)), (1, block_of(31)), (2, block_of(31))):

@@ -82,7 +82,7 @@ def refit(copy: Any, rows: Any) -> Refit:
     >>> copy = unfitted(PrivateKMeans(2, epsilon=1, domain=Box.unit(1)), random_state=7)
     >>> again = refit(copy, StandInRows(np.array([[0.2], [0.8]]), 1_000, Box.unit(1)))
     >>> sorted(again.model.cluster_centers_.round(1).ravel().tolist()), again.releases[0]
-    ([0.2, 0.8], 'number of rows')
+    ([0.2, 0.8], 'rows inside and outside the bounds')
     """
     with ignore_no_groups_warning():
         if hasattr(copy, "clipping"):

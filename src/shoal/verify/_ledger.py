@@ -6,11 +6,14 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
-from shoal.privacy import Budget, Guarantee, existing_ledger
+from shoal.privacy import ApproxDP, Budget, Guarantee, PureDP, existing_ledger
 from shoal.privacy.ledger_summary import reading
 from shoal.verify._release import Findings, Release
 
+Entry = dict[str, Any]
+
 SUBJECT = "Ledger"
+_MOST_ENTRIES = 5  # the check of the bounds, three names at most, and all else
 
 
 def check_ledger(release: Release, path: Path | None, findings: Findings) -> None:
@@ -32,23 +35,57 @@ def check_ledger(release: Release, path: Path | None, findings: Findings) -> Non
     paid: Guarantee = release.guarantee
     if release.budget is not None:
         paid = replace(release.budget, simulation=release.guarantee.simulation)
-    own = [entry for entry in entries if entry["guarantee"] == str(paid)]
-    own = [entry for entry in own if entry["by"] == release.method] or own
+    own = _entries_of(entries, paid)
+    own = [part for part in own if part[-1]["by"] == release.method] or own
     if own:
-        findings.hold(SUBJECT, f"Entry {own[-1]['id']} promises {own[-1]['guarantee']}, as stated.")
+        findings.hold(SUBJECT, f"{_numbers(own[-1])} {paid}, as stated.")
         _check_totals(release, entries, findings)
         return
-    either = {str(replace(paid, simulation=mark)) for mark in (False, True)}
-    other = [entry for entry in entries if entry["guarantee"] in either]
-    if other:
-        marked, not_marked = "a simulation", "a real release"
-        there, here = (marked, not_marked) if other[-1]["simulation"] else (not_marked, marked)
-        findings.fail(SUBJECT, f"Entry {other[-1]['id']} is of {there}, and this says {here}.")
-    else:
-        findings.fail(SUBJECT, f"No entry promises {paid}.")
+    for mark in (False, True):
+        other = _entries_of(entries, replace(paid, simulation=mark))
+        if other:
+            marked, not_marked = "a simulation", "a real release"
+            there, here = (marked, not_marked) if mark else (not_marked, marked)
+            number = other[-1][-1]["id"]
+            findings.fail(SUBJECT, f"Entry {number} is of {there}, and this says {here}.")
+            return
+    findings.fail(SUBJECT, f"No entry promises {paid}.")
 
 
-def _check_totals(release: Release, entries: list[dict[str, Any]], findings: Findings) -> None:
+def _entries_of(entries: list[Entry], paid: Any) -> list[list[Entry]]:
+    """Return the runs of entries by one method that promise this together.
+
+    What a fit releases of its bounds has entries of its own before that of all else.
+    """
+    runs = []
+    for last in range(len(entries)):
+        own = [entry for entry in entries[: last + 1] if entry["by"] == entries[last]["by"]]
+        runs += [own[-n:] for n in range(1, _MOST_ENTRIES + 1) if n <= len(own)]
+    return [run for run in runs if _promises(run, paid)]
+
+
+def _promises(run: list[Entry], paid: Any) -> bool:
+    """Whether entries promise this together, and only the last of them a delta."""
+    *before, last = (entry["guarantee"] for entry in run)
+    if not before:
+        return bool(last == str(paid))
+    if any(entry["epsilon"] is None for entry in run):
+        return False
+    *parts, rest = (Fraction(entry["epsilon"]) for entry in run)
+    if sum(parts) + rest != paid.epsilon or not isinstance(paid, PureDP | ApproxDP):
+        return False
+    no_delta: dict[str, Any] = {"delta": Fraction(0)} if isinstance(paid, ApproxDP) else {}
+    return last == str(replace(paid, epsilon=rest)) and before == [
+        str(replace(paid, epsilon=part, **no_delta)) for part in parts
+    ]
+
+
+def _numbers(run: list[Entry]) -> str:
+    first, last = run[0]["id"], run[-1]["id"]
+    return f"Entry {last} promises" if first == last else f"Entries {first} to {last} promise"
+
+
+def _check_totals(release: Release, entries: list[Entry], findings: Findings) -> None:
     """Hold the sum that the page states against the sums that the ledger had."""
     stated = None if release.report is None else release.report.get("ledger", {}).get("total")
     if stated is None:

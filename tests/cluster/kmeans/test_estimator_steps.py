@@ -11,7 +11,7 @@ from shoal.randomness import Randomness
 
 
 def released(d, epsilon, n=4_000, k=3, mean=0.5, sd=0.1, **settings):
-    """What was released, in order."""
+    """What was released after the check of the bounds, in order."""
     X = np.clip(np.random.default_rng(1).normal(mean, sd, (n, d)), 0, 1)
     page = Ledger().open(PureDP(epsilon), by="test")
     names, release = [], page.release
@@ -20,6 +20,7 @@ def released(d, epsilon, n=4_000, k=3, mean=0.5, sd=0.1, **settings):
     model.spend(Spending(rows_of(X, Box.unit(d)), page, page.budget, Randomness(1)))
     assert page.total().epsilon == PureDP(epsilon).epsilon
     assert model.cluster_centers_.shape == (k, d)
+    assert names.pop(0) == "rows outside the bounds"
     return names
 
 

@@ -225,6 +225,7 @@ def test_synopses_of_unequal_cells_and_rules_that_need_counts_are_refused():
         WaveCluster.from_synopsis(even, selector=Percentile(rule="posterior"))
 
 
+@pytest.mark.filterwarnings("ignore::shoal.errors.NoGroupsDetected")
 @pytest.mark.parametrize(
     "settings",
     [{}, {"variant": "privthr", "level": 1, "cells": (16, 12)}, {"wavelet": "db2", "level": 1},

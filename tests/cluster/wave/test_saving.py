@@ -27,8 +27,8 @@ from shoal.cluster.wave._saving import (
 )
 from shoal.domain import Box
 
-OLD_NAMES = {
-    "alpha", "cells", "connectivity", "context", "density", "person", "epsilon", "level", "mass",
+NAMES = {
+    "alpha", "cells", "clipping", "connectivity", "context", "density", "person", "epsilon", "level", "mass",
     "max_rows_per_person", "variant", "min_cells", "n_public", "neighbours", "noise", "nonfinite",
     "p", "rule", "selector", "smooth", "wavelet", "z",
 }  # fmt: skip
@@ -40,7 +40,7 @@ def flat(**settings):
 
 def test_the_names_are_those_of_the_format():
     settings = flat()
-    assert set(settings) == OLD_NAMES
+    assert set(settings) == NAMES
     assert (settings["variant"], settings["selector"], settings["z"]) == ("block", None, None)
     assert (settings["rule"], settings["context"]) == ("threshold", False)
 

@@ -6,8 +6,8 @@ from shoal.figures import detail_bars, figure_of
 
 def test_a_bar_is_as_long_as_its_share():
     svg = detail_bars({"age": 0.5, "sex": 1}, title="Kept", axis="Detail kept").svg()
-    assert "M256 20H411v22H256z" in svg  # half of 256 to 566
-    assert "M256 54H566v22H256z" in svg
+    assert "M256 20H404v22H256z" in svg  # half of 256 to 552
+    assert "M256 54H552v22H256z" in svg
 
 
 @pytest.mark.parametrize("kept", [{}, {"age": 1.2}, {"age": float("nan")}])

@@ -7,7 +7,8 @@ from shoal.jobs.drafts._typical_bounds import is_personal, typical_bounds
     ("name", "low", "high"),
     [
         ("age", 0, 110), ("Age", 0, 110), ("patient_age", 0, 110), ("Attendance (%)", 0, 100),
-        ("pct", 0, 100), ("latitude", -90, 90), ("Lng", -180, 180), ("hours-per-week", 0, 168), ("YearOfBirth", 1900, 2030),
+        ("pct", 0, 100), ("latitude", -90, 90), ("Lng", -180, 180), ("hours-per-week", 0, 168),
+        ("YearOfBirth", 1900, 2030),
         ("income_quintile", 1, 5), ("Age at enrollment", 0, 110), ("age (years)", 0, 110),
         ("Percent passing", 0, 100),
     ],
