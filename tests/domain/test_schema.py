@@ -334,5 +334,5 @@ def test_a_column_of_whole_numbers_is_marked_and_the_mark_is_kept():
 
 def test_only_numbers_can_be_whole():
     columns = {"sex": {"values": ["F", "M"], "whole": True}}
-    with pytest.raises(InvalidDomain, match="sex.whole belongs to a column with bounds"):
+    with pytest.raises(InvalidDomain, match=r"sex\.whole belongs to a column with bounds"):
         Schema.of({"version": 1, "columns": columns})
