@@ -29,7 +29,7 @@ def test_an_even_spread_can_be_cut_in_many_ways_so_its_groups_are_unstable():
 
 
 def test_what_is_far_from_the_best_of_the_cells_is_wide():
-    near, far = ties(about, CLEAR), ties(about, [*CLEAR, 0.1, 0.0])
+    near, far = ties(about, CLEAR), ties(about, CLEAR + np.array([0.1, 0.0]))
     assert np.sqrt(far.centers[:, 0]).min() > 0.05 > np.sqrt(near.centers).max()
 
 
