@@ -348,10 +348,14 @@ class PrototypeGroups(ReleasedView):
                 levels[min(max(round(place), 0), len(levels) - 1)][0]
                 for place in (each.here, each.everyone)
             )
+            if here == everyone:
+                return f"{each.column} {'higher' if each.here > each.everyone else 'lower'}"
             return f"{each.column} {here}, everyone {everyone}"
         label = each.label
         if each.value is not None and each.column in self.model.domain.value_labels:
             label = f"{each.column} {self._value_text(each.column, each.value)}"
+        if each.value is not None and label[-1:].isdigit():
+            label += ":"  # a code is no part of the share
         return f"{label} {_amount(each, each.here)}, everyone {_amount(each, each.everyone)}"
 
 
