@@ -1,6 +1,6 @@
 """Accuracy of the collector: four trusts, liars, and up to a billion people.
 
-    python bench/collector.py trusts | liars | scale | small
+    python bench/collector.py trusts | liars | rounds | scale | small
 
 Each part writes bench/results/collector-PART.csv and docs/snippets/collector-PART.md; ``trusts``
 and ``small`` go on where they were stopped. The tables of people are blobs of made-up towns; their
@@ -15,14 +15,16 @@ import numpy as np
 from scipy.stats import norm
 from sklearn.cluster import KMeans
 
-from shoal.cluster import PrivateKMeans
+from shoal.cluster import LocalRounds, PrivateKMeans
+from shoal.collector import client
 from shoal.collector._aggregators import count_deviation
 from shoal.collector._amplification import shuffled_epsilon
+from shoal.collector._campaign import question_of
 from shoal.collector._centers_from_counts import cap_counts, centers_of_counts
 from shoal.collector._simulation import simulate_sums
 from shoal.domain import Box, Grid
 from shoal.evaluate import normalised_inertia
-from shoal.mechanisms import Geometric, LocalGrid
+from shoal.mechanisms import Geometric, LocalGrid, Reports
 from shoal.privacy import PureDP
 from shoal.randomness import Randomness
 
@@ -35,19 +37,20 @@ SCALE_SEEDS = (431, 432, 433)
 DELTA = 1e-6
 
 
-def town(seed, k=K):
+def town(seed, k=K, d=2):
     """Middles and spreads of k groups."""
     rng = np.random.default_rng(seed)
-    middles = rng.uniform(0.1, 0.9, (k, 2))
+    middles = rng.uniform(0.1, 0.9, (k, d))
     return middles, rng.uniform(0.02, 0.05, k), rng.dirichlet(np.full(k, 5.0))
 
 
-def people_of(seed, n, k=K, shares=None):
-    middles, spreads, drawn = town(seed, k)
+def people_of(seed, n, k=K, shares=None, d=2):
+    middles, spreads, drawn = town(seed, k, d)
     shares = drawn if shares is None else shares
     rng = np.random.default_rng(seed + 1_000)
     group = rng.choice(k, n, p=shares)
-    return BOX.clip(middles[group] + spreads[group, None] * rng.standard_normal((n, 2)))
+    people = middles[group] + spreads[group, None] * rng.standard_normal((n, d))
+    return Box.unit(d).clip(people)
 
 
 def plain_of(people, k=K):
@@ -178,6 +181,52 @@ def liars():
     write("liars", ["attack", "share of liars", "median ratio", "worst"], lines)
 
 
+def picked_reports(mechanism, n, epsilon, seed):
+    """What n liars in one corner send who pick their reports: a question that hides nothing."""
+    rng = np.random.default_rng(seed)
+    question = question_of(mechanism, str(epsilon)) | {"epsilon": "20"}
+    words = client.WordStream(rng.bytes(64 * n + 64))
+    corner = [0.001] * len(question["columns"])
+    codes = np.array([client.draw(question, corner, words) for _ in range(n)], dtype=np.int64)
+    if question["mechanism"] == "residual_sign":
+        return np.column_stack(np.divmod(codes, client.codes_of(question)))
+    return codes
+
+
+def capped(counts, shape, deviation):
+    return cap_counts(counts, shape, deviation).counts
+
+
+def in_rounds(people, some, adjust, seed):
+    """Centres of people and of so many liars, in three rounds."""
+    rng, box = Randomness(seed), Box.unit(people.shape[1])
+    state = LocalRounds(box, n_clusters=K, epsilon=2.0, n_expected=len(people))
+    groups = state.groups(len(people), rng.noise)
+    while (mechanism := state.mechanism) is not None:
+        honest = mechanism.release(people[groups == state.round], rng.noise).values
+        lies = picked_reports(mechanism, some // (2, 4, 4)[state.round], 2.0, seed + 2_000)
+        values = np.concatenate([honest, lies.reshape(-1, *honest.shape[1:])])
+        reports = Reports(values.astype(honest.dtype), mechanism)
+        state = state.advance(reports, random_state=rng.seed(), adjust=adjust)
+    return state.cluster_centers
+
+
+def rounds():
+    n, lines = 100_000, []
+    for share in (0.0, 0.01, 0.03, 0.1):
+        results = {"code picked": [], "code picked, cap": []}
+        for seed in LIAR_SEEDS:
+            people = people_of(seed, n, d=4)
+            plain = plain_of(people)
+            for name, adjust in zip(results, (None, capped), strict=True):
+                centers = in_rounds(people, int(share * n), adjust, seed)
+                results[name].append(normalised_inertia(people, centers, plain))
+        for name, values in results.items():
+            lines.append([name, share, np.median(values), max(values)])
+            print(lines[-1], flush=True)
+    write("rounds", ["attack", "share of liars", "median ratio", "worst"], lines)
+
+
 def masses_of(town, grid):
     """The chance of every cell under a town's law, people outside moved to the edge."""
     middles, spreads, shares = town
@@ -270,4 +319,5 @@ def write_table(name, rows):
 
 
 if __name__ == "__main__":
-    {"trusts": trusts, "liars": liars, "scale": scale, "small": small}[sys.argv[1]]()
+    parts = {"trusts": trusts, "liars": liars, "rounds": rounds, "scale": scale, "small": small}
+    parts[sys.argv[1]]()

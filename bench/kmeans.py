@@ -10,10 +10,11 @@ from noise; the adjusted Rand index of the two labellings; the CPU time of the f
 default ``KMeans`` on the same rows in the same run. Beside them the inertia of centres made
 without any rows. Means over the seeds with standard errors, in ``results/kmeans.csv``, ``.json``
 and ``.svg``. diffprivlib runs in an environment of its own (``clustering/peers.py``),
-and is left out where it cannot be installed. With ``--beside FOLDER`` another checkout of shoal
-(a ``git worktree`` of the version before) fits the same tables in the same run, as the method
-*former*: a change of the method is held against that. The *oracle* knows the clusters of the
-plain fit, their sizes and their radii, and pays for its means alone. With ``--keep`` nothing is
+and is left out where it cannot be installed. With ``--former COMMIT`` the sources of that commit
+fit the same tables in the same run, as the method *former*: a change of the method is held against
+that. The *oracle* knows the clusters of the plain fit, their sizes and their radii, and pays for
+its means alone. *One mean* buys one noisy mean of all rows with the whole budget. ``--frozen`` runs
+groups of some families have a centre nearby. With ``--keep`` nothing is
 run that has not been: lines of the present results that were not measured anew stay, and say so
 in the column *rules*.
 
@@ -22,13 +23,17 @@ Every fit is kept as a line of ``data/kmeans.jsonl``; ``--resume`` goes on from 
 
 import argparse
 import csv
+import io
 import json
 import os
+import subprocess
+import tarfile
 import time
 from collections.abc import Iterator, Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
+from unittest.mock import patch
 
 os.environ.setdefault("OMP_NUM_THREADS", "1")  # before NumPy: CPU time, not waiting threads
 
@@ -36,20 +41,34 @@ import numpy as np
 import pyarrow as pa
 from clustering.data import Family, Rows, blobs, cube, stored
 from clustering.peers import Fit, diffprivlib_fits, former_fits
-from clustering.plan import FORMER, ORACLE, OURS, SEEDS, SOME_DELTA, TEN_ROWS, Case, cases
+from clustering.plan import (
+    FORMER,
+    ONE_MEAN,
+    ORACLE,
+    OURS,
+    SEEDS,
+    SOME_DELTA,
+    TEN_ROWS,
+    Case,
+    cases,
+    frozen,
+)
 from measure import RESULTS, show, write
 from sklearn.cluster import KMeans
 from sklearn.metrics import adjusted_rand_score, pairwise_distances_argmin_min
 
 from shoal.cluster import PrivateKMeans
+from shoal.cluster.kmeans import _estimator
 from shoal.cluster.kmeans._weighted_kmeans import public_points
 from shoal.domain import Schema
 from shoal.privacy import ApproxDP
 
 SPEED = [(10_000, d) for d in (2, 4, 8, 16)] + [(100_000, 8)] + [(10**6, d) for d in (4, 8, 16)]
 KEPT = Path(__file__).parent / "data" / "kmeans.jsonl"
+KEPT_FROZEN = KEPT.with_name("kmeans-frozen.jsonl")
 LARGE = 500_000
-BESIDE: list[Path] = []  # another checkout, whose fits stand beside ours
+SOURCES = Path(__file__).parent / "data" / "former"
+BESIDE: list[Path] = []  # sources of another commit, whose fits stand beside ours
 SPEED_SEED = 760
 
 
@@ -126,6 +145,9 @@ def _made(
         yield from former_fits(BESIDE[0], base.rows, family.k, epsilon, seeds) if BESIDE else ()
     elif method == ORACLE:
         yield from (Fit(seed, oracle_centers(base, epsilon, seed), 0.0) for seed in seeds)
+    elif method == ONE_MEAN:
+        with patch.object(_estimator, "takes_one_mean", lambda *_: True):
+            yield from (Fit(*_fit(family, raw, method, epsilon, seed)) for seed in seeds)
     else:
         yield from (Fit(*_fit(family, raw, method, epsilon, seed)) for seed in seeds)
 
@@ -238,6 +260,23 @@ def speed(n: int, d: int) -> dict[str, Any]:
             "CPU ratio": round(float(np.median(ours) / np.median(plainly)), 2)}  # fmt: skip
 
 
+def sources_of(commit: str) -> Path:
+    """The folder with the sources of a commit, taken out of the repository once."""
+    git = ("git", "-C", str(Path(__file__).parent))
+    asked = (*git, "rev-parse", "--short=8", commit)
+    name = subprocess.run(asked, check=True, capture_output=True, text=True).stdout.strip()
+    folder = SOURCES / name
+    if not folder.exists():
+        archive = subprocess.run(
+            (*git[:2], str(RESULTS.parents[1]), "archive", name, "src"),
+            check=True,
+            capture_output=True,
+        ).stdout
+        with tarfile.open(fileobj=io.BytesIO(archive)) as files:
+            files.extractall(folder, filter="data")
+    return folder
+
+
 def with_earlier(rows: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
     """These lines, and those of the present results that they do not replace."""
     present = [row | {"rules": "present"} for row in rows]
@@ -263,17 +302,31 @@ def main() -> None:
     parser.add_argument("--resume", action="store_true", help="go on where a run was stopped")
     parser.add_argument("--keep", action="store_true", help="run nothing; keep earlier lines")
     parser.add_argument("--speed", action="store_true", help="CPU time alone")
-    parser.add_argument("--beside", type=Path, help="another checkout, to fit the same tables")
+    parser.add_argument("--former", metavar="COMMIT", help="whose sources fit the same tables")
+    parser.add_argument("--seeds", type=int, help="take so many of the seeds of each table")
+    parser.add_argument("--without", nargs="*", default=[], help="methods to leave out")
+    parser.add_argument("--frozen", action="store_true", help="the twelve tables kept for the end")
     asked = parser.parse_args()
-    BESIDE.extend([asked.beside] if asked.beside else [])
+    BESIDE.extend([sources_of(asked.former)] if asked.former else [])
     if asked.speed:
         write("kmeans-speed", [speed(n, d) for n, d in SPEED])
         return
-    wanted = _chosen(asked.only, asked.quick)
+    wanted = [
+        case._replace(
+            seeds=case.seeds[: asked.seeds],
+            methods=[method for method in case.methods if method not in asked.without],
+        )
+        for case in (frozen() if asked.frozen else _chosen(asked.only, asked.quick))
+    ]
     limits = {(c.family.name, e): limit for c in wanted for e, limit in c.at_most.items()}
-    rows = summaries(_kept_lines() if asked.keep else _run(wanted, asked.resume), limits)
+    kept = KEPT_FROZEN if asked.frozen else KEPT
+    lines = _kept_lines(kept) if asked.keep else _run(wanted, asked.resume, kept)
+    rows = summaries(lines, limits)
     if asked.keep:
         rows = with_earlier(rows)
+    if asked.frozen:
+        write("kmeans-frozen", rows)
+        return
     if asked.quick or asked.only:  # a part is to be looked at; the whole is kept
         show(rows)
         return
@@ -297,17 +350,17 @@ def _chosen(only: Sequence[str] | None, quick: bool) -> list[Case]:
     return [case._replace(seeds=SEEDS[:3]) for case in small]
 
 
-def _kept_lines() -> list[dict[str, Any]]:
-    return [json.loads(line) for line in KEPT.read_text().splitlines()]
+def _kept_lines(kept: Path) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in kept.read_text().splitlines()]
 
 
-def _run(wanted: Sequence[Case], resume: bool) -> list[dict[str, Any]]:
+def _run(wanted: Sequence[Case], resume: bool, kept: Path) -> list[dict[str, Any]]:
     """Every fit that is not done yet; each is kept as soon as it is."""
-    KEPT.parent.mkdir(exist_ok=True)
-    KEPT.touch()
-    lines = _kept_lines() if resume else []
+    kept.parent.mkdir(exist_ok=True)
+    kept.touch()
+    lines = _kept_lines(kept) if resume else []
     done = {(line["data"], line["method"], line["epsilon"], line["seed"]) for line in lines}
-    with KEPT.open("a" if resume else "w") as file:
+    with kept.open("a" if resume else "w") as file:
         for case in wanted:
             print(case.family.name, flush=True)
             for line in fits(case, done):

@@ -26,6 +26,7 @@ HOLDS = {
     "evaluate": "scores",
     "data": "tables in and out",
     "engine": "Rows: the verbs that read people's rows",
+    "bounds_check": "rows outside the bounds",
     "estimator": "PrivateEstimator and Spending",
     "perturb": "a local mechanism over a table",
     "synopsis": "private summaries worth publishing alone",

@@ -72,15 +72,16 @@ thesis' questions and hypotheses are answered [by name](thesis-questions.md).
 A claim is quoted in the document's own words, with what was tested beside it, which is our reading.
 What counts as a difference that matters stands beside it, and in the code before any new run. (It
 was set when most tables of the thesis and of LETEO had been measured already; dissimilarities of
-WaveCluster were drawn 36 times after 12 draws had left one set unclear, PrivTHREM was compared
-with its baseline on draws that were there, and the report's own index took the place of a stricter
-one on the same draws.) One rule judges all: a claim **holds** if every setting
-speaks for it (of something that "can" happen: if one does), it **does not hold** if more speak
-against it than for it or none shows a difference that matters (of something that "can" happen: only
-if no setting is unclear), and **cannot be told here** where what is clear does not suffice. Between
-these it **holds in part**, and the line says where. An equality does not speak for "less" or
-"more". What is clear is judged by Student's t for the number of draws and allows for how many
-settings are compared; beside means stand two standard errors. An audit can refute a promise of
+WaveCluster were drawn 36 times after 12 draws had left one set unclear, PrivTHREM was compared with
+its baseline on draws that were there, and the report's own index took the place of a stricter one
+on the same draws. Its threshold as printed and the second reading of its baseline's noise were
+decided on when 12 draws of them had been seen.) One rule judges all: a claim **holds** if every
+setting speaks for it (of something that "can" happen: if one does), it **does not hold** if more
+speak against it than for it or none shows a difference that matters (of something that "can"
+happen: only if no setting is unclear), and **cannot be told here** where what is clear does not
+suffice. Between these it **holds in part**, and the line says where. An equality does not speak for
+"less" or "more". What is clear is judged by Student's t for the number of draws and allows for how
+many settings are compared; beside means stand two standard errors. An audit can refute a promise of
 privacy and never prove it: what holds there, holds by a proof.
 """
 

@@ -10,7 +10,7 @@ from functools import cache
 import numpy as np
 from clustering.data import Family, Made, Rows, blobs, cube, stored, unequal
 
-__all__ = ["far_families", "hard_families", "public_sets", "small_sets"]
+__all__ = ["far_families", "hard_families", "public_family", "public_sets", "small_sets"]
 
 
 def far_groups(n: int, d: int) -> Made:
@@ -207,10 +207,11 @@ def public_sets() -> list[Family]:
         "breast cancer": (datasets.load_breast_cancer().data, 2),
         "seeds": (stored("seeds", *seeds), 3),
     } | {name: (stored(name, "x", "y"), k) for name, k in shapes.items()}
-    return [_public(name, np.asarray(X), k) for name, (X, k) in sets.items()]
+    return [public_family(name, np.asarray(X), k) for name, (X, k) in sets.items()]
 
 
-def _public(name: str, X: Rows, k: int) -> Family:
+def public_family(name: str, X: Rows, k: int) -> Family:
+    """A public set, scaled from bounds 2 % wider than its rows on each side."""
     margin = 0.02 * np.ptp(X, axis=0)
     low, high = X.min(axis=0) - margin, X.max(axis=0) + margin
     scaled = 2 * (X - low) / (high - low) - 1

@@ -15,11 +15,13 @@
     │   ├── NotNumeric                    text, dates or objects where numbers belong
     │   ├── NotFinite                     NaN or infinity
     │   ├── OutsideDomain                 rows beyond the box, where that is refused
+    │   ├── BoundsMissTheRows             bounds that many rows lie outside of
     │   ├── UnknownCategory               a value outside the public list or the hierarchy
     │   ├── NotAReport                    rows where reports belong, or reports already remapped
     │   ├── PersonMissing                 a row that belongs to nobody
     │   ├── InvalidFeatures               a features file that cannot be used
     │   ├── RepeatedPerson                two rows of one person where one belongs
+    │   ├── AmbiguousId                   an id that leads to two people
     │   ├── RepeatedKey                   two rows of one key in a public table
     │   ├── InvalidPolicy                 a policy that contradicts itself or does not fit the table
     │   ├── LooksIdentifying              a column published as it is that tells people apart
@@ -74,7 +76,9 @@ from typing import NamedTuple, Self
 
 __all__ = [
     "AlreadyExists",
+    "AmbiguousId",
     "BadInput",
+    "BoundsMissTheRows",
     "BudgetExceeded",
     "CannotWrite",
     "ChoiceNotCovered",
@@ -522,6 +526,40 @@ class OutsideDomain(BadInput):
     """Rows beyond the box, where that is refused."""
 
 
+class BoundsMissTheRows(BadInput):
+    """Many rows lie outside the public bounds, so that what is found would be the bounds.
+
+    Raised on released counts, once these were paid for, unless ``clipping="accept"``. Its facts are
+    about how many rows there are (``n_rows``) and were moved (``n_moved``), beyond which ``sides``,
+    and the epsilon that is ``spent`` and ``left`` of the promise.
+    """
+
+    @property
+    def n_rows(self) -> int:
+        """About how many rows there are."""
+        return int(str(self.facts["n_rows"]))
+
+    @property
+    def n_moved(self) -> int:
+        """About how many of them lie outside the bounds."""
+        return int(str(self.facts["n_moved"]))
+
+    @property
+    def sides(self) -> tuple[dict[str, object], ...]:
+        """Beyond which bounds they lie: column, end, bound and number of rows."""
+        return tuple(self.facts["sides"])  # type: ignore[arg-type]
+
+    @property
+    def spent(self) -> str:
+        """The epsilon that was spent on the check, exactly."""
+        return str(self.facts["spent"])
+
+    @property
+    def left(self) -> str:
+        """The epsilon that is left of the promise, exactly."""
+        return str(self.facts["left"])
+
+
 class UnknownCategory(BadInput):
     """A value outside the public list, or without a leaf in its hierarchy."""
 
@@ -540,6 +578,10 @@ class InvalidFeatures(BadInput):
 
 class RepeatedPerson(BadInput):
     """Two rows belong to one person in a table that has one row a person."""
+
+
+class AmbiguousId(BadInput):
+    """A table of ids leads one id to two people."""
 
 
 class RepeatedKey(BadInput):

@@ -8,6 +8,7 @@ import math
 import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
@@ -17,10 +18,12 @@ from sklearn.base import BaseEstimator, clone
 from sklearn.utils import estimator_html_repr
 
 from shoal.arrays import Integers
+from shoal.bounds_check import BoundsCheck, Clipping, check_bounds, missed_bounds_error
 from shoal.documents import rename_old_keys
 from shoal.domain import Box, Partition, Schema, SparseCounts, View, ViewedCells
 from shoal.engine import Kernel, Rows, Terms, is_rows, rows_of
 from shoal.errors import (
+    BoundsMissTheRows,
     ConflictingSettings,
     InvalidBudget,
     InvalidDomain,
@@ -39,6 +42,7 @@ from shoal.privacy import (
     Ledger,
     LedgerOrPath,
     PureDP,
+    account_of,
     exact_text,
     whole_number,
 )
@@ -140,6 +144,9 @@ class PrivateEstimator(ReleasesWithLedger, BaseEstimator, ABC):  # type: ignore[
     domain
         Public bounds, to which rows are moved: a box; or a schema of numbers, which may also say
         whose each row is and how many rows of a person are kept, which the promise then covers.
+    clipping
+        What becomes of a fit whose bounds many rows lie outside of: "stop", with an error, once
+        that is paid for; or "accept", and ``bounds_check_`` says so.
     n_public
         The number of rows, if it is known without them; never read it off the rows.
     nonfinite
@@ -154,10 +161,12 @@ class PrivateEstimator(ReleasesWithLedger, BaseEstimator, ABC):  # type: ignore[
     epsilon: Any = None
     privacy: Any = None
     domain: Box | Schema | None = None
+    clipping: Clipping = "stop"
     n_public: int | None = None
     nonfinite: Literal["refuse", "drop"] = "refuse"
     ledger: LedgerOrPath | None = None
     random_state: Seed = None
+    bounds_check_: BoundsCheck | None = None
     _promises: ClassVar[tuple[type[Guarantee], ...]] = (PureDP,)
 
     @property
@@ -184,19 +193,26 @@ class PrivateEstimator(ReleasesWithLedger, BaseEstimator, ABC):  # type: ignore[
         ------
         BudgetExceeded
             If the ledger's limit does not allow this promise; no row is read then.
+        BoundsMissTheRows
+            If many rows lie outside the bounds; a small part of the promise is spent then.
         """
+        if self.clipping not in ("stop", "accept"):
+            raise InvalidSetting.of("clipping", "must be 'stop' or 'accept'", "stop", self.clipping)
         # Settings are refused before rows are touched: an error must not depend on a row.
         promise = self._promise()
         rows = self._rows(X)
         names = rows.domain.names if isinstance(rows.domain, Box) else rows.domain.columns
-        page = Ledger.of(self.ledger, columns=names).open(
-            promise, by=type(self).__name__, of=self._release_name(rows)
-        )
+        ledger = Ledger.of(self.ledger, columns=names)
+        page = ledger.open(promise, by=type(self).__name__, of=self._release_name(rows))
         # A resumed run must compute the same steps between its releases; a simulation has its own
         # seed.
         seed = page.compute_seed if self.random_state is None else None
         rng = Randomness(self.random_state, compute_seed=seed)
-        self.spend(Spending(rows, page, page.budget, rng))
+        try:
+            self.spend(Spending(rows, page, page.budget, rng))
+        except BoundsMissTheRows as error:
+            left = _left_text(ledger, promise)
+            raise (error.noted(left) if left else error) from None
         self.n_features_in_, self.feature_names_in_ = len(names), np.array(names, dtype=object)
         self.guarantee_ = page.total()
         return self
@@ -281,20 +297,27 @@ class PrivateEstimator(ReleasesWithLedger, BaseEstimator, ABC):  # type: ignore[
         return self.domain if made_for_domain and self.domain is not None else box
 
     def _count_rows(self, spending: "Spending", share: Fraction = ROW_COUNT_SHARE) -> "RowCount":
-        """Return the number of rows, released with this share of the budget unless it is known."""
-        known = self._known_count(spending)
-        if known is not None:
-            return known
-        part = spending.share(share)
-        return RowCount(part.count_rows(), part.epsilon, share)
+        """Count the rows inside and outside the bounds with this share of the budget.
 
-    def _known_count(self, spending: "Spending") -> "RowCount | None":
-        """Return the number of rows if it is public or was released before, else None."""
+        Stops where too many are outside, unless that is accepted.
+        """
         # A method inside another inherits the count: it is paid for once.
         if spending.n_rows:
             return RowCount(spending.n_rows, 0.0)
-        known = self._known_size(spending)
-        return None if known is None else RowCount(known, None)
+        known, part, domain = (
+            self._known_size(spending),
+            spending.share(share),
+            spending.rows.domain,
+        )
+        if isinstance(domain, Schema) and not domain.bounds:  # of categories no row is moved
+            if known is not None:
+                return RowCount(known, None)
+            return RowCount(part.count_rows(), part.epsilon, share)
+        check, cost = check_bounds(spending, box_of(spending.rows, None), share, known)
+        if check.is_alarm and self.clipping == "stop":
+            raise missed_bounds_error(check, spending.page)
+        self.bounds_check_ = check
+        return RowCount(check.n_rows, part.epsilon if known is None else None, cost, noises=2)
 
     def _known_size(self, spending: "Spending") -> int | None:
         """Return the number of rows if it is public, else None."""
@@ -325,11 +348,14 @@ class RowCount:
         where a method around this one released it, with noise that is not known here.
     cost
         The fraction of the budget that paid for it.
+    noises
+        How many such noises are in it: it may be a sum of counts.
     """
 
     value: int
     epsilon: float | None
     cost: Fraction = Fraction(0)
+    noises: int = 1
 
 
 def unfitted_copy(estimator: Any) -> Any:
@@ -505,6 +531,14 @@ def promise_from_settings(
     return rest | {"domain": box if person is None else Schema.of_box(box, **people)}
 
 
+def _left_text(ledger: Ledger, promise: Any) -> str:
+    """Return what the ledger's limit still allows; empty without a limit."""
+    left = [each for each in account_of(ledger).left if each.limit.kind == promise.kind]
+    if not left:
+        return ""
+    return f"The ledger's limit allows epsilon {exact_text(left[0].epsilon)} more."
+
+
 def _keeps_every_row(terms: Terms) -> bool:
     """Whether these terms admit every row, so that replace-one neighbours have equal sizes."""
     return terms.person is None and terms.nonfinite == "refuse" and terms.outside != "drop"
@@ -573,6 +607,21 @@ class Spending:
         else:
             share = PureDP(epsilon)
         return replace(self, budget=share.simulated(self.budget.simulation))
+
+    def entry(self, fraction: Fraction, *, of: str) -> AbstractContextManager[None]:
+        """Charge what is released within to an entry of the ledger of its own: ``Page.entry``.
+
+        Parameters
+        ----------
+        fraction
+            The fraction of this budget.
+        of
+            What it is, for the ledger.
+        """
+        budget = self.page.budget
+        whole = getattr(budget, "epsilon", None)
+        part = fraction if whole is None else fraction * self.budget.epsilon / whole
+        return self.page.entry(part, of=of)
 
     def with_gaussian(self, fraction: Fraction) -> "Spending":
         """Return the same, with a budget that all Gaussian releases of the page share.

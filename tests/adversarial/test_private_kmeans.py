@@ -13,13 +13,12 @@ from shoal.audit import lower_bound_of
 from shoal.audit.twins import twins
 from shoal.cluster import PrivateKMeans
 from shoal.cluster.kmeans._kernels import LATTICE, Cube, Nearest
-from shoal.cluster.kmeans._noisy_best import NoisyBest
 from shoal.cluster.kmeans._noisy_means import longest_move, read_rings
 from shoal.cluster.kmeans._published_methods import ClusterSums
 from shoal.domain import Box
 from shoal.engine import rows_of
 from shoal.estimator import Spending
-from shoal.mechanisms import Geometric, KNorm
+from shoal.mechanisms import Geometric, KNorm, NoisyBest
 from shoal.privacy import Ledger, PureDP
 from shoal.randomness import Randomness
 

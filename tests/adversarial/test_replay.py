@@ -32,6 +32,12 @@ SMALL = {
 }
 EIGHT = {"domain": Box.unit(8), "nonfinite": "drop", "n_public": 40}
 MORE = {  # other paths of families, not in the table of the audit's page
+    "PrivateKMeans, part of the box": PrivateKMeans(
+        2, epsilon=1, domain=Box.unit(2), nonfinite="drop", n_public=800
+    ),
+    "PrivateKMeans, halves of six columns": PrivateKMeans(
+        3, epsilon=1, domain=Box.unit(6), nonfinite="drop", n_public=60
+    ),
     "PrivateKMeans, one mean": PrivateKMeans(3, epsilon=1, **EIGHT),
     "PrivateKMeans, one mean with a delta": PrivateKMeans(
         3, privacy=ApproxDP(1, Fraction(1, 10**6)), **EIGHT

@@ -17,6 +17,9 @@ WITHOUT_SETTING = {
     "PublishAnyway",
     "anonymize_apply new_people",
     "audit names",
+    "FeaturesTables",
+    "cluster replaced",
+    "document kinds",
 }
 SHARED = {
     name: option

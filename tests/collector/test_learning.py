@@ -117,12 +117,34 @@ def test_three_rounds_are_closed_one_by_one_and_end_in_centres(tmp_path):
         own = [i for i in range(n) if rounds[i] == number]
         codes = [client.draw(question, people[i].tolist(), words) for i in own]
         store.accept([Arrival(number, [keys[i] for i in own], codes)], 0)
-        centers = learning.advance(campaign, store, number, PRIVATE, seed=1)
+        centers, _ = learning.advance(campaign, store, number, PRIVATE, seed=1)
     assert ("round", 2) in store.documents()
     assert store.accept([Arrival(2, [os.urandom(16)], [0])], 0)[0].problem == "closed"
     store.close()
     nearest = [min(np.linalg.norm(centers - middle, axis=1)) for middle in MIDDLES]
     assert max(nearest) < 0.1
+
+
+@pytest.mark.heavy
+@pytest.mark.parametrize("robust", [False, True])
+def test_a_robust_first_round_cuts_the_cell_that_liars_chose(tmp_path, robust):
+    campaign = campaign_of(6_000, rounds=3)
+    store = open_store(f"sqlite:///{tmp_path / 'a.sqlite'}", campaign.id, campaign.envelope)
+    question = campaign.document["rounds"][0]["question"]
+    words, sure = client.WordStream(), question | {"epsilon": "20"}  # hardly ever randomised
+    codes = [client.draw(question, one, words) for one in people_of(3_000, seed=1).tolist()]
+    codes += [client.draw(sure, [0.999, 0.999], words) for _ in range(600)]
+    store.accept([Arrival(0, [os.urandom(16) for _ in codes], codes)], 0)
+    centers, capped = learning.advance(campaign, store, 0, PRIVATE, seed=1, robust=robust)
+    store.close()
+    nearest = max(min(np.linalg.norm(centers - middle, axis=1)) for middle in MIDDLES)
+    if robust:
+        assert int(np.argmax(capped.cut)) == len(capped.cut) - 1  # the last corner
+        assert capped.amount > 600
+        assert nearest < 0.1
+    else:
+        assert capped is None
+        assert nearest > 0.1
 
 
 def test_a_round_without_reports_is_not_closed(tmp_path):

@@ -55,11 +55,14 @@ def draft(folder, *changes):
     return draft_campaign(folder / "campaign.yaml")
 
 
-@pytest.fixture
-def campaign(tmp_path):
-    document = draft(tmp_path)
+def signed(document):
     envelope = sign_document("campaign", document, PRIVATE)
     return Campaign(envelope, document, client.identity("campaign", client.canonical(document)))
+
+
+@pytest.fixture
+def campaign(tmp_path):
+    return signed(draft(tmp_path))
 
 
 def people_of(n, seed=0):
@@ -175,6 +178,38 @@ def test_a_person_who_allows_only_what_hides_every_value_sends_nothing(campaign,
     assert len(entry["report"]) == 2
 
 
+def test_levels_of_several_campaigns_add_up_against_the_ceiling(campaign, tmp_path):
+    notebook = client.Notebook(tmp_path / "notebook.json")
+    limits = client.Limits(ceiling="1.5", nearby=True)
+    other = signed(draft(tmp_path, ("Walks in town", "Runs in town")))
+    for i, one in enumerate((campaign, other)):
+        store = open_store(f"sqlite:///{tmp_path / str(i)}.sqlite", one.id, one.envelope)
+        with serving(create_app(one, store)) as address:
+            person = client.Client(address, one.key, notebook, limits=limits)
+            if one is campaign:
+                assert person.take_part([52.5, 13.4]) == "sent"
+            else:
+                with pytest.raises(client.Refused, match="more than you allow in all"):
+                    person.take_part([52.5, 13.4])
+
+
+def report_and_look_up_in_a_tab(address, campaign, folder, place, group):
+    """Take part in a browser beside all others, and see one's group and the centres there."""
+    with tab_of(folder, f"{address}/#key={campaign.key.hex()}") as tab:
+        tab.until("document.getElementById('form')?.dataset.ready")
+        assert tab.run("document.querySelectorAll('tbody tr').length") == 3
+        tab.run("document.getElementById('agree').click()")
+        enter = (
+            f"[{place[0]}, {place[1]}].forEach((x, i) => {{ "
+            "document.querySelectorAll('#form input[type=number]')[i].value = x; })"
+        )
+        for button, text in (("send", "arrived"), ("label", f"group {group + 1}.")):
+            tab.run(enter)
+            tab.run("document.getElementById('answer').textContent = ''")
+            tab.run(f"document.getElementById('{button}').click()")
+            assert text in tab.until("document.getElementById('answer').textContent")
+
+
 @pytest.mark.heavy
 @pytest.mark.parametrize("n", [1_500, pytest.param(20_000, marks=pytest.mark.slow)])
 def test_places_learnt_over_the_wire_are_those_of_perturbed_rows(campaign, tmp_path, n):
@@ -196,6 +231,9 @@ def test_places_learnt_over_the_wire_are_those_of_perturbed_rows(campaign, tmp_p
         notebook = client.Notebook(tmp_path / "notebook.json")
         person = client.Client(address, campaign.key, notebook, limits=NEARBY)
         labels = [person.label(middle) for middle in MIDDLES.tolist()]
+        if n == 20_000:
+            report_and_look_up_in_a_tab(address, campaign, tmp_path, MIDDLES[0], labels[0])
+            assert store.count() == n + 1
     assert sorted(labels) == [0, 1, 2]
     mechanism = collected.mechanism
     rows = mechanism.release(people, Randomness(3).noise)
@@ -255,3 +293,17 @@ def test_the_page_of_places_promises_by_distance(campaign, tmp_path):
     assert "which part" in page
     assert "ε = l/r = 2 per km" in page
     assert "Use my position" in page
+
+
+def test_centres_are_shown_as_exactly_as_they_are_known(campaign):
+    from shoal.collector._web_page import render
+
+    centers, errors = np.array([[52.54913, 13.30006]]), np.array([[0.0021, 0.0004]])
+    for known, texts in {
+        None: ("52.549", "13.300"),  # by some thousandths of the town
+        "errors": ("52.5491 ± 0.0042", "13.30006 ± 0.00080"),
+    }.items():
+        given = errors if known else None
+        model = learning.model_document(campaign, centers, np.ones(2), 9, "None.", given)
+        page = render(campaign, model, 9)
+        assert all(f"<td>{text}</td>" in page for text in texts)

@@ -515,8 +515,11 @@ def test_a_compressed_a_slow_and_a_broken_body_are_refused(site, monkeypatch, ca
     assert "Traceback" not in capfd.readouterr().err
 
 
-def fuzz(site, n, seed=1):
-    """Send n requests with flipped, cut and joined bytes; return the statuses."""
+def fuzz(site, n, seed=1, report=7**4 + 5):
+    """Send n requests with flipped, cut and joined bytes; return the statuses.
+
+    The report is an impossible one of the campaign.
+    """
     import random
 
     draw = random.Random(seed)
@@ -524,7 +527,7 @@ def fuzz(site, n, seed=1):
     close = {"key twice", "one bad of two", "json float", "json negative"}
     bodies = {k: v for k, v in hostile_bodies(site.campaign.id).items() if k not in close}
     ways = [(body, kind) for body, kind, _ in bodies.values() if len(body) < 5_000]
-    good = client.batch_of(site.campaign.id, 0, [(os.urandom(16), 7**4 + 5)])
+    good = client.batch_of(site.campaign.id, 0, [(os.urandom(16), report)])
     statuses = []
     connection = http.client.HTTPConnection("127.0.0.1", site.port, timeout=30)
     for _ in range(n):
@@ -536,8 +539,8 @@ def fuzz(site, n, seed=1):
         if draw.random() < 0.2:
             body = body[: draw.randrange(len(body) + 1)] + body
         # The report of the good batch is impossible, so no flip but in it can make it count.
-        if bytes(body[:20]) == good[:20] and len(body) == 44:
-            body[40:] = b"\xff" * 4
+        if bytes(body[:20]) == good[:20] and len(body) == len(good):
+            body[40:] = good[40:]
         path = draw.choice(["/v1/reports"] * 8 + ["/v1/round/x", "/v1/admin/close/0", "/v1/%ff"])
         connection.request("POST", path, bytes(body), {"Content-Type": kind})
         answer = connection.getresponse()
@@ -577,3 +580,23 @@ def test_requests_that_the_openapi_document_suggests_never_end_in_500(site):
         run()
     assert count > 300
     assert site.store.count() == 0
+
+
+@pytest.mark.heavy
+@pytest.mark.parametrize("n", [300, pytest.param(10_000, marks=pytest.mark.slow)])
+def test_mangled_places_never_end_in_500_nor_are_counted(tmp_path, n, capfd):
+    question = {
+        "mechanism": "nd_laplace",
+        "epsilon": "1",
+        "columns": [["0", "10"], ["0", "10"]],
+        "radius": "1",
+        "unit": "km",
+        "units": ["1.0", "1.0"],
+        "step_bits": 20,
+    }
+    rounds = [{"share": 2**32, "question": question}]
+    with site_of(f"sqlite:///{tmp_path / 'a.sqlite'}", rounds=rounds, epsilon="1") as site:
+        statuses = fuzz(site, n, report=[2**53, 0])
+        assert not {status for status in statuses if status < 400 or status >= 500}
+        assert site.store.count() == 0
+    assert "Traceback" not in capfd.readouterr().err

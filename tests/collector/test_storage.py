@@ -159,6 +159,26 @@ def test_what_postgresql_notes_of_transactions_joins_nobody_to_a_report(postgres
 
 
 @pytest.mark.heavy
+def test_a_second_worker_waits_for_the_codes_that_it_mixes_its_own_with(postgres):
+    url = postgres()
+    store, second = store_of(url), store_of(url)
+    store.accept([Arrival(0, people(50), [1] * 50)], 0)
+    late = threading.Thread(target=second.accept, args=([Arrival(0, people(1), [2])], 0))
+    with store._transaction() as cursor:
+        codes = store._take_reserve(cursor, 0)
+        late.start()
+        late.join(0.3)
+        assert late.is_alive()
+        store._insert_part(cursor, 0, 0, codes, is_open=True)
+    late.join(20)
+    with store._transaction() as cursor:
+        cursor.execute("SELECT n FROM part")
+        assert cursor.fetchall() == [(51,)]
+    store.close()
+    second.close()
+
+
+@pytest.mark.heavy
 def test_workers_on_one_database_count_everybody_once(database):
     whos = people(600)
     answers = []

@@ -18,7 +18,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from shoal.privacy import Ledger
+from shoal.privacy import Ledger, PureDP
 from shoal.privacy._journal import unpack_arrays
 
 # One process imports everything and forks for each run: a start takes milliseconds, not a second.
@@ -174,7 +174,7 @@ def check_cluster(runs, arguments, rng, kills):
 
         done = partial(is_done, ledger, runs.folder / f"model{number}" / "model.json")
         killed += kill_over_and_over(runs, asked, seen, done, longest, rng, 3)[1]
-        assert len(Ledger(ledger).entries()) == 1
+        assert len(Ledger(ledger).entries()) == 2  # the check of the bounds, and all else
         assert released(ledger) == []
 
 
@@ -237,8 +237,8 @@ def test_a_run_killed_right_after_each_of_its_releases_goes_on_from_there(runs):
         kept = released(runs.folder / "a.ledger")
     assert code == 0, runs.output
     assert len(kept) >= 4  # rows, two levels of cells, a radius, means
-    assert "nothing more was spent" in " ".join(runs.output.split())
-    assert len(Ledger(runs.folder / "a.ledger").entries()) == 1
+    assert "not paid for again" in " ".join(runs.output.split())
+    assert Ledger(runs.folder / "a.ledger").entries()["epsilon"].to_pylist() == ["0.03", "0.97"]
 
 
 def test_a_run_on_a_table_that_changed_is_a_new_payment(runs, rows):
@@ -248,7 +248,7 @@ def test_a_run_on_a_table_that_changed_is_a_new_payment(runs, rows):
     assert runs.run(asked, releases=2) == -signal.SIGKILL
     os.utime(table, ns=(1, 1))
     assert runs.run(asked) == 0
-    assert len(Ledger(runs.folder / "a.ledger").entries()) == 2
+    assert len(Ledger(runs.folder / "a.ledger").entries()) == 4
 
 
 def test_another_setting_is_another_run_and_pays(runs):
@@ -256,10 +256,34 @@ def test_another_setting_is_another_run_and_pays(runs):
     assert runs.run(asked, releases=2) == -signal.SIGKILL
     other = ["5" if word == "4" else word for word in asked]
     assert runs.run(other) == 0
-    assert len(Ledger(runs.folder / "a.ledger").entries()) == 2
+    assert len(Ledger(runs.folder / "a.ledger").entries()) == 4
     assert runs.run(asked) == 0
-    assert "nothing more was spent" in " ".join(runs.output.split())
-    assert len(Ledger(runs.folder / "a.ledger").entries()) == 2
+    assert "not paid for again" in " ".join(runs.output.split())
+    assert len(Ledger(runs.folder / "a.ledger").entries()) == 4
+
+
+def test_a_run_killed_after_the_check_of_its_bounds_pays_the_rest_alone(runs):
+    asked = [*CLUSTER, "--ledger", "a.ledger", "-o", "model"]
+    assert runs.run(asked, releases=1) == -signal.SIGKILL
+    assert Ledger(runs.folder / "a.ledger").entries()["epsilon"].to_pylist() == ["0.03"]
+    assert runs.run(asked) == 0
+    assert Ledger(runs.folder / "a.ledger").entries()["epsilon"].to_pylist() == ["0.03", "0.97"]
+
+
+def test_a_run_that_its_bounds_stopped_goes_on_where_clipping_is_accepted(runs):
+    bounds = "version: 1\ncolumns: {x: {low: 900, high: 901}, y: {low: 900, high: 901}}\n"
+    (runs.folder / "far.yaml").write_text(bounds)
+    known = ["--epsilon", "1", "--domain", "far.yaml", "--ledger", "a.ledger", "-o", "model"]
+    asked = ["cluster", CLUSTER[1], "-k", "2", *known]
+    spent = []
+    for _ in range(2):  # told again for nothing
+        assert runs.run(asked) == 2, runs.output
+        assert "BoundsMissTheRows" in runs.output
+        spent.append(Ledger(runs.folder / "a.ledger").totals())
+    assert spent[0] == spent[1]
+    assert runs.run([*asked, "--accept-clipping"]) == 0, runs.output
+    assert "Bounds" in runs.output
+    assert Ledger(runs.folder / "a.ledger").totals() == [PureDP(1)]
 
 
 def test_reports_whose_draft_is_gone_are_a_new_payment(runs):
@@ -282,5 +306,5 @@ def test_the_journal_holds_released_values_and_no_key_seed_or_row(runs):
     assert runs_of == ["name", "work", "at", "by", "compute_seed"]  # no promise rests on the last
     contents = [unpack_arrays(row[4]) for row in released(runs.folder / "a.ledger")]
     assert [len(arrays) for arrays in contents] == [1, 1]
-    assert contents[0][0].shape == (1,)  # the noisy number of rows
-    assert abs(int(contents[0][0][0]) - ROWS) < 2_000
+    assert contents[0][0].shape == (2,)  # the noisy number of rows inside, and outside
+    assert abs(int(contents[0][0].sum()) - ROWS) < 2_000

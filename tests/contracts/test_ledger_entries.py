@@ -37,7 +37,8 @@ ESTIMATORS = {
 def test_an_entry_names_the_release_whatever_the_rows(name, table):
     ledger = Ledger()
     model = ESTIMATORS[name](epsilon=1, domain=BOX, ledger=ledger, random_state=1).fit(table)
-    (entry,) = ledger.entries().to_pylist()
+    check, entry = ledger.entries().to_pylist()
+    assert check["what"] == "check of bounds"
     assert (entry["by"], entry["what"]) == (type(model).__name__, name)
 
 
@@ -61,7 +62,8 @@ def test_a_grid_of_many_columns_is_named_by_their_number():
     ledger = Ledger()
     X = np.zeros((5, 4))
     UniformGrid(epsilon=1, domain=Box.unit(4), cells=3, ledger=ledger, random_state=1).fit(X)
-    assert ledger.entries()["what"].to_pylist() == ["counts on a grid over 4 columns"]
+    names = ["check of bounds", "counts on a grid over 4 columns"]
+    assert ledger.entries()["what"].to_pylist() == names
 
 
 @pytest.mark.filterwarnings("ignore::shoal.errors.NoGroupsDetected")

@@ -154,11 +154,12 @@ def check_page(folder):
     return table.check_summary(done.policy, achieved, achieved.broken(done.policy))
 
 
-def plan_page(_):
-    band = Band(0.1, 0.002, 0.03, {"clear": 0.002}, Ends(0.01, 0.2), Range(1_234.0, None))
-    curve = Curve("central", (band,), Range(0.1, None))
+def made_plan():
+    band = Band(0.1, 0.002, 0.03, {"clear": 0.002}, Ends(0.01, 0.2), Range(1_234.0, None),
+                0.002, 0.03, 1.0, None)  # fmt: skip
+    curve = Curve("central", (band,), Range(0.1, None), None)
     facts = {"n_clusters": 4, "box": BOX, "n_expected": 10_000, "within": 0.05}
-    return plan.page(Plan(**facts, rows_per_person=1, groups=None, curves={"central": curve}))
+    return Plan(**facts, rows_per_person=1, groups=None, curves={"central": curve})
 
 
 def audit_page(_):
@@ -230,7 +231,8 @@ SINGLE = {
     table.page: lambda folder: table.page(finished(folder)),
     table.check_summary: check_page,
     table_utility.classification_summary: classification_page,
-    plan.page: plan_page,
+    plan.page: lambda _: plan.page(made_plan()),
+    plan.by_groups: lambda _: plan.by_groups([made_plan()] * 2),
     audit.page: audit_page,
     audit.case_list: lambda _: audit.case_list({"twins": dict(list(twins.items())[:3])}),
     attack.membership_page: membership_page,

@@ -119,6 +119,7 @@ def test_no_table_of_finite_rows_raises_or_warns(method, X):
         for rows, k in ((X, 1), (X, 7), (wide, 5)):
             domain = Box.unit(rows.shape[1])
             settings = {"epsilon": epsilon, "domain": domain, "method": method}
+            settings |= {"clipping": "accept"}
             fitted = PrivateKMeans(k, **settings, random_state=1).fit(rows)
             assert fitted.cluster_centers_.shape == (k, domain.d)
             assert domain.contains(fitted.cluster_centers_).all()

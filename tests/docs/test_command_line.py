@@ -60,7 +60,7 @@ def test_the_table_of_settings_is_the_one_of_the_options():
     [
         ("demo", set()),
         ("anonymize apply", {"--new-people"}),
-        ("init", {"--estimate-bounds"}),
+        ("init", {"--estimate-bounds", "--events", "--people", "--public"}),
         ("ledger limit", {"--delta", "--epsilon", "--kind", "--max-rows-per-person", "--unit"}),
     ],
 )

@@ -322,3 +322,17 @@ def test_values_have_words_for_pages_that_come_back_from_plain_values():
 def test_words_that_do_not_fit_the_values_are_refused(column, problem):
     with pytest.raises(InvalidDomain, match=problem):
         Schema.of({"version": 1, "columns": {"sex": column}})
+
+
+def test_a_column_of_whole_numbers_is_marked_and_the_mark_is_kept():
+    columns = {"age": {"low": 0, "high": 110, "whole": True}, "income": {"low": 0, "high": 9}}
+    schema = Schema.of({"version": 1, "columns": columns})
+    assert schema.whole == ("age",)
+    assert Schema.of(schema.to_dict()) == schema
+    assert schema.select(["income"]).whole == ()
+
+
+def test_only_numbers_can_be_whole():
+    columns = {"sex": {"values": ["F", "M"], "whole": True}}
+    with pytest.raises(InvalidDomain, match=r"sex\.whole belongs to a column with bounds"):
+        Schema.of({"version": 1, "columns": columns})

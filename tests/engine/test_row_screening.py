@@ -24,12 +24,22 @@ def test_rows_outside_are_moved_to_the_box_by_default():
     block, tally, _ = Screen(BOX, Terms(nonfinite="drop"))(BATCH)
     assert block.numbers.tolist() == [[31, 1], [110, 3], [50, 20]]
     assert (tally.read, tally.admitted, tally.nonfinite, tally.outside) == (5, 3, 2, 2)
+    assert (block.sides.tolist(), tally.moved) == ([[0, 0], [1, 0], [0, 1]], 2)
+
+
+def test_a_batch_of_finite_rows_tells_which_were_moved_and_where():
+    batch = pa.record_batch({"age": [-3.0, 31.0, 200.0], "visits": [25.0, 1.0, -1.0]})
+    block, tally, _ = Screen(BOX, Terms())(batch)
+    assert block.sides.tolist() == [[-1, 1], [0, 0], [1, -1]]
+    assert tally.moved == tally.outside == 2
+    block, tally, _ = Screen(BOX, Terms())(batch.slice(1, 1))
+    assert (block.sides, tally.moved) == (None, 0)
 
 
 def test_rows_outside_can_be_left_out():
     block, tally, _ = Screen(BOX, Terms(outside="drop", nonfinite="drop"))(BATCH)
     assert block.numbers.tolist() == [[31, 1]]
-    assert tally.admitted == 1
+    assert (tally.admitted, tally.moved, block.sides) == (1, 0, None)
 
 
 def test_a_screen_does_not_write_into_the_table_it_reads():

@@ -235,13 +235,15 @@ def evaluated():
 def planned():
     bands = (
         Band(0.1, 0.002, 0.03, {"clear": 0.002, "no gaps": 0.03}, Ends(0.01, 0.2),
-             Range(1_234.0, None)),
+             Range(1_234.0, None), 0.02, 0.3, 0.8, None),
         Band(1.0, 0.0002, 0.003, {"clear": 0.0002, "no gaps": 0.003}, Ends(0.001, 0.02),
-             Range(123.4, 1_000.0)),
+             Range(123.4, 1_000.0), 0.002, 0.03, 0.97, 456.7),
     )  # fmt: skip
     facts = {"n_clusters": 4, "box": Box.of(UGLY[:3], [0] * 3, [1e6] * 3), "n_expected": 10_000}
     facts |= {"within": 0.05, "rows_per_person": 1, "groups": None}
-    return plan.page(Plan(**facts, curves={"central": Curve("central", bands, Range(0.1, 0.33))}))
+    return plan.page(
+        Plan(**facts, curves={"central": Curve("central", bands, Range(0.1, 0.33), 0.33)})
+    )
 
 
 def document():

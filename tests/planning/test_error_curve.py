@@ -62,3 +62,35 @@ def test_a_band_does_not_rise_with_the_budget():
 def test_errors_that_fall_already_stay_as_they_are():
     levels = {0.5: 0.3, 1.0: 0.2, 2.0: 0.0}
     assert falling(levels) == pytest.approx(levels)
+
+
+def test_the_typical_error_and_the_bad_case_count_shapes_by_their_weight():
+    alike = {"clear": errors({1: 0.01}), "near": errors({1: 0.2})}
+    unlike = {"clear": errors({1: 0.01}), "no gaps": errors({1: 0.2})}
+    even, uneven = (curve_of("central", each, 1_000, 0.05).bands[0] for each in (alike, unlike))
+    assert 0.01 < even.typical < uneven.typical <= uneven.bad
+    assert even.bad == uneven.bad == pytest.approx(0.2)
+
+
+def test_the_needed_budget_is_that_of_the_bad_case_and_people_follow_from_it():
+    levels = {0.1: 0.5, 1.0: 0.005}
+    curve = curve_of("central", {"a": errors(levels)}, 10_000, 0.05)
+    assert curve.needed == pytest.approx(10**-0.5)
+    assert curve.bands[1].people_needed == pytest.approx(10_000 * 10**-0.5)
+    assert curve_of("central", {"a": errors({1: 0.2})}, 100, 0.05).needed is None
+
+
+def test_a_group_comes_back_if_it_is_nearer_to_its_place_than_half_way_to_the_next():
+    reaches = {"a": [np.array([0.1, 0.5])] * 2}
+    curve = curve_of("central", {"a": errors({1: 0.2})}, 1_000, 0.05, reaches)
+    assert curve.bands[0].came_back == 0.5
+
+
+def test_a_curve_of_an_earlier_version_is_read():
+    curve = curve_of("central", {"a": errors({1: 0.01})}, 1_000, 0.05)
+    values = curve.to_dict()
+    for name in ("typical", "bad", "came_back", "people_needed"):
+        del values["bands"][0][name]
+    del values["needed"]
+    (band,) = type(curve).of(values).bands
+    assert (band.typical, band.bad) == (pytest.approx(0.01), band.high)

@@ -355,3 +355,56 @@ def test_a_mechanism_that_says_it_simulates_marks_the_total():
     page = Ledger().open(PureDP(1), by="test")
     page.release(Spy(page.budget.simulated()), 0, noise(), of="x")
     assert page.total().simulation
+
+
+def test_releases_of_a_block_are_charged_to_an_entry_of_their_own():
+    ledger = Ledger()
+    page = ledger.open(ApproxDP(1, "1e-6"), by="test", of="the whole")
+    with page.entry(Fraction(1, 10), of="a check"):
+        page.release(Spy(PureDP("0.1")), 1, noise(), of="first")
+    assert ledger.totals() == [ApproxDP("0.1", 0)] == [page.total()]
+    page.release(Spy(ApproxDP("0.9", "1e-6")), 1, noise(), of="second")
+    assert ledger.entries()["what"].to_pylist() == ["a check", "the whole"]
+    assert ledger.totals() == [ApproxDP(1, "1e-6")] == [page.total()]
+
+
+def test_an_entry_and_what_follows_are_held_against_their_parts():
+    page = Ledger().open(PureDP(1), by="test")
+    with page.entry(Fraction(1, 10), of="a check"), pytest.raises(PromiseExceeded):
+        page.release(Spy(PureDP("0.2")), 1, noise(), of="first")
+    with page.entry(Fraction(1, 10), of="a check"):
+        page.release(Spy(PureDP("0.05")), 1, noise(), of="first")
+    with pytest.raises(PromiseExceeded):
+        page.release(Spy(PureDP("0.95")), 1, noise(), of="second")
+    page.release(Spy(PureDP("0.9")), 1, noise(), of="second")
+
+
+def test_an_entry_without_a_release_costs_nothing_and_a_late_one_changes_nothing():
+    ledger = Ledger()
+    page = ledger.open(PureDP(1), by="test")
+    with page.entry(Fraction(1, 10), of="a check"):
+        pass
+    page.release(Spy(PureDP("0.5")), 1, noise(), of="first")
+    with page.entry(Fraction(1, 10), of="a check"):
+        page.release(Spy(PureDP("0.5")), 1, noise(), of="second")
+    assert ledger.entries()["epsilon"].to_pylist() == ["1"]
+
+
+def test_a_limit_is_held_against_all_that_a_page_may_still_need():
+    ledger = Ledger(limit=PureDP(1))
+    page = ledger.open(PureDP(1), by="test")
+    ledger.open(PureDP("0.5"), by="other").release(Spy(PureDP("0.5")), 1, noise(), of="x")
+    with page.entry(Fraction(1, 10), of="a check"), pytest.raises(BudgetExceeded):
+        page.release(Spy(PureDP("0.1")), 1, noise(), of="first")
+    assert ledger.totals() == [PureDP("0.5")]
+
+
+def test_a_limit_that_another_spender_reached_meanwhile_says_what_is_spent():
+    ledger = Ledger(limit=PureDP(2))
+    page = ledger.open(PureDP(1), by="test")
+    with page.entry(Fraction(1, 10), of="a check"):
+        page.release(Spy(PureDP("0.1")), 1, noise(), of="first")
+    ledger.open(PureDP("1.5"), by="other").release(Spy(PureDP("1.5")), 1, noise(), of="x")
+    with pytest.raises(BudgetExceeded, match=r"PureDP\(epsilon=0.1\) of this release is spent"):
+        page.release(Spy(PureDP("0.9")), 1, noise(), of="second")
+    assert page.total() == PureDP("0.1")

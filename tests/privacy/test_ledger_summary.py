@@ -10,10 +10,14 @@ from shoal.privacy import ApproxDP, Ledger, LocalDP, MetricDP, PureDP
 from shoal.privacy.ledger_summary import LimitKind, account_of, existing_ledger, limit_of
 
 
+def write(ledger, made):
+    ledger._write(made, made, "test", "a", None)
+
+
 def test_what_was_promised_and_simulated_is_taken_from_a_limit_together():
     ledger = Ledger(limit=[PureDP(3), ApproxDP(1, "1e-6")])
-    ledger._write(PureDP("0.1"), "test", "a", None)
-    ledger._write(PureDP("0.2").simulated(True), "test", "b", None)
+    write(ledger, PureDP("0.1"))
+    write(ledger, PureDP("0.2").simulated(True))
     account = account_of(ledger)
     assert account.totals == (PureDP("0.1"),)
     assert [each.simulation for each in account.simulated] == [True]
@@ -23,7 +27,7 @@ def test_what_was_promised_and_simulated_is_taken_from_a_limit_together():
 
 def test_no_less_than_nothing_is_left():
     ledger = Ledger()
-    ledger._write(PureDP(5), "test", "a", None)
+    write(ledger, PureDP(5))
     ledger.set_limit(PureDP(3))
     assert account_of(ledger).left[0].epsilon == 0
 

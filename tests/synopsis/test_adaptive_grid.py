@@ -1,4 +1,5 @@
 import math
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -14,6 +15,7 @@ from shoal.synopsis import AdaptiveGrid
 from shoal.synopsis._adaptive_grid import consistent_counts, lower_parts, total_parts
 
 rng = np.random.default_rng(2)
+WITH_CHECK = Fraction(100, 99)  # an epsilon of which 1 is left once the bounds were checked
 
 
 def blob(n, d, at=0.3):
@@ -24,7 +26,8 @@ def blob(n, d, at=0.3):
 def test_coarse_cells_follow_the_printed_rule(d, monkeypatch):
     seen = recorded(monkeypatch)
     n = 10**6
-    AdaptiveGrid(epsilon=1, domain=Box.unit(d), n_public=n, random_state=1).fit(blob(100, d))
+    grid = AdaptiveGrid(epsilon=WITH_CHECK, domain=Box.unit(d), n_public=n, random_state=1)
+    grid.fit(blob(100, d))
     cells = math.ceil(max(100 ** (1 / d), (n / 10) ** (2 / (2 + d)) / 4))
     assert seen[0][0].size == min(cells**d, 2_000_000)
 
@@ -98,7 +101,7 @@ def test_settling_lowers_the_variance_as_told(monkeypatch):
         assert errors[n == parts].var() == pytest.approx(told, rel=0.25)
 
     seen = recorded(monkeypatch)
-    grid = AdaptiveGrid(epsilon=2, domain=Box.unit(2), n_public=5000, random_state=1)
+    grid = AdaptiveGrid(epsilon=2 * WITH_CHECK, domain=Box.unit(2), n_public=5000, random_state=1)
     grid.fit(blob(5000, 2))
     n = np.repeat(seen[1][0].inside, seen[1][0].inside)
     assert grid.noise_variance == pytest.approx(noise.variance * np.mean(n / (n + 1)))
@@ -156,7 +159,8 @@ def test_both_levels_together_cost_the_promise(share):
 def test_parts_are_drawn_at_what_the_coarse_level_leaves(monkeypatch):
     seen = recorded(monkeypatch)
     settings = {"coarse_share": 0.8, "consistency": False, "part_rows": 2, "coarse_rows": 40}
-    grid = AdaptiveGrid(epsilon=1, domain=Box.unit(2), random_state=1, n_public=9000, **settings)
+    settings |= {"epsilon": WITH_CHECK, "n_public": 9000}
+    grid = AdaptiveGrid(domain=Box.unit(2), random_state=1, **settings)
     grid.fit(blob(9000, 2))
     (coarse, v), (fine, _) = seen
     assert coarse.size == max(10, math.ceil((9000 / 40) ** 0.5 / 4)) ** 2

@@ -1,3 +1,5 @@
+from fractions import Fraction
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -9,6 +11,7 @@ from shoal.synopsis import UniformGrid
 from shoal.synopsis.uniform_grid import most_an_axis
 
 rng = np.random.default_rng(2)
+WITH_CHECK = Fraction(100, 99)  # an epsilon of which 1 is left once the bounds were checked
 
 
 def blob(n, d, at=0.3):
@@ -18,7 +21,7 @@ def blob(n, d, at=0.3):
 @pytest.mark.parametrize(("d", "expected"), [(1, 100), (2, 32), (4, 10), (8, 4)])
 def test_the_rule_takes_n_epsilon_over_ten_to_the_two_over_two_plus_d(d, expected):
     assert expected == round((10_000 / 10) ** (2 / (2 + d)))
-    grid = UniformGrid(epsilon=1, domain=Box.unit(d), n_public=10_000, random_state=1)
+    grid = UniformGrid(epsilon=WITH_CHECK, domain=Box.unit(d), n_public=10_000, random_state=1)
     assert grid.fit(blob(500, d)).n_cells_ == expected**d
 
 
@@ -39,8 +42,8 @@ def test_cells_can_be_given_one_number_or_one_an_axis():
 
 def test_counts_are_true_counts_plus_noise_of_the_variance_told():
     X = np.repeat((np.arange(400) + 0.5)[:, None] / 400, 1000, axis=0)
-    grid = UniformGrid(epsilon=1, domain=Box.unit(1), cells=400, negative="zero", n_public=1,
-                       random_state=5).fit(X)  # fmt: skip
+    settings = {"cells": 400, "negative": "zero", "n_public": 1, "random_state": 5}
+    grid = UniformGrid(epsilon=WITH_CHECK, domain=Box.unit(1), **settings).fit(X)
     errors = grid.cells_.noisy_count - 1000
     assert len(errors) == 400
     assert abs(errors.mean()) < 5 * np.sqrt(grid.noise_variance / 400)

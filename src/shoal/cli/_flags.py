@@ -33,6 +33,7 @@ _HINTS: Hints = {  # where the library's hint is for programs
 _PAIRS: dict[tuple[str, object], str] = {
     ("other", "bucket"): "`other: bucket` in the domain's file",
     ("nonfinite", "drop"): "--drop",
+    ("clipping", "accept"): "--accept-clipping",
 }
 
 

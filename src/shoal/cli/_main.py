@@ -28,6 +28,7 @@ from shoal.cli.verbs._audit import audit
 from shoal.cli.verbs._cluster import cluster
 from shoal.cli.verbs._data import data_app
 from shoal.cli.verbs._demo import demo
+from shoal.cli.verbs._document import document
 from shoal.cli.verbs._evaluate import evaluate
 from shoal.cli.verbs._features import features
 from shoal.cli.verbs._init import init
@@ -99,6 +100,7 @@ app.add_typer(ledger_app, name="ledger")
 app.add_typer(data_app, name="data")
 app.command()(reproduce)
 app.command()(verify)
+app.command()(document)
 app.add_typer(keys_app, name="keys")
 app.command()(version)
 

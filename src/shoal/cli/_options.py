@@ -68,6 +68,26 @@ Master = Annotated[
         show_default=False,
     ),
 ]
+FeaturesPeriod = Annotated[
+    str | None,
+    typer.Option(
+        "--period",
+        metavar="FROM:UNTIL",
+        envvar="SHOAL_PERIOD",
+        help="Another period than the features file's: 2026-03-02:2026-12-14, or a year.",
+        show_default=False,
+    ),
+]
+FeaturesTables = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--set",
+        metavar="NAME=PATH",
+        help="Another path of a table of the features file; may be repeated. `people` is the table "
+        "of people.",
+        show_default=False,
+    ),
+]
 Json = Annotated[
     bool,
     typer.Option("--json", envvar="SHOAL_JSON", help="Print one JSON document instead of text."),
@@ -250,6 +270,8 @@ CLUSTER: dict[str, Any] = _named(
         "A features file: one row a person is made from the tables it names.",
         metavar="FILE",
     ),
+    period=FeaturesPeriod,
+    replaced=FeaturesTables,
     method=_Option(str, f"Method: {_METHODS}.", metavar="NAME", show_default=True),
     groups=Groups,
     epsilon=Epsilon,
@@ -288,6 +310,13 @@ CLUSTER: dict[str, Any] = _named(
         bool,
         "Leave out rows that lack a number; otherwise such a table is refused.",
         "--drop",
+        show_default=True,
+    ),
+    accept_clipping=_Option(
+        bool,
+        "Go on where many rows lie outside the bounds; the page then says so. Otherwise such a run "
+        "stops, and most of the budget is not spent.",
+        "--accept-clipping",
         show_default=True,
     ),
     choose=Choose,
@@ -474,7 +503,13 @@ PLAN: dict[str, Any] = _named(
             show_default=False,
         ),
     ],
-    groups=_Option(int | None, "How many groups will be looked for.", "-k", "--groups", min=1),
+    groups=_Option(
+        str | None,
+        "How many groups will be looked for: a number, or a range such as 2-8, each planned.",
+        "-k",
+        "--groups",
+        metavar="N",
+    ),
     domain=Domain,
     columns=Columns,
     n_expected=_Option(
@@ -486,7 +521,7 @@ PLAN: dict[str, Any] = _named(
         metavar="LIST",
     ),
     within=_Option(
-        float, "Wanted error of nine in ten coordinates, in % of the range.", show_default=True
+        float, "Wanted error in nine of ten tables, in % of the range.", show_default=True
     ),
     shape=_Option(
         Literal["clear", "near", "touching"] | None,
@@ -497,6 +532,7 @@ PLAN: dict[str, Any] = _named(
         "Who holds the rows: a curator, nobody (reports only), or a plan for both.",
         show_default=True,
     ),
+    details=_Option(bool, "Show the shapes of made-up tables one by one.", "--details"),
     output=Page,
     overwrite=OverwriteFile,
     seed=_Option(int, "Seed of made-up tables and fits.", min=0, show_default=True),
@@ -713,6 +749,37 @@ VERIFY: dict[str, Any] = {
     ],
     "output": Page,
     "overwrite": OverwriteFile,
+}
+DOCUMENT: dict[str, Any] = {
+    "folder": Annotated[
+        Path,
+        typer.Argument(
+            metavar="FOLDER",
+            help="The folder of a model or a synopsis, or one that holds released tables or "
+            "reports.",
+            show_default=False,
+        ),
+    ],
+    "kinds": Annotated[
+        list[str] | None,
+        typer.Option(
+            "--as",
+            metavar="deployment|nist|csvw|croissant",
+            help="A document to write; once for each. Default: all that fit the release.",
+            show_default=False,
+        ),
+    ],
+    "about": Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            envvar="SHOAL_ABOUT",
+            help="What only you know, as YAML: name, publisher, purpose, published, license, ... "
+            "What is missing is said to be not stated.",
+            show_default=False,
+        ),
+    ],
+    "overwrite": OverwriteFiles,
 }
 
 

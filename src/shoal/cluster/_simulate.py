@@ -85,6 +85,9 @@ def refit(copy: Any, rows: Any) -> Refit:
     ([0.2, 0.8], 'number of rows')
     """
     with ignore_no_groups_warning():
+        if hasattr(copy, "clipping"):
+            # Made-up rows may lie anywhere in the bounds, and no simulation should stop.
+            copy.clipping = "accept"
         if not isinstance(rows, StandInRows):
             return Refit(copy.fit(rows))
         rng = Randomness(copy.random_state)
@@ -127,6 +130,10 @@ class StandInRows:
     def size(self) -> int:
         """Return how many rows they stand for."""
         return self._n
+
+    def moved(self) -> int:
+        """Return 0: they lie inside the bounds."""
+        return 0
 
     @overload
     def count(self, partition: Partition, sparse: Literal[False] = False) -> Integers: ...

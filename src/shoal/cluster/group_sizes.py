@@ -34,6 +34,8 @@ NO_GROUP_CERTAIN = (
     "clear of what noise alone gives. The budget is spent, and the release stands. Use "
     "fewer groups, fewer columns or a larger epsilon."
 )
+NOT_CLEAR = "Not clear at this budget"
+"""The title of a group of which nothing can be said."""
 CHANCE = 1 / 1000
 """The probability that an empty table passes the test: docs/decisions/certain-groups.md."""
 _ALL_BUT_NORMAL = 1e6  # as many Laplace noises add up to a normal one, to six digits
@@ -146,7 +148,9 @@ class NoiseSum:
 
 def noise_of_rows(row_count: RowCount) -> NoiseSum | None:
     """Return the law of the noise in a row count; None if it is public or was combined before."""
-    return NoiseSum.geometric(row_count.epsilon) if row_count.epsilon else None
+    if not row_count.epsilon:
+        return None
+    return NoiseSum.geometric(row_count.epsilon, row_count.noises)
 
 
 @dataclass(frozen=True, eq=False)

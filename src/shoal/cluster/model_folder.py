@@ -18,6 +18,7 @@ from typing import Any, Protocol
 
 import pyarrow as pa
 
+from shoal.bounds_check import BoundsCheck
 from shoal.cluster._description_cache import DESCRIPTION
 from shoal.cluster.registry import REGISTRY
 from shoal.data import atomic_folder
@@ -103,6 +104,7 @@ def write_model(model: _ModelToSave, folder: Path) -> list[dict[str, str]]:
     if description is not None:
         tables = tables | {DESCRIPTION: description}
     files = [write_part(part, folder / name) for name, part in tables.items()]
+    check = getattr(model, "bounds_check_", None)  # models of reports have none
     document = {
         "schema": SCHEMA,
         "class": type(model).__name__,
@@ -110,6 +112,7 @@ def write_model(model: _ModelToSave, folder: Path) -> list[dict[str, str]]:
         "domain": _domain_document(model.domain),
         "guarantee": model.guarantee_.to_dict(),
         "simulation": model.guarantee_.simulation,
+        **({} if check is None else {"bounds_check": check.to_dict()}),
         "versions": {name: version(name) for name in _VERSIONED},
         "files": files,
     }
@@ -153,6 +156,8 @@ def load_model(folder: str | Path) -> Any:
         model.guarantee_ = guarantee_of(document["guarantee"])
         if document["domain"] is not None and "domain" in vars(model):
             model.domain = _with_texts(model.domain, document["domain"])
+        if (check := document.get("bounds_check")) is not None:
+            model.bounds_check_ = BoundsCheck.of(check)
         if description is not None:
             model._restore_description(description)
     except _DAMAGED as error:
@@ -230,16 +235,17 @@ def _domain_document(domain: Box | Schema | None) -> dict[str, Any] | None:
 
 
 def _with_texts(domain: Box | Schema, document: Any) -> Box | Schema:
-    """Return a loaded domain with the labels and units that were saved beside its bounds."""
+    """Return a loaded domain with the labels, units and marks saved beside its bounds."""
     columns = document["columns"]
     labels, units = (
         {name: str(column[key]) for name, column in columns.items() if key in column}
         for key in ("label", "unit")
     )
-    if not labels and not units:
+    whole = [name for name, column in columns.items() if column.get("whole", False)]
+    if not (labels or units or whole):
         return domain
     schema = domain if isinstance(domain, Schema) else Schema.of_box(domain)
-    return schema.with_texts(labels, units)
+    return schema.with_texts(labels, units, whole)
 
 
 def _is_plain_box(schema: Schema) -> bool:

@@ -22,6 +22,16 @@ class CappedCounts(NamedTuple):
     counts: Floats
     cut: Floats
 
+    @property
+    def n_cells(self) -> int:
+        """How many cells were cut."""
+        return int(np.count_nonzero(self.cut))
+
+    @property
+    def amount(self) -> float:
+        """By how much, in all."""
+        return float(self.cut.sum())
+
 
 def cap_counts(counts: Floats, shape: tuple[int, ...], deviation: float) -> CappedCounts:
     """Cut counts that stand out from their neighbours by more than people of one kind would.

@@ -93,6 +93,9 @@ class SqliteStore(Store):
     def _lock_rounds(self, cursor: Any, shared: bool) -> None:
         """Nothing to do: only one transaction writes at a time."""
 
+    def _lock_reserve(self, cursor: Any, number: int) -> None:
+        """Nothing to do: only one transaction writes at a time."""
+
 
 class PostgresStore(Store):
     """A campaign in a PostgreSQL database, for several workers at once.
@@ -104,8 +107,7 @@ class PostgresStore(Store):
     """
 
     # Numbers of advisory locks, of this program alone.
-    _FOLD, _MAKE, _ROUNDS = 5_404_319, 5_404_320, 5_404_321
-    _skip: ClassVar = "FOR UPDATE SKIP LOCKED"
+    _FOLD, _MAKE, _ROUNDS, _RESERVE = 5_404_319, 5_404_320, 5_404_321, 5_404_322
     _types: ClassVar = {
         "integer": "bigint",
         "bytes": "bytea",
@@ -164,6 +166,10 @@ class PostgresStore(Store):
     def _lock_rounds(self, cursor: Any, shared: bool) -> None:
         kind = "_shared" if shared else ""
         cursor.execute(f"SELECT pg_advisory_xact_lock{kind}(%s)", (self._ROUNDS,))
+
+    def _lock_reserve(self, cursor: Any, number: int) -> None:
+        # Not the row: whoever waits for that one does not see the row written in its place.
+        cursor.execute("SELECT pg_advisory_xact_lock(%s, %s)", (self._RESERVE, number))
 
 
 def wait_for_store(

@@ -120,7 +120,6 @@ class Store(ABC):
         """Open a connection in which transactions begin when they are told to."""
 
     _types: ClassVar[dict[str, str]]  # how the database writes what the tables are made of
-    _skip: ClassVar[str] = ""  # locks rows that are read, without those that others have locked
 
     @abstractmethod
     def _has_tables(self, cursor: Any) -> bool:
@@ -145,6 +144,10 @@ class Store(ABC):
     @abstractmethod
     def _lock_rounds(self, cursor: Any, shared: bool) -> None:
         """Keep rounds from closing while reports are counted (shared), and the other way."""
+
+    @abstractmethod
+    def _lock_reserve(self, cursor: Any, number: int) -> None:
+        """Let one process at a time mix codes with the open part of a round."""
 
     @abstractmethod
     def _empty(self, cursor: Any, table: str) -> None:
@@ -315,8 +318,8 @@ class Store(ABC):
                     parts.setdefault(arrival.round, []).extend(arrival.codes[i] for i in places)
                 repeated = len(arrival.whos) - len(places) if problem is None else 0
                 results.append(Accepted(len(places), repeated, problem))
-            for number, codes in parts.items():
-                self._write_part(cursor, number, epoch, codes)  # [P2]
+            for number in sorted(parts):  # one order for all: two workers cannot block each other
+                self._write_part(cursor, number, epoch, parts[number])  # [P2]
             if shares:
                 cursor.executemany(self._sql("INSERT INTO share VALUES (?, ?)"), shares)
         return results  # [P3]
@@ -337,6 +340,8 @@ class Store(ABC):
     def _are_enrolled(self, cursor: Any, arrival: Arrival) -> bool:
         """Whether everybody may report in this round: a key is for a report or for a label."""
         purpose = _FOR_LABELS if arrival.round == LABEL_ROUND else _FOR_REPORTS
+        if self._enrolled(cursor, arrival.whos[:1], purpose) == 0:
+            return False  # a stranger's ten thousand keys cost one look
         return self._enrolled(cursor, arrival.whos, purpose) == len(arrival.whos)
 
     def _kind(self, number: int) -> str:
@@ -360,14 +365,14 @@ class Store(ABC):
             self._insert_part(cursor, number, epoch, mixed[n_open:], is_open=False)
 
     def _take_reserve(self, cursor: Any, number: int) -> NDArray[Any]:
-        """Delete an open part that nobody else is writing, and return its codes; none if none."""
-        select = f"SELECT id, codes FROM part WHERE round = ? AND is_open = 1 LIMIT 1 {self._skip}"
+        """Delete the open part of a round, and return its codes; a second worker waits for it."""
+        self._lock_reserve(cursor, number)
+        select = "SELECT id, codes FROM part WHERE round = ? AND is_open = 1"
         cursor.execute(self._sql(select), (number,))
-        row = cursor.fetchone()
-        if row is None:
-            return np.array([], dtype=self._kind(number))
-        cursor.execute(self._sql("DELETE FROM part WHERE id = ?"), (row[0],))
-        return np.frombuffer(bytes(row[1]), dtype=self._kind(number))
+        rows = cursor.fetchall()  # several where an earlier version's workers did not wait
+        delete = self._sql("DELETE FROM part WHERE id = ?")
+        cursor.executemany(delete, [(row[0],) for row in rows])
+        return np.frombuffer(b"".join(bytes(row[1]) for row in rows), dtype=self._kind(number))
 
     def _insert_part(
         self, cursor: Any, number: int, epoch: int, codes: NDArray[Any], is_open: bool

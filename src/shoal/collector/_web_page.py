@@ -1,6 +1,8 @@
 """The pages of a campaign: what is asked, the promise, how many came, and a form to take part."""
 
 import json
+import math
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from fractions import Fraction
 from functools import cache, lru_cache, partial
@@ -136,9 +138,16 @@ def render(campaign: Campaign, model: dict[str, Any] | None, people: int) -> str
         fails=(*near.get("fails", guarantee.fails), _ONE_ADDRESS),
         exact=near.get("exact", _shared_exact(document) if is_shared else guarantee.exact),
         bounds=[_bounds(column) for column in document.get("columns", ())],
+        groups=_group_texts(document, model),
         closes=_moment(document["closes"]),
     )
     return page
+
+
+def _group_texts(document: dict[str, Any], model: dict[str, Any] | None) -> list[list[str]]:
+    if model is None:
+        return []
+    return center_texts(document["columns"], model["centers"], model.get("errors"))
 
 
 _ONE_ADDRESS = (
@@ -190,6 +199,31 @@ def _bounds(column: dict[str, str]) -> str:
     """Return the range of a column in words, e.g. ``0 to 20 km``."""
     low, high = (f"{float(column[name]):,.12g}" for name in ("low", "high"))
     return f"{low} to {high} {column['unit']}".rstrip()
+
+
+def center_texts(
+    columns: Sequence[Mapping[str, str]], centers: Any, errors: Any = None
+) -> list[list[str]]:
+    """Return each coordinate of centres for people: with two standard errors, where there are any.
+
+    Parameters
+    ----------
+    columns
+        Of the campaign: without errors a number is written by some thousandths of its range.
+    """
+    if errors is None:
+        widths = [(float(column["high"]) - float(column["low"])) / 10 for column in columns]
+        return [[_number(c, w) for c, w in zip(line, widths, strict=True)] for line in centers]
+    return [
+        [f"{_number(c, 2 * float(e))} ± {_number(2 * float(e), 2 * float(e))}" for c, e in pairs]
+        for pairs in (zip(*lines, strict=True) for lines in zip(centers, errors, strict=True))
+    ]
+
+
+def _number(value: Any, scale: float) -> str:
+    """Return a number to the second digit of a scale."""
+    digits = max(0, 1 - math.floor(math.log10(scale))) if scale > 0 else 3
+    return f"{float(value):,.{digits}f}"
 
 
 def _moment(text: str) -> str:

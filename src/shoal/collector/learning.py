@@ -7,7 +7,8 @@ ever needed. Everything here is computed from reports, and costs nobody anything
 import hashlib
 import json
 from pathlib import Path
-from typing import Any
+from statistics import NormalDist
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -21,7 +22,12 @@ from shoal.collector._campaign import (
     question_of,
     sign_document,
 )
-from shoal.collector._centers_from_counts import cap_counts, centers_of_counts, scatter_of_centers
+from shoal.collector._centers_from_counts import (
+    CappedCounts,
+    cap_counts,
+    centers_of_counts,
+    scatter_of_centers,
+)
 from shoal.collector._storage import Store
 from shoal.documents import with_digest
 from shoal.errors import InvalidSetting, TooFewRows
@@ -188,17 +194,17 @@ def alarms(campaign: Campaign, store: Store) -> dict[str, float]:
     return chances
 
 
-def capped_centers(campaign: Campaign, store: Store, rng: Randomness) -> tuple[Floats, int, float]:
-    """Return centres from counts without what stands out, the cells that were cut and by how
-    much.
-    """
+def capped_centers(
+    campaign: Campaign, store: Store, rng: Randomness
+) -> tuple[Floats, CappedCounts]:
+    """Return centres from counts without what stands out, and the counts that were cut."""
     reports = _enough(reports_of(campaign, store))
     grid: Any = reports.mechanism
     n, shape = len(reports), grid.grid.shape
     capped = cap_counts(grid.counts(reports).value, shape, grid.deviation(n))
     k = campaign.document["n_clusters"]
     centers = centers_of_counts(capped.counts, grid.domain, shape, grid.deviation(n), n, k, rng)
-    return centers, int(np.count_nonzero(capped.cut)), float(capped.cut.sum())
+    return centers, capped
 
 
 # ---- rounds
@@ -228,17 +234,43 @@ def _rounds_of(campaign: Campaign, store: Store, number: int) -> Any:
     return state
 
 
+class Advanced(NamedTuple):
+    """What became of a round: the centres so far, and the counts of cells that were cut."""
+
+    centers: Floats
+    capped: CappedCounts | None = None
+
+
 def advance(
-    campaign: Campaign, store: Store, number: int, private: Any, seed: int | None = None
-) -> Floats:
-    """Close a round, learn from it, and publish the next question; return the centres so far."""
+    campaign: Campaign,
+    store: Store,
+    number: int,
+    private: Any,
+    seed: int | None = None,
+    *,
+    robust: bool = False,
+) -> Advanced:
+    """Close a round, learn from it, and publish the next question.
+
+    Parameters
+    ----------
+    robust
+        Whether cells of the first round that stand out from their neighbours are cut. Later rounds
+        have none.
+    """
     state = _rounds_of(campaign, store, number)
     # A round that closed without a report could never be learnt from.
     _enough(reports_of(campaign, store, number))
     digest = store.close_round(number)
     own = reports_of(campaign, store, number)
     reports = Reports(_enough(own).values, state.mechanism)
-    following = state.advance(reports, random_state=seed)
+    cut: list[CappedCounts] = []
+
+    def cap(counts: Floats, shape: tuple[int, ...], deviation: float) -> Floats:
+        cut.append(cap_counts(counts, shape, deviation))
+        return cut[0].counts
+
+    following = state.advance(reports, random_state=seed, adjust=cap if robust else None)
     if following.mechanism is not None:
         document = {
             "format": 1,
@@ -250,7 +282,7 @@ def advance(
         }
         client.check_question(document["question"], client.exact(campaign.document["epsilon"]))
         store.publish("round", number + 1, sign_document("round", document, private))
-    return np.asarray(following.cluster_centers)
+    return Advanced(np.asarray(following.cluster_centers), *cut)
 
 
 # ---- the model
@@ -299,6 +331,18 @@ def center_errors(
         return centers_of_counts(counts, grid.domain, shape, deviation, n, len(centers), rng)
 
     return scatter_of_centers(centers, grid.domain, learn_again, runs)
+
+
+def errors_of_intervals(model: Any) -> Floats | None:
+    """Return standard errors of centres from the intervals of a ``LocalClusterer``.
+
+    None if a group moves so much when it is learnt again that it has no interval.
+    """
+    intervals, centers = model.intervals_, model.cluster_centers_
+    # An interval ends at the box; the longer half was not cut.
+    half = np.maximum(intervals.centers_high - centers, centers - intervals.centers_low)
+    errors = half / NormalDist().inv_cdf((1 + intervals.rate) / 2)
+    return None if np.isnan(errors).any() else np.asarray(errors)
 
 
 def _promise_text(document: dict[str, Any]) -> str:

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from shoal.documents import read_yaml, rename_old_keys
+from shoal.domain._csvw import is_csvw, read_csvw, write_csvw
 from shoal.domain.box import Box
 from shoal.domain.categories import Categories
 from shoal.errors import InvalidDomain, UnknownBounds, quantity
@@ -19,7 +20,7 @@ from shoal.errors import InvalidDomain, UnknownBounds, quantity
 _KEYS = ("version", "columns", "person", "max_rows_per_person", "geo")
 _COLUMN_KEYS = (
     "low", "high", "simulation", "values", "levels", "labels", "other", "missing", "weight",
-    "use", "label", "unit",
+    "use", "label", "unit", "whole",
 )  # fmt: skip
 _GEO_KEYS = ("latitude", "longitude")
 
@@ -63,6 +64,9 @@ class Schema:
     simulated
         The numeric columns whose bounds were estimated from the rows with seeded noise
         (``simulation: true`` in a file). What is made with the schema is a simulation then.
+    whole
+        The numeric columns that are publicly known to hold whole numbers (``whole: true`` in a
+        file). Intervals take it into account; no row is refused for it.
 
     Examples
     --------
@@ -87,10 +91,11 @@ class Schema:
     units: dict[str, str] = field(default_factory=dict)
     simulated: tuple[str, ...] = ()
     value_labels: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    whole: tuple[str, ...] = ()
 
     @classmethod
     def load(cls, path: str | Path) -> "Schema":
-        """Read the schema in a YAML file (JSON is YAML too).
+        """Read the schema in a YAML file (JSON is YAML too), or in CSVW metadata of one table.
 
         Parameters
         ----------
@@ -140,6 +145,7 @@ class Schema:
     @classmethod
     def _checked(cls, content: Any, what: str) -> "Schema":
         """Build a schema, or raise one error that lists all problems."""
+        content = read_csvw(content) if is_csvw(content) else content
         content = rename_old_keys(content) if isinstance(content, Mapping) else content
         problems = schema_problems(content)
         if problems:
@@ -174,10 +180,13 @@ class Schema:
             units={n: c["unit"] for n, c in columns.items() if "unit" in c},
             simulated=tuple(n for n, c in columns.items() if c.get("simulation", False)),
             value_labels={n: tuple(c["labels"]) for n, c in columns.items() if "labels" in c},
+            whole=tuple(n for n, c in columns.items() if c.get("whole", False)),
         )
 
-    def with_texts(self, labels: Mapping[str, str], units: Mapping[str, str]) -> "Schema":
-        """Return the same schema with labels and units of its columns, for pages.
+    def with_texts(
+        self, labels: Mapping[str, str], units: Mapping[str, str], whole: Sequence[str] = ()
+    ) -> "Schema":
+        """Return the same schema with labels and units of its columns, and which are whole.
 
         Parameters
         ----------
@@ -185,11 +194,14 @@ class Schema:
             What columns are called; those of other columns are left out.
         units
             What their numbers are counted in.
+        whole
+            The columns of whole numbers.
         """
         named, counted = (
             {n: t for n, t in texts.items() if n in self.columns} for texts in (labels, units)
         )
-        return replace(self, labels=named, units=counted)
+        whole_numbers = tuple(name for name in self.numbers if name in whole)
+        return replace(self, labels=named, units=counted, whole=whole_numbers)
 
     def select(self, names: Sequence[str]) -> "Schema":
         """Return the schema of some columns, in the order of this one.
@@ -246,8 +258,28 @@ class Schema:
             content["geo"] = {"latitude": self.geo[0], "longitude": self.geo[1]}
         return content
 
-    def texts_of(self, name: str) -> dict[str, str]:
-        """Return the label and the unit of a column, if it has them.
+    def to_csvw(self, url: str = "table.csv") -> dict[str, Any]:
+        """Return the schema as CSVW metadata (CSV on the Web), which ``Schema.of`` takes, too.
+
+        What is assumed about people has the terms of csvw-eo.
+
+        Parameters
+        ----------
+        url
+            The table that it describes, from the file of the metadata.
+
+        Examples
+        --------
+        >>> schema = Schema.of({"version": 1, "columns": {"age": {"low": 0, "high": 110}}})
+        >>> schema.to_csvw()["tableSchema"]["columns"][0]["datatype"]
+        {'base': 'double', 'minimum': 0, 'maximum': 110}
+        >>> Schema.of(schema.to_csvw()) == schema
+        True
+        """
+        return write_csvw(self.to_dict(), url)
+
+    def texts_of(self, name: str) -> dict[str, Any]:
+        """Return the label and the unit of a column, if it has them, and whether it is whole.
 
         Parameters
         ----------
@@ -255,7 +287,8 @@ class Schema:
             The column.
         """
         texts = {"label": self.labels.get(name), "unit": self.units.get(name)}
-        return {key: text for key, text in texts.items() if text is not None}
+        whole = {"whole": True} if name in self.whole else {}
+        return {key: text for key, text in texts.items() if text is not None} | whole
 
     def value_text(self, column: str, value: Any) -> str:
         """Return what a value of a column is called on pages.
@@ -393,8 +426,9 @@ def _column(where: str, column: Mapping[str, Any]) -> Iterator[str]:
             yield f"{where} has bounds and {listed[0]}; a column is numeric or a category, not both"
         yield from _category_problems(f"{where}.{listed[0]}", column[listed[0]])
         yield from _list_problems(where, column)
-        if "simulation" in column:
-            yield f"{where}.simulation belongs to a column with bounds"
+        for key in ("simulation", "whole"):
+            if key in column:
+                yield f"{where}.{key} belongs to a column with bounds"
         return
     if len(bounded) < 2:
         lacks = " and ".join(key for key in ("low", "high") if key not in bounded)
@@ -486,6 +520,7 @@ def _model() -> Any:
         low: number = 0.0
         high: number = 1.0
         simulation: StrictBool = False
+        whole: StrictBool = False
         values: list[Any] = Field(default_factory=list)
         levels: list[Any] = Field(default_factory=list)
         labels: list[text] = Field(default_factory=list)

@@ -22,14 +22,15 @@ import pyarrow.parquet as pq
 from shoal.arrays import Integers
 from shoal.engine._rows import Block, Tally
 from shoal.engine.duckdb import query_to_file
-from shoal.engine.row_screening import ScreenedBatch
+from shoal.engine.row_screening import ScreenedBatch, Sides
 from shoal.files import private_file
 
+_SIDES = "sides"
 _BATCH_ROWS = 65_536  # rows numbered at a time
 
 
 def owned_rows_schema(numbers: int, codes: int) -> pa.Schema:
-    """Return the schema of rows with their person: ``c0, c1, ...`` and ``person``.
+    """Return the schema of rows with their person: ``c0, c1, ...``, ``sides`` and ``person``.
 
     Parameters
     ----------
@@ -38,7 +39,7 @@ def owned_rows_schema(numbers: int, codes: int) -> pa.Schema:
     """
     kinds = [pa.float64()] * numbers + [pa.int32()] * codes
     content = [(f"c{i}", kind) for i, kind in enumerate(kinds)]
-    return pa.schema([*content, ("person", pa.string())])
+    return pa.schema([*content, (_SIDES, pa.binary()), ("person", pa.string())])
 
 
 def owned_rows(schema: pa.Schema, screened: ScreenedBatch) -> pa.RecordBatch:
@@ -46,7 +47,27 @@ def owned_rows(schema: pa.Schema, screened: ScreenedBatch) -> pa.RecordBatch:
     numbers = screened.block.numbers + 0.0  # -0.0 becomes 0.0: equal rows are then equal bits
     columns = [*numbers.T, *screened.block.codes.T]
     arrays = [pa.array(np.ascontiguousarray(column)) for column in columns]
-    return pa.RecordBatch.from_arrays([*arrays, screened.person], schema=schema)
+    sides = _packed_sides(screened.block)
+    return pa.RecordBatch.from_arrays([*arrays, sides, screened.person], schema=schema)
+
+
+def _packed_sides(block: Block) -> pa.Array:
+    """Return the sides of each row as bytes; none for a row that was not moved."""
+    if block.sides is None:
+        return pa.repeat(pa.scalar(b"", pa.binary()), len(block))
+    packed = [row.tobytes() if row.any() else b"" for row in block.sides]
+    return pa.array(packed, pa.binary())
+
+
+def _unpacked_sides(packed: pa.Array, numbers: int) -> Sides | None:
+    """Return the sides that were packed; None if no row was moved."""
+    moved = pc.greater(pc.binary_length(packed), 0).to_numpy(zero_copy_only=False)
+    if not moved.any():
+        return None
+    sides = np.zeros((len(packed), numbers), dtype=np.int8)
+    content = b"".join(packed.to_pylist())  # rows that were not moved add nothing
+    sides[moved] = np.frombuffer(content, dtype=np.int8).reshape(-1, numbers)
+    return sides
 
 
 @dataclass(frozen=True)
@@ -59,14 +80,16 @@ class LimitedRows:
     @property
     def columns(self) -> list[str]:
         """The columns of the file."""
-        return [f"c{i}" for i in range(self.numbers + self.codes)]
+        return [*(f"c{i}" for i in range(self.numbers + self.codes)), _SIDES]
 
     def __call__(self, batch: pa.RecordBatch) -> ScreenedBatch:
         """Return the rows of a batch, all of them admitted before."""
-        n, columns = batch.num_rows, [column.to_numpy() for column in batch.columns]
+        n, columns = batch.num_rows, [column.to_numpy() for column in batch.columns[:-1]]
+        sides = _unpacked_sides(batch.column(_SIDES), self.numbers)
+        moved = 0 if sides is None else int(np.count_nonzero(sides.any(axis=1)))
         numbers = np.array(columns[: self.numbers], dtype=np.float64).reshape(self.numbers, n).T
         codes = np.array(columns[self.numbers :], dtype=np.int32).reshape(self.codes, n).T
-        return ScreenedBatch(Block(numbers, codes), Tally(n, n), None)
+        return ScreenedBatch(Block(numbers, codes, sides), Tally(n, n, moved=moved), None)
 
 
 def limit_rows_per_person(
@@ -79,12 +102,13 @@ def limit_rows_per_person(
     batches
         Rows laid out as in ``owned_rows_schema``.
     """
-    content = schema.names[:-1]
+    content = schema.names[:-2]
     same = ", ".join(["person", *content])
     person = f"hash('{key}', person), person"  # hashed first: the file is not in order of names
     # First sort: equal rows side by side, to number repeats. Second: by hash, to pick the first.
+    # Of rows that are equal once they were moved, the sides decide: their order never does.
     alike, placed = path.with_suffix(".alike"), path.with_suffix(".placed")
-    query_to_file(f"FROM rows ORDER BY {person}, {same}", schema, batches, alike)
+    query_to_file(f"FROM rows ORDER BY {person}, {same}, {_SIDES}", schema, batches, alike)
     numbered = _number_equal_rows(alike, [*content, "person"], "again")
     wider = schema.append(pa.field("again", pa.int64()))
     order = f"{person}, hash('{key}', {same}, again), {same}, again"
@@ -92,7 +116,8 @@ def limit_rows_per_person(
     alike.unlink()
     with pq.ParquetWriter(private_file(path), pa.schema(list(schema)[:-1])) as writer:
         for batch in _number_equal_rows(placed, ["person"], "place"):
-            writer.write(batch.filter(pc.less(batch["place"], limit)).select(content))
+            kept = batch.filter(pc.less(batch["place"], limit))
+            writer.write(kept.select([*content, _SIDES]))
     placed.unlink()
 
 

@@ -28,10 +28,14 @@ class Block:
     codes
         One row each, the codes of the schema's categories in order, then 1 where a number of a
         column with ``missing: flag`` was missing; no columns for a box.
+    sides
+        Of each number, 1 where it was moved down to the high bound, -1 where it was moved up to
+        the low one, else 0; None if no row was moved.
     """
 
     numbers: Floats
     codes: NDArray[np.int32]
+    sides: NDArray[np.int8] | None = None
 
     def __len__(self) -> int:
         return len(self.numbers)
@@ -115,6 +119,8 @@ class Tally:
         The columns that held such numbers.
     outside_columns
         The columns in which rows were beyond the box.
+    moved
+        Rows that came through and were moved to the box.
     """
 
     read: int = 0
@@ -124,6 +130,7 @@ class Tally:
     nobody: int = 0
     nonfinite_columns: frozenset[str] = frozenset()
     outside_columns: frozenset[str] = frozenset()
+    moved: int = 0
 
     def __add__(self, other: "Tally") -> "Tally":
         return Tally(
@@ -134,6 +141,7 @@ class Tally:
             self.nobody + other.nobody,
             self.nonfinite_columns | other.nonfinite_columns,
             self.outside_columns | other.outside_columns,
+            self.moved + other.moved,
         )
 
 
@@ -196,6 +204,9 @@ class Rows(Protocol):
 
     def size(self) -> int:
         """Return how many rows are admitted: as sensitive as any count."""
+
+    def moved(self) -> int:
+        """Return how many of them were moved to the bounds of some column: no less sensitive."""
 
     @overload
     def count(self, partition: Partition, sparse: Literal[False] = False) -> Integers: ...

@@ -125,7 +125,11 @@ def _decoded(column: pa.Array) -> pa.Array:
 
 
 def query_to_file(
-    sql: str, schema: pa.Schema, batches: Iterable[pa.RecordBatch], path: Path
+    sql: str,
+    schema: pa.Schema,
+    batches: Iterable[pa.RecordBatch],
+    path: Path,
+    memory_limit: str = _MEMORY_LIMIT,
 ) -> None:
     """Run ``sql`` on a stream, there named ``rows``, and write the result to a Parquet file.
 
@@ -154,7 +158,7 @@ def query_to_file(
 
     where = str(private_file(path)).replace("'", "''")
     try:
-        with _spilling_connection() as con:
+        with _spilling_connection(memory_limit) as con:
             con.register("rows", pa.RecordBatchReader.from_batches(schema, watched()))
             con.execute(
                 f"COPY ({sql}) TO '{where}' (FORMAT parquet, USE_TMP_FILE false)"
@@ -210,10 +214,10 @@ def query_columns(
 
 
 @contextmanager
-def _spilling_connection() -> Iterator[Any]:
+def _spilling_connection(memory_limit: str) -> Iterator[Any]:
     """Open a connection that spills to a private folder, removed with it."""
     with scratch() as folder, duckdb.connect() as con:
-        con.execute(f"SET memory_limit = '{_MEMORY_LIMIT}'")
+        con.execute(f"SET memory_limit = '{memory_limit}'")
         con.execute(f"SET threads = {thread_count()}")
         # Queries here order their results themselves; keeping the input's order would cost memory.
         con.execute("SET preserve_insertion_order = false")

@@ -72,6 +72,7 @@ class LocalRows:
         self._key = key or secrets.token_hex(16)
         self._block_rows = block_rows
         self._size: int | None = None  # unknown until a first full pass has admitted every row
+        self._moved: int | None = None
         self.tally: Tally | None = None
         self._limited: tuple[Source, people.LimitedRows] | None = None
         self._encoded: list[ScreenedBatch] | None = None
@@ -93,6 +94,12 @@ class LocalRows:
         if self._size is None:
             self._size = sum(self.each(len))
         return self._size
+
+    def moved(self) -> int:
+        """Return how many admitted rows were moved to the bounds; any full pass tells."""
+        self.size()
+        assert self._moved is not None
+        return self._moved
 
     @overload
     def count(self, partition: Partition, sparse: Literal[False] = False) -> Integers: ...
@@ -165,7 +172,7 @@ class LocalRows:
         tally = yield from self._pass(
             batches, screen_batch, lambda screened: work(screened.block), keep
         )
-        self._size = tally.admitted
+        self._size, self._moved = tally.admitted, tally.moved
         if self._limited is None:
             self.tally = tally
         if encoded:
@@ -246,8 +253,9 @@ def _frozen(screen_batch: Callable[[Any], ScreenedBatch]) -> Callable[[Any], Scr
 
     def screened(batch: Any) -> ScreenedBatch:
         made = screen_batch(batch)
-        for part in (made.block.numbers, made.block.codes):
-            part.flags.writeable = False
+        for part in (made.block.numbers, made.block.codes, made.block.sides):
+            if part is not None:
+                part.flags.writeable = False
         return made
 
     return screened

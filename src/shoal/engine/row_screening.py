@@ -28,6 +28,7 @@ from shoal.errors import (
     setting,
 )
 
+Sides = NDArray[np.int8]
 MAX_DENSE_CELLS = 2**24  # 128 MiB of counts
 
 
@@ -100,15 +101,14 @@ class Screen:
         )
         tally = Tally(n, n, nobody=0 if person is None else person.null_count)
         # The fast way for most batches: extremes of columns tell that no row is odd.
-        moved = self._clip_if_needed(numbers) if n else Tally()
-        if moved is not None:
-            tally += moved
+        clipped = self._clip_if_needed(numbers) if n else (Tally(), None)
+        if clipped is not None:
+            odd, sides = clipped
         else:
-            admitted, odd = self._screen_rows(numbers)
-            tally += odd
+            admitted, odd, sides = self._screen_rows(numbers)
             numbers, codes = numbers[admitted], codes[admitted]
             person = None if person is None else person.filter(pa.array(admitted))
-        return ScreenedBatch(Block(numbers, codes), tally, person)
+        return ScreenedBatch(Block(numbers, codes, sides), tally + odd, person)
 
     @property
     def _filled(self) -> tuple[str, ...]:
@@ -217,13 +217,13 @@ class Screen:
                 "rows_of(X, box).",
             )
 
-    def _clip_if_needed(self, numbers: Floats) -> Tally | None:
-        """Clip rows in place if that is all they need, and return the tally; else None.
+    def _clip_if_needed(self, numbers: Floats) -> tuple[Tally, Sides | None] | None:
+        """Clip rows in place if that is all they need; return a tally and the sides, else None.
 
         Columns' extremes tell whether any has to be moved; NaN comes through them and fails.
         """
         if not self.numbers:
-            return Tally()
+            return Tally(), None
         # Two reductions a column are far cheaper than a mask for every row.
         least, most = numbers.min(axis=0), numbers.max(axis=0)
         outside = ~((least >= self.box.low) & (most <= self.box.high))
@@ -231,17 +231,18 @@ class Screen:
         if outside.any() and (self.terms.outside != "clip" or not finite):
             return None
         if not outside.any():
-            return Tally()
-        moved = np.zeros(len(numbers), dtype=np.bool_)
+            return Tally(), None
+        sides = np.zeros(numbers.shape, dtype=np.int8)
         for axis in np.flatnonzero(outside):
             column, low, high = numbers[:, axis], self.box.low[axis], self.box.high[axis]
-            moved |= (column < low) | (column > high)
+            sides[:, axis] = (column > high).view(np.int8) - (column < low).view(np.int8)
             np.clip(column, low, high, out=column)
+        moved = int(np.count_nonzero(sides.any(axis=1)))
         names = frozenset(self.numbers[axis] for axis in np.flatnonzero(outside))
-        return Tally(outside=int(np.count_nonzero(moved)), outside_columns=names)
+        return Tally(outside=moved, moved=moved, outside_columns=names), sides
 
-    def _screen_rows(self, numbers: Floats) -> tuple[NDArray[np.bool_], Tally]:
-        """Clip rows in place; return which stay, and a tally of the odd ones."""
+    def _screen_rows(self, numbers: Floats) -> tuple[NDArray[np.bool_], Tally, Sides | None]:
+        """Clip rows in place; return which stay, a tally of the odd ones, and sides of the rest."""
         box = self.box
         bad = ~np.isfinite(numbers)
         bad_rows = np.logical_or.reduce(bad, axis=1)
@@ -249,15 +250,18 @@ class Screen:
         beyond = ((numbers < box.low) | (numbers > box.high)) & ~bad_rows[:, None]
         beyond_rows = np.logical_or.reduce(beyond, axis=1)
         admitted = ~(bad_rows | beyond_rows) if self.terms.outside == "drop" else ~bad_rows
+        sides = ((numbers > box.high).view(np.int8) - (numbers < box.low).view(np.int8))[admitted]
+        moved = int(np.count_nonzero(sides.any(axis=1)))
         np.clip(numbers, box.low, box.high, out=numbers)
         odd = Tally(
             admitted=-int(np.count_nonzero(~admitted)),
             nonfinite=int(np.count_nonzero(bad_rows)),
             outside=int(np.count_nonzero(beyond_rows)),
+            moved=moved,
             nonfinite_columns=self._named(bad),
             outside_columns=self._named(beyond),
         )
-        return admitted, odd
+        return admitted, odd, sides if moved else None
 
     @cached_property
     def box(self) -> Box:

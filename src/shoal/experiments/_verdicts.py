@@ -222,8 +222,26 @@ def sides_text(effects: Sequence[Effect], matters: float, is_strict: bool = Fals
     by_side: dict[str, list[str]] = {side: [] for side in words}
     for effect in effects:
         by_side[side_of(effect, matters, is_strict)].append(effect.setting)
-    return " ".join(f"{words[side]}: {', '.join(names)}." for side, names in by_side.items()
-                    if names)  # fmt: skip
+    return " ".join(
+        f"{words[side]}: {_names_text(names)}." for side, names in by_side.items() if names
+    )
+
+
+def _names_text(names: Sequence[str]) -> str:
+    """Return names in a line, a table's name once for all of its budgets.
+
+    Examples
+    --------
+    >>> _names_text(["seeds at 1", "seeds at 2", "heart at 1"])
+    'seeds at 1, 2; heart at 1'
+    """
+    if not all(" at " in name for name in names):
+        return ", ".join(names)
+    budgets: dict[str, list[str]] = {}
+    for name in names:
+        table, budget = name.split(" at ", maxsplit=1)
+        budgets.setdefault(table, []).append(budget)
+    return "; ".join(f"{table} at {', '.join(each)}" for table, each in budgets.items())
 
 
 @dataclass(frozen=True)

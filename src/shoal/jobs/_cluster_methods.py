@@ -63,7 +63,16 @@ class WaveOptions:
 
 
 # Settings of `ClusterOptions` that do not decide what is released, or are described in another way.
-_WRITTEN_APART = ("box", "schema", "n_clusters", "waves", "init", "ledger", "seed")
+_WRITTEN_APART = (
+    "box",
+    "schema",
+    "n_clusters",
+    "waves",
+    "init",
+    "ledger",
+    "seed",
+    "accept_clipping",
+)
 
 
 @dataclass(frozen=True)
@@ -94,6 +103,8 @@ class ClusterOptions:
         The number of rows, if it is public.
     drop
         Whether rows that lack a number are left out.
+    accept_clipping
+        Whether to go on where many rows lie outside the bounds.
     ledger
         The ledger file.
     seed
@@ -117,6 +128,7 @@ class ClusterOptions:
     max_rows_per_person: int | None = None
     n_public: int | None = None
     drop: bool = False
+    accept_clipping: bool = False
     ledger: Path | None = None
     seed: int | None = None
     waves: WaveOptions = WaveOptions()
@@ -178,6 +190,7 @@ class ClusterOptions:
         return {
             "privacy": self.privacy,
             "domain": self.domain,
+            "clipping": "accept" if self.accept_clipping else "stop",
             "n_public": self.n_public,
             "nonfinite": "drop" if self.drop else "refuse",
             "ledger": Ledger.of(self.ledger, columns=columns_of(self.domain)),

@@ -1,7 +1,7 @@
 """Make one row a person from linked tables: check the file, explain a row, write the table."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -42,10 +42,27 @@ class FeaturesRequest:
 
     def read(self) -> "FeaturesFile":
         """Read the file and refuse what it may not say; no table is opened."""
-        from shoal.domain.features import FeaturesFile
+        return features_file_of(self.file, self.period, self.replaced)
 
-        tables = dict(map(_replaced_table, self.replaced))
-        return FeaturesFile.load(self.file, period=_period_of(self.period), tables=tables)
+
+def features_file_of(
+    file: Path, period: str | None = None, replaced: tuple[str, ...] = ()
+) -> "FeaturesFile":
+    """Read a features file with another period and other paths, as a command line has them.
+
+    Parameters
+    ----------
+    file
+        The features file.
+    period
+        Another period than the file's, as ``2026-03-02:2026-12-14``.
+    replaced
+        Other paths of tables, as ``log=events-2026/*.parquet``.
+    """
+    from shoal.domain.features import FeaturesFile
+
+    tables = dict(map(_replaced_table, replaced))
+    return FeaturesFile.load(file, period=_period_of(period), tables=tables)
 
 
 def check_features(request: FeaturesRequest) -> dict[str, Any]:
@@ -81,6 +98,36 @@ def described(file: "FeaturesFile") -> dict[str, Any]:
         "features": {feature.name: feature.words for feature in file.features},
         "public": {name: table.source for name, table in file.public.items()},
         "hash": file.digest,
+    }
+
+
+def row_setting(table: "FeatureTable", used: Sequence[str]) -> dict[str, Any]:
+    """Return what a page says of a row: all of it is public, and none of it is of the rows.
+
+    Parameters
+    ----------
+    table
+        The table that the features file describes.
+    used
+        The columns of it that the page is about.
+    """
+    file, digests = table.file, table.public_digests()
+    period, labels = file.period, file.schema.labels
+    words = {one.name: one.words for one in file.features}
+    columns = [[labels.get(n, n), words.get(n, "from the table of people")] for n in used]
+    public = [
+        {"name": name, "source": one.source, "sha256": digests.get(name)}
+        for name, one in file.public.items()
+    ]
+    return {
+        "person": file.person,
+        "from": str(period.start),
+        "until": str(period.end),
+        "zone": period.zone,
+        "arrived_before": None if period.arrived_before is None else str(period.arrived_before),
+        "columns": columns,
+        "public": public,
+        "sha256": file.digest,
     }
 
 
@@ -148,7 +195,7 @@ def holder_texts(table: "FeatureTable") -> list[str]:
     tally = table.tally
     if tally is None:
         return []
-    texts = [f"{quantity(tally.people, 'person')} in all, {tally.without_events:,} without events."]
+    texts = [f"People: {tally.people:,}, of whom {tally.without_events:,} without events."]
     for name, counts in tally.events.items():
         left = [f"{n:,} {why}" for why, n in counts.items() if n and why != "counted"]
         strangers = tally.strangers.get(name, 0)
@@ -188,9 +235,13 @@ def _period_of(text: str | None) -> tuple[str, str] | None:
     return match[1], match[2]
 
 
+def _shown(value: Any) -> str:
+    return f"{value:.6g}" if isinstance(value, float) else str(value)
+
+
 def events_behind(explained: Mapping[str, Any]) -> list[tuple[str, str, str]]:
     """Return lines of an explanation: column, value, events."""
     return [
-        (name, str(one["value"]), "" if one["events"] is None else f"{one['events']:.0f}")
+        (name, _shown(one["value"]), "" if one["events"] is None else f"{one['events']:.0f}")
         for name, one in explained.items()
     ]

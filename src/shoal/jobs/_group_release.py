@@ -16,7 +16,7 @@ from shoal.jobs._cluster_methods import (
     public_rows,
 )
 from shoal.jobs._engine import Engines
-from shoal.jobs._features import holder_texts
+from shoal.jobs._features import features_file_of, holder_texts, row_setting
 from shoal.jobs._group_names import check_names, name_groups, parse_names
 from shoal.jobs._holder_notices import changed_row_texts, check_curator_page, write_curator_page
 from shoal.jobs._progress import Progress, tell_spending
@@ -70,12 +70,18 @@ class GroupsRequest(ClusterOptions):
         The number of rows, if it is public.
     drop
         Whether rows that lack a number are left out.
+    accept_clipping
+        Whether to go on where many rows lie outside the bounds; the page then says so.
     choose
         How to choose within a range of groups.
     start
         A file of public rows to start from.
     features
         A features file, which makes the table from others and says what is public of it.
+    period
+        Another period than the features file's, as ``2026-03-02:2026-12-14``.
+    replaced
+        Other paths of the features file's tables, as ``log=events-2026/*.parquet``.
     title
         The title of the page.
     publisher
@@ -105,6 +111,8 @@ class GroupsRequest(ClusterOptions):
 
     table: str = ""
     features: Path | None = None
+    period: str | None = None
+    replaced: tuple[str, ...] = ()
     groups: str | None = None
     columns: str | None = None
     domain_file: Path | None = None
@@ -152,8 +160,6 @@ class GroupsRequest(ClusterOptions):
 
     def _of_features(self) -> "Schema":
         """Return what is public of the table that a features file makes."""
-        from shoal.domain.features import FeaturesFile
-
         given = {
             "domain": self.domain_file,
             "person": self.person,
@@ -167,7 +173,7 @@ class GroupsRequest(ClusterOptions):
                     "Leave it out.",
                     setting=name,
                 )
-        file = FeaturesFile.load(self.features or "")
+        file = features_file_of(self.features or Path(), self.period, self.replaced)
         book = None if file.ledger is None else Path(file.path_of(file.ledger))
         if book is not None and (self.ledger is None or self.ledger.resolve() != book.resolve()):
             raise ConflictingSettings(
@@ -192,6 +198,13 @@ class GroupsRequest(ClusterOptions):
                 sentence("A release needs a table or {features}, and not both."),
                 sentence("Name the table, or {features:programme/features.yaml}."),
                 setting="table",
+            )
+        if self.features is None and (self.period or self.replaced):
+            name = "period" if self.period else "replaced"
+            raise ConflictingSettings(
+                setting(name) + " is for a features file.",
+                sentence("Leave it out, or name the file with {features}."),
+                setting=name,
             )
         if self.start is not None and self.start.resolve() == Path(self.table).resolve():
             raise InvalidSetting(
@@ -316,6 +329,11 @@ def release_groups(request: GroupsRequest, progress: Progress | None = None) -> 
         progress.step("Writing the page")
         written = _write_described(model, folder)
         page = _page_of(model, request)
+        if request.features is not None:
+            page = replace(
+                page,
+                settings={**page.settings, "rows": row_setting(source, _columns_used(request))},
+            )
         made = _write_page(page, folder, request, written)
         if curator_part is not None:
             shown = page.to_result(publish_anyway=True)
@@ -493,7 +511,13 @@ def _table(request: GroupsRequest, engines: Engines, progress: Progress) -> Iter
             setting="features",
         )
     sweep_scratch()
-    yield features(request.features)
+    yield features(features_file_of(request.features, request.period, request.replaced))
+
+
+def _columns_used(request: GroupsRequest) -> tuple[str, ...]:
+    domain = request.schema if request.box is None else request.box
+    assert domain is not None
+    return tuple(domain.names if request.box is not None else domain.columns)  # type: ignore[union-attr]
 
 
 def _rows(source: Any, request: GroupsRequest, progress: Progress) -> "Rows":
@@ -527,7 +551,8 @@ def _write_page(
     content = findings(result, ledger=known, files=listed)
     if earlier:
         content |= {name: earlier[name] for name in _SAID_BEFORE if name in earlier}
-        content["settings"] |= {"code": earlier["settings"]["code"]}
+        kept = ("code", "rows")
+        content["settings"] |= {n: v for n, v in earlier["settings"].items() if n in kept}
     pages = write(content, folder)
     return [path.name for path in pages] + [file["name"] for file in files]
 

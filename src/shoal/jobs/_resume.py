@@ -8,7 +8,7 @@ from contextlib import contextmanager, suppress
 from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
-from shoal.errors import RunChanged, ShoalError
+from shoal.errors import BoundsMissTheRows, RunChanged, ShoalError, setting
 from shoal.pages.page import Line
 
 if TYPE_CHECKING:
@@ -16,8 +16,8 @@ if TYPE_CHECKING:
 
 
 RESUMED = (
-    "An earlier run of this command was stopped after it had spent its budget. What it had "
-    "released was used; nothing more was spent."
+    "An earlier run of this command was stopped after it had spent budget. What it had released "
+    "was used, and not paid for again."
 )
 _SPENT = "The ledger keeps this promise as spent."
 _AGAIN = " Run the same command again: it continues without spending more."
@@ -102,6 +102,9 @@ def note_spending(is_spent: Callable[[], bool], resumable: bool = False) -> Iter
     note = _SPENT + _AGAIN * resumable
     try:
         yield
+    except BoundsMissTheRows as error:  # it says what was spent by itself
+        again = "The same command with " + setting("clipping", "accept") + " pays the rest alone."
+        raise (error.changed(hint=error.texts[1] + " " + again) if resumable else error) from None
     except ShoalError as error:
         if is_spent():
             own = _SPENT if isinstance(error, RunChanged) else note

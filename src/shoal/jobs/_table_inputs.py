@@ -166,13 +166,13 @@ def box_of(schema: "Schema", columns: str | None, domain: Path | None) -> "Box":
 
 
 def labelled_domain(domain: Any, schema: "Schema") -> Any:
-    """Return the domain of an estimator with the labels and units of the file, for its page."""
+    """Return the domain of an estimator with the labels, units and marks of the file."""
     from shoal.domain import Schema
 
-    if not (schema.labels or schema.units):
+    if not (schema.labels or schema.units or schema.whole):
         return domain
     own = domain if isinstance(domain, Schema) else Schema.of_box(domain)
-    return own.with_texts(schema.labels, schema.units)
+    return own.with_texts(schema.labels, schema.units, schema.whole)
 
 
 def mixed_schema_of(

@@ -20,6 +20,7 @@ from shoal.mechanisms.central._exponential import Choices, Exponential, ScoredIn
 from shoal.mechanisms.central._gaussian import Gaussian
 from shoal.mechanisms.central._geometric import Geometric
 from shoal.mechanisms.central._k_norm import KNorm
+from shoal.mechanisms.central._noisy_best import NoisyBest
 from shoal.mechanisms.central._product_norm import ProductNorm
 from shoal.mechanisms.central._tree_splits import Splits, TreeCounts, TreeSplits
 from shoal.mechanisms.local._mixed import Mixed
@@ -51,6 +52,7 @@ __all__ = [
     "LocalGrid",
     "Mixed",
     "NDLaplace",
+    "NoisyBest",
     "Piecewise",
     "PlanarLaplace",
     "Prior",

@@ -36,16 +36,24 @@ def page(model: Any, *, title: str | None = None, publisher: str | None = None) 
         evidence=EVIDENCE,
     )
     counted = f"About {quantity(model.n_rows_, 'row')}, counted in {_cells(model)} of a public box."
+    check = model.bounds_check_
+    moved = [str(check).replace("\n", " ")] if check is not None and check.is_alarm else []
+    noise = "Every count carries noise, so one row more or less changes little."
     return Page(
         result=Result("synopsis", model.guarantee_),
         settings=settings,
-        summary=f"{counted} Every count carries noise, so one row more or less changes little.",
+        summary=" ".join([*moved, counted, noise]),
         facts=_facts(model),
         figures=[model.plot()],
         tables=[],
         limits=_limits(model),
-        lines=[*exact_promise_lines(model.guarantee_), Line("Counted", counted)],
+        lines=[
+            *(Line("Bounds", text) for text in moved),
+            *exact_promise_lines(model.guarantee_),
+            Line("Counted", counted),
+        ],
         values=promise_values(model.guarantee_)
+        | {"bounds_check": None if check is None else check.to_dict()}
         | {"rows_about": model.n_rows_, "cells": len(model.cells_)},
     )
 

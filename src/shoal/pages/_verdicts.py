@@ -87,13 +87,15 @@ class Verdicts:
     tag: str = ""
 
 
-def verdict_page(verdicts: Verdicts) -> str:
+def verdict_page(verdicts: Verdicts, *, made: str | None = None) -> str:
     """Return the page as one HTML file.
 
     Parameters
     ----------
     verdicts
         What the page says.
+    made
+        When it was made, for a page that must come out the same on any day; None says today.
 
     Examples
     --------
@@ -105,7 +107,8 @@ def verdict_page(verdicts: Verdicts) -> str:
     values = {name: getattr(verdicts, name) for name in verdicts.__dataclass_fields__}
     values["facts_"], values["tables_"] = values.pop("facts"), values.pop("tables")
     values["details"] = [_plain(each) for each in verdicts.details]
-    return page_of("verdict.html", {**values, **made_with()})
+    moment = {} if made is None else {"made": made}
+    return page_of("verdict.html", {**values, **made_with(), **moment})
 
 
 def _plain(detail: Detail) -> dict[str, Any]:

@@ -22,6 +22,9 @@ _FEW, _MANY = 0.1, 0.9  # quantiles of fits at the ends of a band
 # By which the ends of a band are moved apart, since real tables lie further apart than made-up
 # ones: docs/decisions/plan.md.
 _WIDER = {"central": 1.6, "local": 1.4}
+# How much the tables of a shape count: real ones have no gaps more often than clear groups. Shapes
+# not named, such as rows drawn about a release, count once.
+_WEIGHTS = {"touching": 2.0, "no gaps": 4.0}
 _LEAST_PEOPLE = 30  # in a group: of fewer, the law of the noise alone says nothing
 _MOST = 0.9  # of the coordinates, that "within" is about
 
@@ -75,6 +78,16 @@ class Band:
         the least clear tables.
     people
         How many it takes at this budget for nine in ten coordinates within the wanted error.
+    typical
+        The typical error to expect: half of all tables do better, those that are more like real
+        ones counted more often.
+    bad
+        What nine in ten of those tables stay below.
+    came_back
+        How many in all groups were found where plain k-means has them, as a share.
+    people_needed
+        How many it takes at this budget for the bad case to be within the wanted error; None if
+        more than was tried.
     """
 
     epsilon: float
@@ -83,6 +96,10 @@ class Band:
     by_shape: Mapping[str, float]
     most: Ends
     people: Range
+    typical: float
+    bad: float
+    came_back: float
+    people_needed: float | None
 
 
 @dataclass(frozen=True)
@@ -97,11 +114,14 @@ class Curve:
         One for each budget, smallest first.
     epsilon
         The least budget from which on nine in ten coordinates are within the wanted error.
+    needed
+        The least budget from which on the bad case is; None if more than was tried.
     """
 
     trust: str
     bands: tuple[Band, ...]
     epsilon: Range
+    needed: float | None
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain values for JSON, which ``Curve.of`` takes."""
@@ -109,20 +129,36 @@ class Curve:
             vars(band) | {"most": list(band.most), "people": list(band.people)}
             for band in self.bands
         ]
-        return {"trust": self.trust, "bands": bands, "epsilon": list(self.epsilon)}
+        needed = {"epsilon": list(self.epsilon), "needed": self.needed}
+        return {"trust": self.trust, "bands": bands} | needed
 
     @classmethod
     def of(cls, values: Mapping[str, Any]) -> "Curve":
         """Rebuild a curve from ``to_dict``."""
         bands = (
-            Band(**band | {"most": Ends(*band["most"]), "people": Range(*band["people"])})
+            Band(
+                **_of_earlier_versions(band)
+                | band
+                | {"most": Ends(*band["most"]), "people": Range(*band["people"])}
+            )
             for band in values["bands"]
         )
-        return cls(values["trust"], tuple(bands), Range(*values["epsilon"]))
+        needed = values.get("needed")
+        return cls(values["trust"], tuple(bands), Range(*values["epsilon"]), needed)
+
+
+def _of_earlier_versions(band: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what folders of earlier versions do not hold: the middle of the band, and its end."""
+    middle = math.sqrt(band["low"] * band["high"])
+    return {"typical": middle, "bad": band["high"], "came_back": math.nan, "people_needed": None}
 
 
 def curve_of(
-    trust: str, errors: Mapping[str, Mapping[float, Errors]], n: int, within: float
+    trust: str,
+    errors: Mapping[str, Mapping[float, Errors]],
+    n: int,
+    within: float,
+    reaches: Mapping[str, Sequence[Floats]] | None = None,
 ) -> Curve:
     """Read a curve off the errors of fits.
 
@@ -132,6 +168,9 @@ def curve_of(
         "central" or "local".
     errors
         For each shape of tables and each budget, the errors of the coordinates of each fit.
+    reaches
+        For each shape, and each fit in the same order, half the distance from each centre to the
+        next: a group whose centre is further off did not come back. None where that is not known.
     """
     epsilons = sorted(next(iter(errors.values())))
     fits = next(iter(errors.values()))[epsilons[0]]
@@ -140,6 +179,11 @@ def curve_of(
     low, middle, high = (_quantiles(typical, share) for share in (_FEW, 0.5, _MANY))
     most = {shape: _from_here_on(_each(each, _most)) for shape, each in errors.items()}
     needed = _range([_least_epsilon(each, within) for each in most.values()])
+    expected, bad = (
+        falling({epsilon: _over_shapes(typical, epsilon, share) for epsilon in epsilons})
+        for share in (0.5, _MANY)
+    )
+    least_epsilon = _least_epsilon(bad, within)
     bands = [
         Band(
             epsilon,
@@ -148,10 +192,44 @@ def curve_of(
             {shape: each[epsilon] for shape, each in middle.items()},
             Ends(*(end(each[epsilon] for each in most.values()) for end in (min, max))),
             Range(*(_people(trust, n, e, epsilon, least) for e in needed)),
+            expected[epsilon],
+            bad[epsilon],
+            _came_back(errors, epsilon, reaches),
+            _people(trust, n, least_epsilon, epsilon, least),
         )
         for epsilon in epsilons
     ]
-    return Curve(trust, tuple(bands), needed)
+    return Curve(trust, tuple(bands), needed, least_epsilon)
+
+
+def _over_shapes(
+    typical: Mapping[str, Mapping[float, list[float]]], epsilon: float, share: float
+) -> float:
+    """Return a quantile of the typical errors of all fits at a budget, by their shapes' weights."""
+    fits = [(fit, _weight(shape)) for shape, each in typical.items() for fit in each[epsilon]]
+    values, weights = (np.array(each) for each in zip(*sorted(fits), strict=True))
+    places = (np.cumsum(weights) - weights / 2) / weights.sum()
+    return float(np.exp(np.interp(share, places, np.log(np.maximum(values, 1e-12)))))
+
+
+def _weight(shape: str) -> float:
+    return _WEIGHTS.get(shape, 1.0)
+
+
+def _came_back(
+    errors: Mapping[str, Mapping[float, Errors]],
+    epsilon: float,
+    reaches: Mapping[str, Sequence[Floats]] | None,
+) -> float:
+    """Return the share of groups whose centre lies nearest to its own place, over all shapes."""
+    if reaches is None:
+        return math.nan
+    shares, weights = [], []
+    for shape, each in errors.items():
+        for fit, reach in zip(each[epsilon], reaches[shape], strict=True):
+            shares.append(float((np.linalg.norm(fit, axis=1) <= reach).mean()))
+            weights.append(_weight(shape))
+    return float(np.average(shares, weights=weights))
 
 
 def falling(errors: Mapping[float, float]) -> dict[float, float]:

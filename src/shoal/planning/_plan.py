@@ -11,7 +11,13 @@ from shoal.domain import Box, Schema
 from shoal.errors import InvalidDomain, InvalidSetting, setting, value_text
 from shoal.planning._error_curve import Curve, curve_of
 from shoal.planning._made_up import SHAPES, draw_table
-from shoal.planning._trial_fits import TrialTable, central_errors, local_errors, rows_to_make
+from shoal.planning._trial_fits import (
+    TrialTable,
+    central_errors,
+    half_way,
+    local_errors,
+    rows_to_make,
+)
 from shoal.privacy import whole_number
 from shoal.randomness import Randomness
 
@@ -132,8 +138,8 @@ def plan(
 
     ``PrivateKMeans`` and ``LocalClusterer`` (in four columns ``LocalRounds``) are fitted to made-up
     tables with these columns, groups and rows. No table is opened, so nothing is spent. The result
-    is a band, since tables differ; docs/decisions/plan.md has how often it held. Heavy tails, a
-    group far from all others and columns of few values may do worse than it says.
+    is a typical error and a bad case, since tables differ; docs/decisions/plan.md has how often
+    they held. Heavy tails, a group far from all others and columns of few values may do worse.
 
     Parameters
     ----------
@@ -222,8 +228,10 @@ def curves_of(
             budgets = EPSILONS[name] if epsilons is None else check_epsilons(epsilons, name)
             times = share if name == "central" else 1
             part = _part(progress, name, i, len(names))
-            errors = _errors(name, trials(name), budgets, times, seed, part)
-            curves[name] = curve_of(name, errors, n, within)
+            tables = trials(name)
+            errors = _errors(name, tables, budgets, times, seed, part)
+            reaches = {shape: [half_way(each) for each in fits] for shape, fits in tables.items()}
+            curves[name] = curve_of(name, errors, n, within, reaches)
     return curves, skipped
 
 

@@ -46,6 +46,13 @@ class TrialTable:
         return np.asarray(min(own, more, key=lambda fit: fit.inertia_).cluster_centers_)
 
 
+def half_way(trial: TrialTable) -> Floats:
+    """Return half the distance from each plain centre to the next; infinite for a single one."""
+    gaps = np.linalg.norm(trial.plain_centers[:, None] - trial.plain_centers[None], axis=2)
+    np.fill_diagonal(gaps, np.inf)
+    return np.asarray(gaps.min(axis=1) / 2)
+
+
 def rows_to_make(n: int, d: int, trust: str = "central") -> int:
     """Return how many rows are made up for so many.
 

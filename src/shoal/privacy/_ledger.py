@@ -153,10 +153,12 @@ class Ledger:
         if self.run is None or self.run.recorded() is None:  # else it is paid for
             _total_within_limits(promise, *self._store.state(_kind_text(promise)))
 
-        def write(made: Guarantee, what: str, record: ReleaseRecord | None) -> None:
-            self._write(made, by, whole or what, record)
+        def write(
+            made: Guarantee, needed: Guarantee, what: str, record: ReleaseRecord | None
+        ) -> None:
+            self._write(made, needed, by, what, record)
 
-        return Page(promise, write, self.run)
+        return Page(promise, write, self.run, whole)
 
     @contextmanager
     def resumable(
@@ -234,10 +236,18 @@ class Ledger:
         sums = html.escape(f"In all {totals}; limit {limits}.")
         return f"{table_html(heads.values(), lines)}<p>{sums}</p>"
 
-    def _write(self, made: Guarantee, by: str, what: str, record: ReleaseRecord | None) -> None:
-        """Append one entry, refused if it would exceed a limit."""
+    def _write(
+        self,
+        made: Guarantee,
+        needed: Guarantee,
+        by: str,
+        what: str,
+        record: ReleaseRecord | None,
+    ) -> None:
+        """Append one entry, refused if what its page needs from here on would exceed a limit."""
 
         def check(total: Guarantee | None, limits: Limits) -> Entry:
+            _total_within_limits(needed, total, limits)
             now = datetime.now(UTC).isoformat(timespec="seconds")
             return Entry(now, by, what, made, _total_within_limits(made, total, limits))
 

@@ -21,6 +21,7 @@ from shoal.privacy._ledger import Ledger, LedgerOrPath
 from shoal.privacy.guarantees import Budget, Guarantee
 from shoal.privacy.ledger_page import process_lock
 
+_CONTINUED = "further entry of one release"  # of the sum alone, which nobody reads
 _CALLED_FOR_THE_USER = ("shoal", "sklearn", "joblib")
 
 
@@ -35,12 +36,21 @@ class UnkeptLedger(Ledger):
 
     def __init__(self, columns: Iterable[str] = ()) -> None:
         super().__init__()
+        self._goes_on = False  # whether the release of the last entry has more entries
         self._columns = frozenset(map(str, columns))
 
-    def _write(self, made: Guarantee, by: str, what: str, record: ReleaseRecord | None) -> None:
+    def _write(
+        self,
+        made: Guarantee,
+        needed: Guarantee,
+        by: str,
+        what: str,
+        record: ReleaseRecord | None,
+    ) -> None:
         if isinstance(made, Budget) and not made.simulation:
-            _process.add(made, by, what, self._columns)
-        super()._write(made, by, what, record)
+            _process.add(made, needed, by, _CONTINUED if self._goes_on else what, self._columns)
+            self._goes_on = made.epsilon != getattr(needed, "epsilon", None)
+        super()._write(made, needed, by, what, record)
 
 
 class _ProcessSum:
@@ -53,20 +63,21 @@ class _ProcessSum:
         # Kinds of promises whose deltas reached 1: nothing that is written adds up to that.
         self._broken: dict[Any, int] = {}
 
-    def add(self, made: Budget, by: str, what: str, columns: frozenset[str]) -> None:
-        """Add a release that is about to be made; warn first, from the second on."""
+    def add(self, made: Budget, needed: Any, by: str, what: str, columns: frozenset[str]) -> None:
+        """Add an entry that is about to be made; from the second release on, warn first."""
         with process_lock():
             self.ledger = self.ledger or Ledger()
             if made.kind in self._broken:
                 self._warn_of_nothing(made)
                 return
             try:
-                self._warn(made, columns)
-                self.ledger._write(made, by, what, None)
+                if what != _CONTINUED:
+                    self._warn(needed, columns)
+                self.ledger._write(made, made, by, what, None)
             except LedgerError:
                 # Its file went with the process that shared it: this one goes on by itself.
                 self.ledger = Ledger()
-                self.ledger._write(made, by, what, None)
+                self.ledger._write(made, made, by, what, None)
             except InvalidBudget:
                 self._warn_of_nothing(made)
 
@@ -89,7 +100,8 @@ class _ProcessSum:
 
     def _warn_of_sum(self, made: Budget, together: str) -> None:
         """Say what this release and those before it promise together."""
-        written = 0 if self.ledger is None else len(self.ledger.entries())
+        entries = [] if self.ledger is None else self.ledger.entries()["what"].to_pylist()
+        written = sum(what != _CONTINUED for what in entries)
         n_before = written + sum(self._broken.values())
         _warn_caller(
             f"This release promises {made}. With it, this process and its workers make "

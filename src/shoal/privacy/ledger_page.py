@@ -9,13 +9,14 @@ import os
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Any, Protocol, Self, SupportsIndex, TypeVar, cast
 
 import numpy as np
 
 from shoal.errors import (
+    BudgetExceeded,
     IncomparableGuarantees,
     InvalidSetting,
     PageMisused,
@@ -33,6 +34,7 @@ from shoal.privacy._journal import (
 from shoal.privacy.guarantees import ApproxDP, Budget, Guarantee, PureDP
 
 Cost = Callable[[], Guarantee | None]
+Write = Callable[[Guarantee, Guarantee, str, "ReleaseRecord | None"], None]
 Value = TypeVar("Value", contravariant=True)
 Output = TypeVar("Output", covariant=True)
 
@@ -68,8 +70,33 @@ class Mechanism(Protocol[Value, Output]):
         """
 
 
+@dataclass
+class _Entry:
+    """An entry of the ledger that releases are charged to, written at the first of them.
+
+    Parameters
+    ----------
+    promise
+        What it says that they promise together.
+    of
+        What it says that they are; None for what the first of them is called.
+    """
+
+    promise: Guarantee
+    of: str | None
+    is_written: bool = False
+    spent: PageTotal = field(default_factory=PageTotal)
+
+    def after(self, more: Guarantee | None) -> PageTotal:
+        """Return what its releases will have received after one more; refuse if too much."""
+        return self.spent if more is None else self.spent.after(more, _per_row(self.promise))
+
+
 class Page:
     """One promise in the ledger, written at the first release and drawn on by later ones.
+
+    Releases of an ``entry`` block are charged to an entry of their own, so that a method which
+    stops after them has spent that part alone.
 
     What mechanisms receive is held against the promise, so a budget split the wrong way round
     is refused rather than overspent. A page stays in the process that opened it: a copy would
@@ -80,16 +107,20 @@ class Page:
     promise
         What all releases of the page promise together.
     write
-        Checks the limit and writes the entry, with the released arrays if they are stored.
+        Checks the limit and writes an entry, with the released arrays if they are stored: it is
+        given what the entry promises and what the page may promise from there on, entry included.
     run
         The resumable run it belongs to, if any.
+    of
+        What all releases are, for the ledger; None for what the first of them is called.
     """
 
     def __init__(
         self,
         promise: Guarantee,
-        write: Callable[[Guarantee, str, ReleaseRecord | None], None],
+        write: Write,
         run: Run | None = None,
+        of: str | None = None,
     ) -> None:
         self.promise = promise
         # What promises nothing may be as exact as the rows: none of it is kept.
@@ -100,6 +131,7 @@ class Page:
         self._process = os.getpid()
         self._written: Guarantee | None = None
         self._spent = PageTotal()
+        self._entry = self._rest = _Entry(promise, of)
         self._made_up_rows: object = None
         self.releases: list[str] = []
 
@@ -134,7 +166,7 @@ class Page:
         if getattr(rows, "is_made_up", False) is not True:  # [P7]
             raise _real_rows_error(rows)
         _check_seeded(rng)
-        page = cls(promise, lambda made, of, record: None)
+        page = cls(promise, lambda made, needed, of, record: None)
         page._made_up_rows = rows
         return page
 
@@ -151,8 +183,7 @@ class Page:
     @property
     def budget(self) -> Any:
         """What mechanisms may spend in all, stated for one row added or removed."""
-        promise = self.promise
-        return promise.per_row() if isinstance(promise, PureDP | ApproxDP) else promise
+        return _per_row(self.promise)
 
     @property
     def gaussian_left(self) -> Fraction:
@@ -208,6 +239,36 @@ class Page:
                 return self._release_in_run(self.run, mechanism, value, rng, what)
         self._pay(lambda: made, rng, what)  # [P1]
         return mechanism.release(value, rng)
+
+    @contextmanager
+    def entry(self, fraction: Fraction, *, of: str) -> Iterator[None]:
+        """Charge the releases of this block to an entry of their own, before all others.
+
+        What the page may spend after it is that much less. Once the rest of the page is paid for,
+        or where its promise does not divide, the block changes nothing.
+
+        Parameters
+        ----------
+        fraction
+            The part of the promise's epsilon; a delta stays with the rest.
+        of
+            What they are, for the ledger.
+        """
+        rest, promise = self._rest, self.promise
+        if rest.is_written or not isinstance(promise, PureDP | ApproxDP):
+            yield
+            return
+        part = promise.epsilon * fraction
+        no_delta: dict[str, Any] = {"delta": Fraction(0)} if isinstance(promise, ApproxDP) else {}
+        own = _Entry(replace(promise, epsilon=part, **no_delta), ledger_text(of, "of"))
+        self._entry = own
+        try:
+            yield
+        finally:
+            self._entry = rest
+            if own.is_written:  # [P9] written or not follows from the method's steps
+                left = cast("Any", rest.promise)
+                rest.promise = replace(left, epsilon=left.epsilon - part)
 
     @contextmanager
     def parallel(self, *, of: str) -> Iterator["Parts"]:
@@ -308,6 +369,7 @@ class Page:
         with process_lock():
             self._check_process()
             self._spent.after(more, self.budget)
+            self._entry.after(more)
 
     def _pay(
         self,
@@ -323,26 +385,39 @@ class Page:
         with process_lock():
             self._check_process()
             more = cost()
+            entry = self._entry
             spent = self._spent if more is None else self._spent.after(more, self.budget)
+            of_entry = entry.after(more)  # [P9]
             # Real noise protects nobody either where a mechanism's bounds were not public.
             simulation = _is_seeded(rng) or (more is not None and more.simulation)
-            if self._written is None:
-                made = self.promise.simulated(simulation)
-                if not paid:
-                    self._write(made, of, record)
-                self._written = made
-            elif simulation and not self._written.simulation:
+            if self._written is not None and simulation and not self._written.simulation:
                 raise PageMisused(
                     "This page was recorded with real noise; this release is a simulation.",
                     "Use one Randomness for the whole page, and bounds that are public.",
                     reason="simulation",
                 )
+            if not entry.is_written:
+                made = entry.promise.simulated(simulation)
+                if not paid:
+                    self._write_entry(made, entry.of or of, record)
+                entry.is_written, self._written = True, self._written or made
             elif record is not None and self.run is not None:
                 self.run.store.add_record(self.run, record)
-            self._spent = spent
+            self._spent, entry.spent = spent, of_entry
             self.releases.append(of)
             if self.run is not None and (paid or record is not None):
                 self.run.advance()
+
+    def _write_entry(self, made: Guarantee, of: str, record: ReleaseRecord | None) -> None:
+        """Write an entry; a limit that was reached meanwhile says what is spent already."""
+        needed = self._rest.promise.simulated(made.simulation)  # entries before it are taken off
+        try:
+            self._write(made, needed, of, record)
+        except BudgetExceeded as error:
+            if self._written is None:
+                raise
+            spent = f" {self.total()} of this release is spent, on: {', '.join(self.releases)}."
+            raise error.changed(message=error.texts[0] + spent) from None
 
     def _check_process(self) -> None:
         """Refuse a page in another process than the one that opened it."""
@@ -398,6 +473,11 @@ class Part:
         _check_call(mechanism, value, rng)
         self._parts.pay(self._name, made, rng)
         return mechanism.release(value, rng)
+
+
+def _per_row(promise: Guarantee) -> Any:
+    """Return what mechanisms may spend of a promise, stated for one row added or removed."""
+    return promise.per_row() if isinstance(promise, PureDP | ApproxDP) else promise
 
 
 def ledger_text(value: object, name: str) -> str:

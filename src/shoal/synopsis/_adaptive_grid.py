@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from shoal.arrays import Floats, Integers
+from shoal.bounds_check import Clipping
 from shoal.domain import Box, Grid, Schema, View, ZoomedGrid
 from shoal.domain.grid import MAX_CELLS
 from shoal.engine import Rows
@@ -169,6 +170,8 @@ class AdaptiveGrid(GridSynopsis):
         Never make the empty parts, so that there may be up to 2**62; coarse cells stay dense.
     max_cells
         The most cells to count, and, sparse, the most empty ones to keep.
+    clipping
+        "stop" refuses bounds that many rows lie outside of; "accept" goes on and says so.
     n_public
         The number of rows, if it is known without them; never read it off the rows.
     nonfinite
@@ -207,6 +210,7 @@ class AdaptiveGrid(GridSynopsis):
         part_rows: float = 5,
         sparse: bool = False,
         max_cells: int = MAX_CELLS_DENSE,
+        clipping: Clipping = "stop",
         n_public: int | None = None,
         nonfinite: Literal["refuse", "drop"] = "refuse",
         ledger: LedgerOrPath | None = None,
@@ -216,6 +220,7 @@ class AdaptiveGrid(GridSynopsis):
             epsilon=epsilon,
             privacy=privacy,
             domain=domain,
+            clipping=clipping,
             n_public=n_public,
             nonfinite=nonfinite,
             ledger=ledger,

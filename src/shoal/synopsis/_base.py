@@ -11,6 +11,7 @@ import pyarrow as pa
 from sklearn.utils.validation import check_is_fitted
 
 from shoal.arrays import Floats, Integers
+from shoal.bounds_check import BoundsCheck, Clipping
 from shoal.domain import Box, FarGrid, Schema, View, ZoomedGrid
 from shoal.errors import InvalidSetting, UnknownColumn, quantity, setting
 from shoal.estimator import (
@@ -47,6 +48,8 @@ class Synopsis(PrivateEstimator):
         The whole promise. Give this or ``epsilon``.
     domain
         Public bounds, to which rows are moved.
+    clipping
+        "stop" refuses bounds that many rows lie outside of; "accept" goes on and says so.
     n_public
         The number of rows, if it is known without them; never read it off the rows.
     nonfinite
@@ -89,6 +92,7 @@ class Synopsis(PrivateEstimator):
         epsilon: Any = None,
         privacy: PureDP | None = None,
         domain: Box | Schema | None = None,
+        clipping: Clipping = "stop",
         n_public: int | None = None,
         nonfinite: Literal["refuse", "drop"] = "refuse",
         ledger: LedgerOrPath | None = None,
@@ -97,6 +101,7 @@ class Synopsis(PrivateEstimator):
         self.epsilon = epsilon
         self.privacy = privacy
         self.domain = domain
+        self.clipping = clipping
         self.n_public = n_public
         self.nonfinite = nonfinite
         self.ledger = ledger
@@ -165,9 +170,9 @@ class Synopsis(PrivateEstimator):
         check_is_fitted(self)
         if self.n_public is not None or not isinstance(self.guarantee_, PureDP | ApproxDP):
             return 0
-        # A two-sided geometric exceeds -ln(0.05) / step in about 5 of 100 draws.
+        # The sum of two geometric noises is beyond x / step in about (1 + x / 2) e^-x of draws.
         step = float(self.guarantee_.per_row().epsilon * ROW_COUNT_SHARE)
-        return math.ceil(-math.log(0.05) / step)
+        return math.ceil(4.12 / step)
 
     def points(self) -> tuple[Floats, Floats]:
         """Return centres and weights of the cells, which weighted methods take in place of rows."""
@@ -293,6 +298,7 @@ class Synopsis(PrivateEstimator):
             "view": None if self.view_ is None else self.view_.to_dict(),
             "all_cells": None if self._all_cells is None else self._all_cells._asdict(),
             "beyond_view": None if self._beyond_view is None else self._beyond_view._asdict(),
+            "bounds_check": None if self.bounds_check_ is None else self.bounds_check_.to_dict(),
         }
         return {CELLS: self.cells_.to_table(self._box.names), DOCUMENT: document}
 
@@ -311,12 +317,14 @@ class Synopsis(PrivateEstimator):
         if (beyond := document.get("beyond_view")) is not None:
             synopsis._beyond_view = AllCells(**beyond)
         synopsis.guarantee_ = guarantee_of(document["guarantee"])
+        if (check := document.get("bounds_check")) is not None:
+            synopsis.bounds_check_ = BoundsCheck.of(check)
         return synopsis
 
     def _settings(self) -> dict[str, Any]:
         """Return the parameters as plain values, without the domain and those of one run."""
         promise = {k: v for k, v in promise_to_settings(self).items() if k != "delta"}
-        terms = {"n_public": self.n_public, "nonfinite": self.nonfinite}
+        terms = {name: getattr(self, name) for name in ("clipping", "n_public", "nonfinite")}
         return dict(sorted((self._settings_of_cells() | terms | promise).items()))
 
     def _settings_of_cells(self) -> dict[str, Any]:

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from shoal.arrays import Floats, Integers
+from shoal.bounds_check import Clipping
 from shoal.domain import Box, Schema
 from shoal.domain.box import as_matrix
 from shoal.domain.grid import cell_coordinates, cell_indices
@@ -63,6 +64,8 @@ class PrivTree(Synopsis):
     max_cells
         The most leaves the tree may have. Each of its depths, ten an axis, gets an equal share of
         them; the first that has more nodes is the last.
+    clipping
+        "stop" refuses bounds that many rows lie outside of; "accept" goes on and says so.
     n_public
         The number of rows, if it is known without them; never read it off the rows.
     nonfinite
@@ -94,6 +97,7 @@ class PrivTree(Synopsis):
         domain: Box | Schema | None = None,
         negative: Negative = "norm-cut",
         max_cells: int = 2**23,
+        clipping: Clipping = "stop",
         n_public: int | None = None,
         nonfinite: Literal["refuse", "drop"] = "refuse",
         ledger: LedgerOrPath | None = None,
@@ -103,6 +107,7 @@ class PrivTree(Synopsis):
             epsilon=epsilon,
             privacy=privacy,
             domain=domain,
+            clipping=clipping,
             n_public=n_public,
             nonfinite=nonfinite,
             ledger=ledger,

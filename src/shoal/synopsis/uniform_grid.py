@@ -6,6 +6,7 @@ from typing import Any, Literal, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from shoal.bounds_check import Clipping
 from shoal.domain import Box, FarGrid, Grid, Schema
 from shoal.domain.grid import MAX_CELLS
 from shoal.engine import Rows
@@ -125,6 +126,8 @@ class UniformGrid(GridSynopsis):
         noising all of them and keeping those from a level up that few empty ones reach.
     max_cells
         The most cells to count, and, sparse, the most empty ones to keep.
+    clipping
+        "stop" refuses bounds that many rows lie outside of; "accept" goes on and says so.
     n_public
         The number of rows, if it is known without them; never read it off the rows.
     nonfinite
@@ -161,6 +164,7 @@ class UniformGrid(GridSynopsis):
         negative: Negative = "norm-cut",
         sparse: bool = False,
         max_cells: int = MAX_CELLS_DENSE,
+        clipping: Clipping = "stop",
         n_public: int | None = None,
         nonfinite: Literal["refuse", "drop"] = "refuse",
         ledger: LedgerOrPath | None = None,
@@ -170,6 +174,7 @@ class UniformGrid(GridSynopsis):
             epsilon=epsilon,
             privacy=privacy,
             domain=domain,
+            clipping=clipping,
             n_public=n_public,
             nonfinite=nonfinite,
             ledger=ledger,

@@ -10,6 +10,8 @@ Words of this package:
 
 - *finding*: something that was looked at, and whether it holds, fails or cannot be checked.
 - *mark*: whether a file says that it is of a simulation.
+- *document*: what others ask for in their own format, made from the release and the publisher's
+  answers (``documents``).
 - *signature*: who vouches for the digests of a release's files, with an Ed25519 key.
 """
 
@@ -18,16 +20,21 @@ from typing import TYPE_CHECKING
 from shoal._lazy import names_when_used
 
 if TYPE_CHECKING:
-    from shoal.verify._run import sign_folder, verify_folder
+    from shoal.verify._documents import Documented
+    from shoal.verify._run import document_folder, sign_folder, verify_folder
     from shoal.verify._signature import public_key_of
 
 _MODULE_OF = {
+    "Documented": "_documents",
+    "document_folder": "_run",
     "public_key_of": "_signature",
     "sign_folder": "_run",
     "verify_folder": "_run",
 }
 
 __all__ = [
+    "Documented",
+    "document_folder",
     "public_key_of",
     "sign_folder",
     "verify_folder",

@@ -73,6 +73,7 @@ def check_groups(folder: Path, findings: Findings) -> Release:
         title=settings.get("title"),
         publisher=settings.get("publisher"),
         report=content,
+        document=document,
     )
 
 
@@ -109,6 +110,7 @@ def check_synopsis(folder: Path, findings: Findings) -> Release:
         title=settings.get("title"),
         publisher=settings.get("publisher"),
         report=content,
+        document=document,
     )
 
 

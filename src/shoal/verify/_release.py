@@ -72,6 +72,8 @@ class Release:
         The version of shoal that made it.
     report
         What its page says, if it has one.
+    document
+        Its main document: settings, bounds, what was counted.
     """
 
     kind: str
@@ -87,6 +89,7 @@ class Release:
     title: str | None = None
     publisher: str | None = None
     report: Mapping[str, Any] | None = None
+    document: Mapping[str, Any] = field(default_factory=dict)
 
 
 def read_document(path: Path) -> dict[str, Any] | None:

@@ -48,6 +48,7 @@ def check_reports(folder: Path, name: str, findings: Findings) -> Release:
         method=str(mechanism.get("class")) if isinstance(mechanism, Mapping) else None,
         spends=document.get("protects") != "a person, who reported once",
         version=(document.get("versions") or {}).get("shoal"),
+        document=document,
     )
 
 

@@ -1,16 +1,24 @@
 """Find the releases in a folder and check each."""
 
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
+from typing import NoReturn
 
 from shoal.cluster.model_folder import MODEL
 from shoal.collector import read_key
 from shoal.errors import InvalidSetting, UnreadableModel
-from shoal.pages.verification import FAILED, Verification, VerifiedRelease
+from shoal.pages.verification import FAILED, Finding, Verification, VerifiedRelease
 from shoal.privacy.wording import promise
 from shoal.synopsis.folder import DOCUMENT
 from shoal.verify._campaign import check_campaign, is_envelope
+from shoal.verify._documents import (
+    Documented,
+    check_documents,
+    listing_marks,
+    write_documents,
+)
 from shoal.verify._groups import check_groups, check_synopsis
 from shoal.verify._ledger import check_ledger
 from shoal.verify._page import check_alone
@@ -22,6 +30,7 @@ from shoal.verify._reproduction import SCHEMA as REPRODUCTION
 from shoal.verify._signature import check_signature, parse_public_key, write_signature
 from shoal.verify._standing import check_standing
 from shoal.verify._table import ENDING, check_table
+from shoal.verify.documents import KINDS, read_about
 
 Check = Callable[[Findings], Release]
 ROWS_UNSEEN = "That the rows were what they are said to be: nobody outside has them."
@@ -65,12 +74,7 @@ def verify_folder(
     True
     """
     place = Path(folder)
-    checks = list(_checks(place, policy)) if place.is_dir() else []
-    if not checks:
-        raise UnreadableModel(
-            f"{place} holds no release that this version knows.",
-            "Name the folder that `shoal cluster -o`, `save` or `shoal anonymize` wrote.",
-        )
+    checks = _found(place, policy)
     public = None if key is None else parse_public_key(key)
     verified = [_verified(place, check, ledger, public)[1] for check in checks]
     return Verification(place, verified)
@@ -104,16 +108,100 @@ def sign_folder(
         release, verified = _verified(place, check, None, None, is_new=True)
         if only is not None and not {*only} & {*release.files}:
             continue
-        if verified.having(FAILED):
-            raise InvalidSetting(
-                f"{release.name} does not hold, so it is not signed: "
-                f"{verified.having(FAILED)[0].text}",
-                f"See what else fails: shoal verify {place}",
-            )
+        if failed := verified.having(FAILED):
+            _refuse_failed(release.name, failed, "signed", place)
         signed.append(write_signature(place, release, private))
     if not signed:
         raise InvalidSetting(f"{place} holds no release to sign.", "Name the folder of a release.")
     return signed
+
+
+def document_folder(
+    folder: str | Path,
+    *,
+    kinds: Collection[str] | None = None,
+    about: str | Path | Mapping[str, str] | None = None,
+    overwrite: bool = False,
+) -> list[Documented]:
+    """Write documents that others ask for beside each release of a folder, after checking it.
+
+    Parameters
+    ----------
+    folder
+        The folder.
+    kinds
+        Of "deployment", "nist", "csvw" and "croissant"; None writes all that fit.
+    about
+        What only the publisher knows, as a mapping or a YAML file of it; None keeps the answers
+        of an earlier run, or says "not stated".
+    overwrite
+        Whether documents that are there may be replaced.
+
+    Returns
+    -------
+    What was written of each release.
+
+    Raises
+    ------
+    InvalidSetting
+        If a release does not hold, has no document of a kind, or an answer is to no question.
+    UnreadableModel
+        If the folder holds no release.
+
+    Examples
+    --------
+    >>> import shoal, tempfile
+    >>> model = shoal.PrivateKMeans(2, epsilon=1, domain=shoal.Box.unit(1))
+    >>> folder = model.fit([[0.2], [0.8]] * 200).save(tempfile.mkdtemp() + "/model")
+    >>> done = document_folder(folder, kinds=["deployment"], about={"publisher": "The town"})
+    >>> [file.name for file in done[0].files]
+    ['deployment.json', 'documents.json']
+    >>> verify_folder(folder).holds
+    True
+    """
+    place = Path(folder)
+    answers = None if about is None else read_about(about)
+    unknown = [kind for kind in kinds or () if kind not in KINDS]
+    if unknown:
+        raise InvalidSetting(
+            f"There is no document of the kind {unknown[0]!r}.",
+            f"Choose of {', '.join(KINDS)}.",
+            setting="kinds",
+        )
+    releases = []
+    for check in _found(place, None):
+        findings = Findings()
+        releases.append(release := check(findings))
+        if failed := [each for each in findings.found if each.outcome == FAILED]:
+            _refuse_failed(release.name, failed, "documented", place)
+    names = [release.signature for release in releases]
+    if len({*names}) < len(names):
+        raise InvalidSetting(
+            f"{place} holds several releases whose documents would have one name.",
+            "Document each in a folder of its own.",
+        )
+    return [
+        write_documents(place, release, kinds, answers, overwrite=overwrite) for release in releases
+    ]
+
+
+def _found(folder: Path, policy: Path | None) -> list[Check]:
+    """Return the checks of all releases in a folder, of which there must be one."""
+    checks = list(_checks(folder, policy)) if folder.is_dir() else []
+    if not checks:
+        raise UnreadableModel(
+            f"{folder} holds no release that this version knows.",
+            "Name the folder that `shoal cluster -o`, `save` or `shoal anonymize` wrote.",
+        )
+    return checks
+
+
+def _refuse_failed(name: str, failed: Sequence[Finding], what: str, folder: Path) -> NoReturn:
+    """Refuse to vouch for a release that does not hold."""
+    raise InvalidSetting(
+        f"{name} does not hold, so it is not {what}: {failed[0].text}",
+        f"See what else fails: shoal verify {folder}",
+    )
 
 
 def _checks(folder: Path, policy: Path | None) -> Iterator[Check]:
@@ -152,6 +240,9 @@ def _verified(
     """Check a release; one that is about to be signed has no signature to be held against."""
     findings = Findings()
     release = check(findings)
+    documents = check_documents(folder, release, findings)
+    marks = {**release.marks, **listing_marks(folder, release)}
+    release = replace(release, files=(*release.files, *documents), marks=marks)
     _check_marks(release, findings)
     check_standing(release, findings)
     check_ledger(release, ledger, findings)

@@ -38,7 +38,7 @@ def _check_audits(release: Release, here: str, findings: Findings) -> None:
     if release.method is None:
         findings.hold(SUBJECT, f"shoal {here} made it; its {proofs} proofs come with it.")
         return
-    own = _verdicts_of(release.method, verdicts)
+    own = audits_of(release)
     wrong = [each["name"] for each in own if each["verdict"] != "consistent"]
     if not own:
         findings.leave(SUBJECT, f"shoal {here} has no audit of {release.method}.")
@@ -54,8 +54,11 @@ def _check_audits(release: Release, here: str, findings: Findings) -> None:
         )
 
 
-def _verdicts_of(method: str, verdicts: dict[str, Any]) -> list[dict[str, Any]]:
-    """Return the verdicts on a class: by its own name, or by the short one of a mechanism."""
+def audits_of(release: Release) -> list[dict[str, Any]]:
+    """Return the shipped verdicts on a release's class, or on the mechanism of that name."""
+    method, verdicts = release.method, shipped_verdicts()
+    if method is None:
+        return []
     names = (method, *_PARTS.get(method, (_short_name(method),)))
     return [
         each

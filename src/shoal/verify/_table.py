@@ -63,6 +63,7 @@ def check_table(folder: Path, name: str, policy: Path | None, findings: Findings
         title=settings.get("title"),
         publisher=settings.get("publisher"),
         report=content,
+        document=manifest,
     )
 
 

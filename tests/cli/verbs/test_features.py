@@ -107,7 +107,11 @@ def test_groups_are_found_in_what_a_features_file_makes():
     features = ["cluster", "--features", "programme/features.yaml"]
     done = CliRunner().invoke(app, [*features, *words, "-o", "groups", "--seed", "1"])
     assert done.exit_code == 0, done.output
-    assert Path("groups/report-simulation.html").is_file()
+    page = " ".join(Path("groups/report-simulation.html").read_text().split())
+    assert "What a row is" in page
+    assert "sum of log.minutes" in page
+    assert "number of rows of log; where kind is login" not in page  # a column that is not used
+    assert "Course catalogue 2025, made up" in page
     assert run("programme/features.yaml", "-o", "people.parquet").exit_code == 0
     written = ["cluster", "people.parquet", "--domain", "people.yaml", *words, "--seed", "1"]
     assert CliRunner().invoke(app, [*written, "-o", "again"]).exit_code == 0
@@ -123,3 +127,37 @@ def test_a_features_file_that_names_its_ledger_has_no_other():
     done = CliRunner().invoke(app, [*words, "--ledger", "other.ledger"])
     assert done.exit_code == 2
     assert "people.ledger" in done.output
+
+
+def test_groups_of_another_year_come_from_the_same_file():
+    Path("log-2026.csv").write_text(LOG.replace("2025", "2026"))
+    words = ["--set", "log=log-2026.csv", "--period", "2026", "--columns", "logins,weeks"]
+    more = ["-k", "1", "--epsilon", "1", "--seed", "1", "-o", "groups", "--publish-anyway"]
+    done = CliRunner().invoke(app, ["cluster", "--features", "programme.yaml", *words, *more])
+    assert done.exit_code == 0, done.output
+    assert "from 2026-01-01 to the day before 2027-01-01" in " ".join(
+        Path("groups/report-simulation.html").read_text().split()
+    )
+    done = CliRunner().invoke(app, ["cluster", "pupils.csv", *words, *more])
+    assert done.exit_code == 2
+    assert "features file" in done.output
+
+
+def test_old_ids_lead_to_people_and_an_ambiguous_one_is_refused():
+    Path("programme.yaml").write_text(FILE + "ids: {table: ids.csv, from: was, to: is}\n")
+    Path("ids.csv").write_text("was,is\nCANARY2,CANARY1\nOLD9,CANARY3\nOLD9,CANARY3\n")
+    pupils = "pupil,age\nCANARY1,9\nCANARY3,11\n"
+    Path("pupils.csv").write_text(pupils)
+    assert run("programme.yaml", "-o", "people.parquet").exit_code == 0
+    rows = pq.read_table("people.parquet").sort_by("pupil").to_pydict()
+    assert rows["math"] == [2.0, 0.0]
+    found = run("programme.yaml", "--explain", "CANARY2", "--json")
+    assert json.loads(found.stdout)["math"]["value"] == 2
+    for more in ("OLD9,CANARY1\n", "CANARY3,CANARY4\n"):
+        Path("ids.csv").write_text("was,is\nOLD9,CANARY3\n" + more)
+        done = run("programme.yaml", "-o", "again.parquet")
+        assert done.exit_code == 2
+        assert "CANARY" not in done.output
+        assert not Path("again.parquet").exists()
+    Path("ids.csv").unlink()
+    assert run("programme.yaml", "--check").exit_code == 0

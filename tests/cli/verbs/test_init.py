@@ -168,3 +168,51 @@ def test_a_failure_says_whether_the_budget_is_spent(monkeypatch):
     done = run("init", "visits.csv", "-o", "again.yaml", *spend)
     assert done.exit_code == 2
     assert "as spent" in " ".join(done.output.split())
+
+
+EVENTS = "pupil_id,at,course,kind,minutes\nCANARY1,2025-03-03 08:00:00,m,CANARYkind,987654\n"
+
+
+def programme():
+    Path("log.csv").write_text(EVENTS)
+    Path("pupils.csv").write_text("pupil_id,age,town\nCANARY1,9,CANARYville\n")
+    Path("courses.csv").write_text("course,grade\nm,3\n")
+    return ["--events", "log.csv", "--people", "pupils.csv", "--public", "courses.csv"]
+
+
+def test_a_features_file_is_drafted_from_names_alone_and_works_once_completed():
+    done = run("init", *programme(), "-o", "programme.yaml")
+    assert done.exit_code == 0, done.output
+    text = Path("programme.yaml").read_text()
+    assert "CANARY" not in text
+    assert "987654" not in text
+    refused = run("features", "programme.yaml", "--check")
+    assert refused.exit_code == 2
+    assert "period is missing" in refused.output
+    assert "source is missing" in refused.output
+    text = text.replace(
+        "# period: {from: , until: , zone: }", "period: {from: 2025-03-03, until: 2025-12-15}"
+    )
+    Path("programme.yaml").write_text(text.replace("# source: ''", "source: the catalogue"))
+    assert run("features", "programme.yaml", "--check").exit_code == 0
+    done = run("features", "programme.yaml", "-o", "people.parquet", "--json")
+    assert done.exit_code == 0, done.output
+    names = ["pupil_id", "age", "log_days", "log_weeks", "log_last"]
+    assert json.loads(done.stdout)["columns"] == names
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        [],
+        ["--people", "visits.csv"],
+        ["visits.csv", "--events", "visits.csv"],
+        ["--events", "visits.csv", "--estimate-bounds", "--epsilon", "1"],
+        ["--events", "visits.csv"],  # no column of times
+    ],
+)
+def test_a_draft_of_features_needs_tables_of_events_and_nothing_else(words):
+    done = run("init", *words)
+    assert done.exit_code == 2
+    assert "CANARY" not in done.output
+    assert not Path("features.yaml").exists()

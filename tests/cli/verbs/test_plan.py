@@ -36,7 +36,7 @@ def test_scripts_get_the_numbers():
     document = json.loads(run(*QUICK, "--json").stdout)
     bands = document["curves"]["central"]["bands"]
     assert [band["epsilon"] for band in bands] == [0.25, 8]
-    assert bands[1]["typical"]["high"] <= bands[0]["typical"]["high"]
+    assert bands[1]["bad_case"] <= bands[0]["bad_case"]
     assert document["opened_a_table"] is False
     assert document["file"] is None
 

@@ -46,3 +46,10 @@ def test_groups_without_centres_come_back_as_they_were(k):
     after = Intervals.of(Intervals(none, none, np.ones(k), np.ones(k), 1.0, 2.0).to_dict())
     assert after.centers_low.shape == none.shape
     assert after.sizes_low.tolist() == [1.0] * k
+
+
+def test_other_groupings_are_as_good_where_more_than_a_third_of_the_groups_are_unstable():
+    assert found().has_rivals
+    ends = np.zeros((3, 1))
+    low = np.array([40.0, 30.0, np.nan])
+    assert not Intervals(ends, ends, low, low, 90.0, 110.0).has_rivals

@@ -1,7 +1,8 @@
 import numpy as np
 import pytest
 
-from shoal.cluster.intervals._row_model import GroupCells, RowModel, made_up_rows
+from shoal.cluster.intervals._row_model import GroupCells, RowModel, WholeColumns, made_up_rows
+from shoal.domain import Box
 
 CENTERS = np.array([[-0.5, 0.0], [0.5, 0.0]])
 SIZES = np.array([300.0, 100.0])
@@ -85,3 +86,22 @@ def test_cells_are_drawn_by_weight_about_their_mean():
     assert abs(drawn.mean()) < 0.01
     in_first = drawn < (0.5 - 0.375) * np.sqrt(cells.variances / cells.even_variances)
     assert in_first.mean() == pytest.approx(0.75, abs=0.02)
+
+
+def test_whole_columns_hold_whole_numbers_inside_the_bounds_and_others_are_left_as_they_are():
+    box = Box(children=(0.5, 4.5), income=(0, 10))
+    drawn = np.random.default_rng(0).uniform(-1, 1, (200, 2))
+    rounded = WholeColumns(box, (True, False)).round(drawn)
+    children = box.unscale(rounded, -1, 1)[:, 0]
+    np.testing.assert_allclose(children, np.rint(children), atol=1e-9)
+    assert set(np.rint(children)) == {1, 2, 3, 4}
+    np.testing.assert_allclose(rounded[:, 1], drawn[:, 1])
+
+
+def test_a_part_of_the_variance_can_lie_along_the_centres_at_the_same_trace():
+    round_ = RowModel.without_cells(CENTERS, SIZES)
+    longer = round_.along_centers(0.6)
+    before, after = (model.roots[0] @ model.roots[0].T for model in (round_, longer))
+    assert after.trace() == pytest.approx(before.trace())
+    assert after[0, 0] > 3 * after[1, 1]
+    assert round_.along_centers(0.0) is round_

@@ -12,9 +12,13 @@ from shoal.cluster.kmeans._budget_plan import (
     location_share,
     make_plan,
     own_quantile,
+    part_share,
+    plan_of_halves,
     plan_of_small_view,
     plan_of_view,
+    rational,
     strength,
+    takes_halves,
     view_cells_an_axis,
 )
 from shoal.cluster.kmeans._location import MEAN
@@ -182,3 +186,17 @@ def test_directions_are_looked_at_where_each_of_many_columns_has_an_axis():
         direction_share(n, 1, d) for n, d in ((10_000, 5), (10_000, 8), (10_000, 16), (500, 8))
     ]
     assert shares == [0, Fraction(1, 100), 0, 0]
+
+
+def test_a_part_of_a_box_of_few_columns_is_drawn_where_rows_are_some():
+    shares = [
+        part_share(n, 1, d) for n, d in ((600, 2), (640, 2), (1_999, 5), (2_000, 5), (999, 6))
+    ]
+    assert shares == [0, Fraction(1, 16), rational(40 / 1_999), 0, 0]
+
+
+def test_halves_of_six_to_eight_columns_are_the_cells_where_clusters_drown():
+    assert [takes_halves(100, 1, d, 8) for d in (5, 6, 8, 9)] == [False, True, True, False]
+    assert not takes_halves(1_000, 1, 6, 8)
+    plan = plan_of_halves(LEFT, 6, 8)
+    assert (plan.cells + sum(plan.last_steps), plan.cells_an_axis, plan.even) == (LEFT, 2, True)

@@ -27,6 +27,7 @@ GRID = ["coarse cell counts", "fine cell counts"]
 LOCATION = ["radius of all rows", "mean of all rows", "spread of all rows"]
 SIDES = [*LOCATION, "rows beyond a view"]  # where there are as many axes as columns
 REACH = [*LOCATION[:2], "reach of all rows"]  # in few columns
+PART = ["part of the box with the rows"]  # where rows are some hundred
 STEP = ["radius of clusters, step 1", "means of clusters, step 1"]
 SMALL = ["radius of small clusters", "means of small clusters"]
 
@@ -42,7 +43,7 @@ def second(step):
 
 
 def test_few_columns_take_a_grid_and_a_step():
-    assert released(2, 0.4) == [*GRID, *STEP]
+    assert released(2, 0.4) == [*PART, *GRID, *STEP]
 
 
 def test_many_rows_in_few_columns_are_located_and_take_two_steps_with_own_radii():
@@ -50,13 +51,17 @@ def test_many_rows_in_few_columns_are_located_and_take_two_steps_with_own_radii(
 
 
 def test_three_columns_take_a_second_step_before_there_are_radii_for_each_cluster():
-    assert released(3, 0.4, k=2) == [*GRID, *STEP, *second(STEP)]
+    assert released(3, 0.4, k=2) == [*PART, *GRID, *STEP, *second(STEP)]
 
 
 def test_a_small_budget_goes_to_cells_alone():
     assert released(2, 0.05) == GRID
     assert released(2, 0.01) == ["cell counts"]
-    assert released(2, 0.4, refine=False) == GRID
+    assert released(2, 0.4, refine=False) == [*PART, *GRID]
+
+
+def test_few_rows_in_six_columns_take_halves_and_a_step():
+    assert released(6, 1, n=70) == ["cell counts", *STEP]
 
 
 def test_rows_in_a_small_part_of_a_wide_box_are_located_twice():

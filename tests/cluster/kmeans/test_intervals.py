@@ -182,3 +182,15 @@ def test_a_table_of_fewer_rows_than_groups_has_none_of_a_group(n):
     model = PrivateKMeans(5, epsilon=1, domain=BOX, random_state=1).fit(np.full((n, 2), 0.5))
     assert np.isnan(model.intervals_.centers_low).all()
     assert model.intervals_.unstable.all()
+
+
+def test_the_mark_of_whole_columns_survives_a_folder_and_so_do_the_intervals(tmp_path):
+    columns = {"x": {"low": 0, "high": 10, "whole": True}, "y": {"low": -1, "high": 1}}
+    schema = Schema.of({"version": 1, "columns": columns})
+    X = BOX.unscale(rows(800))
+    X[:, 0] = np.rint(X[:, 0])
+    model = PrivateKMeans(2, epsilon=2, domain=schema, random_state=1).fit(X)
+    model.save(tmp_path / "model")
+    loaded = load_model(tmp_path / "model")
+    assert loaded.domain.whole == ("x",)
+    equal(loaded.intervals_, model.intervals_)

@@ -3,8 +3,15 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from shoal.cluster.kmeans._location import DEVIATION, find_rows, locate, rings_about_middle
-from shoal.domain import Box
+from shoal.cluster.kmeans._location import (
+    DEVIATION,
+    OverlappingCubes,
+    find_part,
+    find_rows,
+    locate,
+    rings_about_middle,
+)
+from shoal.domain import Box, Grid
 from shoal.engine import rows_of
 from shoal.estimator import Spending
 from shoal.privacy import Ledger, PureDP
@@ -91,3 +98,44 @@ def test_rows_that_fill_their_box_are_looked_at_once():
     location, paid = found(np.random.default_rng(4).uniform(-1, 1, (20_000, 3)))
     assert not location.is_small
     assert paid == Fraction(6, 100)
+
+
+def part(X, epsilon=1, share=Fraction(1)):
+    box = Box.of([f"x{i}" for i in range(X.shape[1])], -np.ones(X.shape[1]), np.ones(X.shape[1]))
+    page = Ledger().open(PureDP(epsilon), by="test")
+    spending = Spending(rows_of(X, box), page, page.budget, Randomness(2), len(X))
+    location = find_part(spending.share(share))
+    assert page.total().epsilon == share * epsilon
+    return location
+
+
+@pytest.mark.parametrize("d", [1, 2, 3, 4, 5])
+def test_the_part_of_a_wide_box_that_holds_all_rows_is_drawn(d):
+    place = np.array([-0.9, 0.7, 0.1, 0.45, -0.35])[:d]
+    location = part(np.random.default_rng(d).normal(place, 0.02, (400, d)), epsilon=8)
+    assert location.is_small
+    assert np.abs(location.center - place).max() + 0.06 < location.width
+
+
+@pytest.mark.parametrize("d", [1, 3])
+def test_rows_all_over_the_box_leave_it_whole(d):
+    location = part(np.random.default_rng(d).uniform(-1, 1, (400, d)), share=Fraction(1, 20))
+    assert (location.cube, location.width) == (1, 1)
+
+
+@pytest.mark.parametrize(("d", "levels"), [(1, (2, 3)), (2, (2, 3)), (3, (2,))])
+def test_cubes_hold_the_rows_that_lie_in_them_and_a_row_moves_all_scores_one_way(d, levels):
+    cubes, box = OverlappingCubes(d, levels), Box.of(list("abc")[:d], [-1.0] * d, [1.0] * d)
+    grid, X = Grid(box, cubes.cells_an_axis), np.random.default_rng(d).uniform(-1, 1, (300, d))
+
+    def rows_in_each(rows):
+        return cubes.rows_in_each(np.bincount(grid.keys(rows), minlength=grid.size))
+
+    counts = rows_in_each(X)
+    assert len(counts) == sum(cubes.sizes)
+    for place in range(0, len(counts), 7):
+        middle, half = cubes.middle_and_half(place)
+        assert counts[place] == (np.abs(X - middle) <= half).all(axis=1).sum()
+    moved = rows_in_each(np.vstack([X, X[:1]])) - counts
+    assert set(moved) == {0, 1}
+    assert moved[0] == 1

@@ -59,7 +59,7 @@ def test_the_promise_is_paid_once_and_kept():
     ledger = Ledger(limit=PureDP(2))
     model = fitted(ledger=ledger)
     assert model.guarantee_ == PureDP(2, simulation=True)
-    assert ledger.entries().num_rows == 1
+    assert ledger.entries()["epsilon"].to_pylist() == ["0.04", "1.96"]
     with pytest.raises(BudgetExceeded):
         fitted(ledger=ledger)
 
@@ -91,7 +91,7 @@ def test_people_with_several_rows_are_covered():
     rows = people(400) | {"id": np.arange(400) // 4}
     model = PrivateKPrototypes(2, epsilon=4, domain=schema, **FAST).fit(rows)
     assert model.guarantee_.rows == 2
-    assert abs(model.n_rows_ - 200) < 80
+    assert abs(model.n_rows_ - 200) < 150
     assert model.predict(rows).shape == (400,)
 
 

@@ -5,6 +5,7 @@ import pyarrow as pa
 import pytest
 
 import shoal
+from shoal.bounds_check import MovedSides
 from shoal.cluster import PrivateKMeans
 from shoal.domain import Box, Grid, Schema
 from shoal.engine import Rows, rows_of
@@ -62,6 +63,19 @@ def test_what_the_first_pass_met_is_counted_as_on_one_machine(spark):
     here, there = (rows_of(X, Box(age=(0, 110)), **terms) for X in (ages, frame))
     assert here.size() == there.size() == 2
     assert here.tally == there.tally
+
+
+def test_moved_rows_are_told_of_as_on_one_machine(spark):
+    rng = np.random.default_rng(4)
+    ages = {"age": rng.uniform(-50, 150, 200).tolist(), "who": [str(i % 30) for i in range(200)]}
+    frame = spark.createDataFrame(list(zip(*ages.values(), strict=True)), "age double, who string")
+    domain = Box(age=(0, 110))
+    for terms in ({}, {"person": "who", "max_rows_per_person": 2, "selection_key": "k"}):
+        here, there = (rows_of(X, domain, **terms) for X in (ages, frame))
+        assert 0 < here.moved() == there.moved() < here.size()
+        (sides,), (others,) = (rows.sum(MovedSides(1)) for rows in (here, there))
+        assert sides.tolist() == others.tolist()
+        assert sides.sum() == here.moved()
 
 
 def test_refused_rows_are_counted_before_any_budget_is_spent(frame):

@@ -7,8 +7,8 @@ from shoal.jobs.drafts._typical_bounds import is_personal, typical_bounds
     ("name", "low", "high"),
     [
         ("age", 0, 110), ("Age", 0, 110), ("patient_age", 0, 110), ("Attendance (%)", 0, 100),
-        ("pct", 0, 100), ("latitude", -90, 90), ("Lng", -180, 180), ("final grade", 0, 100),
-        ("GPA", 0, 4), ("hours-per-week", 0, 168), ("YearOfBirth", 1900, 2030),
+        ("pct", 0, 100), ("latitude", -90, 90), ("Lng", -180, 180), ("hours-per-week", 0, 168),
+        ("YearOfBirth", 1900, 2030),
         ("income_quintile", 1, 5), ("Age at enrollment", 0, 110), ("age (years)", 0, 110),
         ("Percent passing", 0, 100),
     ],
@@ -19,6 +19,11 @@ def test_names_that_anybody_reads_alike_have_bounds(name, low, high):
 
 @pytest.mark.parametrize("name", ["village", "age_group", "income", "x", "gradeable", "%x", "1"])
 def test_other_names_have_none(name):
+    assert typical_bounds(name) is None
+
+
+@pytest.mark.parametrize("name", ["final grade", "GPA", "pain_score", "Marks", "share"])
+def test_names_of_many_scales_are_left_open(name):
     assert typical_bounds(name) is None
 
 

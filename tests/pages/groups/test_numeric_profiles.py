@@ -26,7 +26,7 @@ def test_a_difference_is_told_as_a_ratio_only_where_the_scale_begins_at_nothing(
 
 
 def test_where_the_interval_holds_everyone_there_is_no_clear_difference():
-    rows = profiles([[2, 2000, 10], [6, 2020, 90]], half=30).rows(0)
+    rows = profiles([[2, 2000, 10], [6, 2020, 90]], half=20).rows(0)
     unclear = {row.label for row in rows if row.detail == "no clear difference"}
     assert unclear == {row.label for row in rows if not row.is_clear} == {"Visits", "Year"}
 
@@ -38,8 +38,16 @@ def test_a_title_names_clear_differences_in_the_order_of_the_columns():
     ]
 
 
-def test_a_group_like_everyone_says_so():
-    assert profiles([[2, 2000, 10], [2, 2000, 10]], half=1).title(0) == "Like everyone"
+def test_a_group_that_is_like_everyone_for_certain_says_so():
+    same = [[2, 2000, 10], [2, 2000, 10]]
+    assert profiles(same, half=0.5).title(0) == "Like everyone"
+    assert profiles(same, half=20).titles() == ["Not clear at this budget"] * 2
+
+
+def test_a_difference_that_one_of_many_intervals_may_show_by_chance_is_not_clear():
+    means = np.array([[2.0, 2000, 10], [8.0, 2000, 10]])
+    assert profiles(means, half=1.4).title(0) == "Low visits"
+    assert profiles(means, half=2.4).title(0) == "Not clear at this budget"
 
 
 def test_of_equal_titles_the_extreme_one_is_told_apart():
@@ -54,6 +62,8 @@ def test_an_unstable_group_is_named_with_a_perhaps():
     unknown = np.full(means.shape, np.nan)
     doubtful = NumericProfiles(COLUMNS, WITHIN, means, unknown, unknown, means.mean(axis=0))
     assert doubtful.title(0) == "Perhaps low visits; the rest is unclear"
+    near = NumericProfiles(COLUMNS, WITHIN, means, unknown, unknown, means[0] + [4, 0, 0])
+    assert near.title(0) == "Not clear at this budget"
     row = doubtful.rows(0)[0]
     assert (row.interval, row.low, row.is_clear) == ("", None, False)
 

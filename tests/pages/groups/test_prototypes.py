@@ -92,6 +92,11 @@ def test_a_publisher_may_name_the_groups():
     assert {card.title for card in named.groups.cards} == {"Younger", "Older"}
 
 
+def test_the_page_says_what_another_budget_would_do_where_anything_was_measured(made):
+    assert made.budgets.columns[1:] == ["Size, rows", "Share, in 100", "Mean, % of the range"]
+    assert page(fitted(15, n_public=15)).budgets is None
+
+
 def test_few_rows_are_said_plainly():
     few = page(fitted(15, n_public=15))
     assert any("one group may describe" in limit for limit in few.limits)

@@ -39,7 +39,7 @@ def test_the_promise_is_kept_and_paid_once():
     ledger = Ledger()
     made = fitted(ledger=ledger)
     assert made.guarantee_ == PureDP(2, simulation=True)
-    assert len(ledger.entries()) == 1
+    assert ledger.entries()["epsilon"].to_pylist() == ["0.04", "1.96"]
 
 
 @pytest.mark.parametrize("n", [0, 1, 30, 3000])

@@ -129,11 +129,16 @@ class ArrayRows(LocalRows):
         box = domain if isinstance(domain, Box) else domain.box
         names = domain.names if isinstance(domain, Box) else domain.columns
         super().__init__(source_of(X, names), domain, Terms())
-        self._block = Block(box.clip(X[:, : box.d]), X[:, box.d :].astype(np.int32))
+        numbers = X[:, : box.d]
+        inside = box.clip(numbers)
+        sides = np.sign(numbers - inside).astype(np.int8)
+        self._block = Block(inside, X[:, box.d :].astype(np.int32), sides)
 
     def each(self, work: Any) -> Iterator[Any]:
         """Do the work of a pass on the one block."""
+        assert self._block.sides is not None
         self._size = len(self._block)
+        self._moved = int(np.count_nonzero(self._block.sides.any(axis=1)))
         yield work(self._block)
 
 
@@ -156,7 +161,9 @@ class GateNumbers:
     def _left(self, rows: ArrayRows, stream: Randomness) -> list[Any]:
         page = _StoppingPage(self.model._promise())
         try:
-            copy.copy(self.model).spend(Spending(rows, page, page.budget, stream))
+            model = copy.copy(self.model)
+            model.clipping = "accept"  # else one in 1,000 fits stops, and there are thousands
+            model.spend(Spending(rows, page, page.budget, stream))
         except _BudgetSpent:
             return page.left
         raise InvalidSetting(
@@ -175,6 +182,7 @@ class FittedNumbers:
         """Return one row for each fit."""
         rows = ArrayRows(table, _domain_of(self.model))
         model = unfitted(self.model, random_state=rng)  # every fit draws a key from it
+        model.clipping = "accept"  # else one in 1,000 fits stops, and there are thousands
         with ignore_no_groups_warning():  # tables of a few rows are what an audit is made of
             return np.array(
                 [fixed_width_line(list(_pieces(model.fit(rows))), self.parts) for _ in range(n)]
@@ -194,7 +202,7 @@ class _StoppingPage(Page):
     """A ledger page that stores what leaves it, and ends the fit once nothing more can."""
 
     def __init__(self, promise: Guarantee) -> None:
-        super().__init__(promise, lambda made, of, record: None)
+        super().__init__(promise, lambda made, needed, of, record: None)
         self.left: list[Any] = []
 
     def release(self, mechanism: Any, value: Any, rng: np.random.Generator, *, of: str) -> Any:

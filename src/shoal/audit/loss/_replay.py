@@ -22,7 +22,7 @@ from shoal.audit.loss._replay_ledgers import Branch, ForcingLedger, RecordingLed
 from shoal.cluster import unfitted
 from shoal.domain import Schema
 from shoal.engine import is_rows, rows_of
-from shoal.errors import InvalidSetting
+from shoal.errors import BoundsMissTheRows, InvalidSetting
 from shoal.privacy import ApproxDP, Guarantee, PureDP, Unprotected
 from shoal.randomness import Randomness
 
@@ -318,6 +318,8 @@ class _Outcome:
             warnings.simplefilter("always")
             try:
                 made = published(fit())
+            except BoundsMissTheRows as error:  # an outcome: its facts are released
+                made = {"stopped": str(error), **error.facts}
             except Exception as error:
                 raised = error
         texts = [f"{each.category.__name__}: {each.message}" for each in caught]

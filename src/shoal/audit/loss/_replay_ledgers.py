@@ -140,7 +140,7 @@ class _ObservedPage(Page):
     """A page that hands every release to an observer, which draws or does not."""
 
     def __init__(self, promise: Guarantee, observe: Observe) -> None:
-        super().__init__(promise, lambda made, what, record: None)
+        super().__init__(promise, lambda made, needed, what, record: None)
         self._observe = observe
 
     def release(self, mechanism: Any, value: Any, rng: np.random.Generator, *, of: str) -> Any:

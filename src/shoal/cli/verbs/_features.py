@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from shoal.cli._flags import Flags
-from shoal.cli._options import Json, OverwriteFiles, Quiet
+from shoal.cli._options import FeaturesPeriod, FeaturesTables, Json, OverwriteFiles, Quiet
 from shoal.cli._output import Output, print_for_holder
 from shoal.errors import InvalidSetting, sentence
 from shoal.jobs import FeaturesRequest, check_features, explain_features, write_features
@@ -45,24 +45,8 @@ def features(
             show_default=False,
         ),
     ] = None,
-    period: Annotated[
-        str | None,
-        typer.Option(
-            metavar="FROM:UNTIL",
-            envvar="SHOAL_PERIOD",
-            help="Another period than the file's: 2026-03-02:2026-12-14, or a year.",
-            show_default=False,
-        ),
-    ] = None,
-    replaced: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--set",
-            metavar="NAME=PATH",
-            help="Another path of a table; may be repeated. `people` is the table of people.",
-            show_default=False,
-        ),
-    ] = None,
+    period: FeaturesPeriod = None,
+    replaced: FeaturesTables = None,
     overwrite: OverwriteFiles = False,
     json: Json = False,
     quiet: Quiet = False,

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from shoal.cli._options import Epsilon, Json, LedgerFile, Numbers, OverwriteFile, Quiet, Seed, Table
+from shoal.cli._options import Epsilon, Json, LedgerFile, Numbers, OverwriteFile, Quiet, Seed
 from shoal.cli._output import Output, write_text
 from shoal.errors import InvalidSetting, quantity, sentence
 from shoal.jobs import Progress, budget_of, note_spending, table_file, tell_spending
@@ -21,7 +21,15 @@ if TYPE_CHECKING:
 
 
 def init(
-    table: Table,
+    table: Annotated[
+        str,
+        typer.Argument(
+            metavar="[TABLE]",
+            help="A CSV or Parquet file, a folder of Parquet files, or `-` for CSV from standard "
+            "input; left out with --events.",
+            show_default=False,
+        ),
+    ] = "",
     output: Annotated[
         str | None,
         typer.Option(
@@ -51,6 +59,27 @@ def init(
             "those without a codebook.",
         ),
     ] = False,
+    events: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="TABLE",
+            help="Draft a features file instead: a table with any number of rows a person, each at "
+            "a time. May be repeated.",
+            show_default=False,
+        ),
+    ] = None,
+    people: Annotated[
+        str | None,
+        typer.Option(metavar="TABLE", help="Its table of people.", show_default=False),
+    ] = None,
+    public: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="TABLE",
+            help="A table that says nothing about the people, such as courses. May be repeated.",
+            show_default=False,
+        ),
+    ] = None,
     epsilon: Epsilon = None,
     ledger: LedgerFile = None,
     numbers: Numbers = None,
@@ -75,11 +104,17 @@ def init(
         shoal init visits.csv
         shoal init visits.csv --from codebook.csv -o visits.yaml
         shoal init visits.csv --estimate-bounds --epsilon 0.1 --ledger visits.ledger
+        shoal init --events log.parquet --people pupils.csv --public courses.csv -o programme.yaml
     """
     from shoal.jobs import draft_schema
     from shoal.jobs.drafts import columns_to_estimate, next_command
 
-    say, place = Output(json, quiet), _place(table, output)
+    say = Output(json, quiet)
+    if events or people or public or not table:
+        _check_features_request(table, events, codebook, estimate_bounds)
+        _draft_features(say, events or [], people, public or [], output, overwrite)
+        return
+    place = _place(table, output)
     estimate = _estimate_of(estimate_bounds, epsilon, ledger, place, seed)
     with ExitStack() as stack:
         progress = stack.enter_context(say.progress(1))
@@ -99,6 +134,46 @@ def init(
     if place is not None:
         paid = None if estimate is None or not open_columns else str(estimate.ledger)
         _report(say, draft, place, next_command(draft, table, str(place), paid, numbers), paid)
+
+
+def _check_features_request(
+    table: str, events: list[str] | None, codebook: Path | None, is_estimate: bool
+) -> None:
+    if not events:
+        raise InvalidSetting(
+            "There is no table to draft a file for.",
+            sentence("Name one: `shoal init visits.csv`; or tables of events with {events}."),
+        )
+    if table or codebook or is_estimate:
+        raise InvalidSetting(
+            sentence("{events} drafts a features file, from names and kinds of columns alone."),
+            "Name its tables with --events, --people and --public, and nothing else.",
+            setting="events",
+        )
+
+
+def _draft_features(
+    say: Output,
+    events: list[str],
+    people: str | None,
+    public: list[str],
+    output: str | None,
+    overwrite: bool,
+) -> None:
+    from shoal.jobs.drafts import draft_features
+
+    place = None if output == "-" else Path(output or "features.yaml")
+    with _writer(place, overwrite) as write:
+        write(draft_features(events, people, public, place or Path("features.yaml")))
+    if place is not None:
+        check = f"shoal features {place} --check"
+        say.result(
+            {"features": str(place), "next": check},
+            Line("Features", str(place), is_literal=True),
+            Line("Review", "Check every line marked REVIEW: no value of a row was used for it."),
+            Line("Open", "The period, sources of public tables, lists and bounds."),
+            Line("Next", check, is_literal=True),
+        )
 
 
 @dataclass

@@ -157,7 +157,9 @@ def _account_lines(account: dict[str, list[dict[str, Any]]]) -> list["Part"]:
         lines.append(("Left", f"epsilon {each['text']}{chance} of {each['of']}"))
     for each in account["unfinished"]:
         when = each["at"][:16].replace("T", " ")
-        again = "the same command continues without spending more, unless its draft was removed"
+        again = (
+            "the same command continues and pays for nothing twice, unless its draft was removed"
+        )
         lines.append(("Stopped", f"{each['by']}, begun {when}: {again}"))
     if not account["limits"]:
         lines.append(("Limit", "none; set one with: shoal ledger limit LEDGER --epsilon 3"))

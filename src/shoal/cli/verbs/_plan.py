@@ -8,19 +8,20 @@ from shoal.cli._flags import Flags
 from shoal.cli._options import PLAN, Json, Quiet, takes
 from shoal.cli._output import Output, check_page, show_verdicts
 from shoal.errors import ConflictingSettings, InvalidSetting, sentence
-from shoal.jobs import Progress, box_of, schema_of, split_commas
+from shoal.jobs import Progress, box_of, parse_groups, schema_of, split_commas
 
 if TYPE_CHECKING:
     from shoal.planning import Plan
 
 
 _FLAGS = Flags({"epsilons": "--epsilon"})
+_OF_SEVERAL = (0.1, 0.5, 1.0, 2.0)  # budgets that are tried for each number of groups
 
 
 @takes(options=PLAN)
 def plan(
     model: Path | None = None,
-    groups: int | None = None,
+    groups: str | None = None,
     domain: Path | None = None,
     columns: str | None = None,
     n_expected: int | None = None,
@@ -28,6 +29,7 @@ def plan(
     within: float = 5.0,
     shape: Literal["clear", "near", "touching"] | None = None,
     trust: Literal["central", "local", "both"] = "both",
+    details: bool = False,
     output: Path | None = None,
     overwrite: bool = False,
     seed: int = 0,
@@ -39,18 +41,20 @@ def plan(
     No table is opened. From columns and bounds of the domain, the expected number of rows and the
     number of groups, tables are made up and clustered at each budget: by a curator
     (`shoal cluster`) and from reports (`shoal perturb --mechanism auto`, then `shoal learn`). The
-    result is a band from clear groups to tables without gaps; heavy tails and groups far from all
-    others can do worse. It takes seconds for a curator, up to minutes for reports. With a MODEL,
-    rows are drawn about what it released instead.
+    result is a typical error and a bad case; heavy tails and groups far from all others can do
+    worse. It takes seconds for a curator, up to minutes for reports; of several numbers of groups
+    (`-k 2-8`) a curator's alone are planned, unless reports are asked for. With a MODEL, rows are
+    drawn about what it released instead.
 
     **Examples**
 
         shoal plan -k 5 --domain visits.yaml --n-expected 20000
         shoal plan -k 5 --domain visits.yaml --n-expected 20000 --within 2 --shape near -o plan.html
         shoal plan -k 5 --domain visits.yaml --n-expected 20000 --trust local --epsilon 1,2,4
+        shoal plan -k 2-8 --domain visits.yaml --n-expected 20000 --epsilon 0.5,1
         shoal plan model --epsilon 0.5,1,2     # from what was released
     """
-    from shoal.pages.plan import page
+    from shoal.pages.plan import by_groups, page
 
     check_page(output, overwrite, "plan.html")
     say, budgets = Output(json, quiet), _budgets(epsilon)
@@ -62,13 +66,25 @@ def plan(
         "epsilons": budgets,
     }
     with say.progress(1) as progress, _FLAGS.shown():
+        counts = parse_groups(groups)
         progress.step("Fitting made-up tables")
         if model is not None:
             _refuse_facts({**facts, "--columns": columns})
-            result = _what_if(model, settings, progress)
+            shown = page(_what_if(model, settings, progress), details=details)
+        elif counts is None or len(counts) == 1:
+            k = None if counts is None else counts[0]
+            found = _from_facts(k, domain, columns, n_expected, shape, settings, progress)
+            shown = page(found, domain=str(domain), details=details)
         else:
-            result = _from_facts(groups, domain, columns, n_expected, shape, settings, progress)
-    show_verdicts(page(result), say, output, overwrite=overwrite, private=False)
+            settings["epsilons"] = budgets or list(_OF_SEVERAL)
+            settings["trust"] = "central" if trust == "both" else trust
+            shown = by_groups(
+                [
+                    _from_facts(k, domain, columns, n_expected, shape, settings, progress)
+                    for k in counts
+                ]
+            )
+    show_verdicts(shown, say, output, overwrite=overwrite, private=False)
 
 
 def _from_facts(

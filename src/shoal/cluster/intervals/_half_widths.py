@@ -10,7 +10,7 @@ from scipy.stats import t as student
 from shoal.arrays import Floats, Integers
 
 # Rules and what they reached: docs/decisions/intervals.md.
-_PRIOR = 4  # refits that the mean over a group's coordinates, or over all sizes, is worth
+PRIOR = 4  # refits that the mean over a group's coordinates, or over all sizes, is worth
 _MOST_FLIPS = 0.2  # of the refits, before a group is called unstable
 _BIAS_TIMES = (
     2.0  # a bias counts so many times: refits had half of that of fits, where it was large
@@ -69,8 +69,8 @@ def pooled_half_width(own: Floats, pooled: float, refits: int, level: float) -> 
     >>> pooled_half_width(np.array([1.0, 1.0]), 1.0, 10**6, 0.9).round(3).tolist()
     [1.645, 1.645]
     """
-    variances = (refits * own + _PRIOR * pooled) / (refits + _PRIOR)
-    quantile: float = student.ppf((1 + level) / 2, refits + _PRIOR)
+    variances = (refits * own + PRIOR * pooled) / (refits + PRIOR)
+    quantile: float = student.ppf((1 + level) / 2, refits + PRIOR)
     return np.asarray(quantile * np.sqrt(variances))
 
 

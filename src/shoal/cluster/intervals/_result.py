@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from shoal.arrays import Floats
 
 RATE = 0.9
+_MOST_UNSTABLE = 1 / 3  # of the groups, before the intervals of all of them are in doubt
 _OF_95_IN_100 = 0.84  # a normal deviate's 90 % limit over its 95 % one; a Laplace one's is less
 
 
@@ -82,6 +83,11 @@ class Intervals:
     def unstable(self) -> NDArray[np.bool_]:
         """Whether each group has no interval, as it moves to another place between refits."""
         return np.isnan(self.sizes_low)
+
+    @property
+    def has_rivals(self) -> bool:
+        """Whether other groupings are nearly as good: more than a third are unstable."""
+        return bool(self.unstable.mean() > _MOST_UNSTABLE) if self.unstable.size else False
 
     @property
     def shares_low(self) -> Floats:

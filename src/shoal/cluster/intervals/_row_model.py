@@ -9,6 +9,7 @@ from shoal.arrays import Floats
 from shoal.cluster.intervals._half_widths import distance_to_next
 from shoal.cluster.kmeans._kernels import Nearest
 from shoal.cluster.kmeans._weighted_kmeans import soften_weights
+from shoal.domain import Box
 
 # Rows of a group that are drawn from its own cells, where these have all columns. Cells show tails
 # and gaps, but are rougher than the rows: docs/decisions/intervals.md.
@@ -98,6 +99,29 @@ class GroupCells:
 
 
 @dataclass(frozen=True, eq=False)
+class WholeColumns:
+    """The columns that are publicly known to hold whole numbers, in [-1, 1].
+
+    Parameters
+    ----------
+    is_whole
+        Whether each column does.
+    """
+
+    box: Box
+    is_whole: tuple[bool, ...]
+
+    def round(self, rows: Floats) -> Floats:
+        """Return rows whose whole columns lie on the nearest whole number inside the bounds."""
+        numbers, which = self.box.unscale(rows, -1, 1), np.array(self.is_whole)
+        low, high = np.ceil(self.box.low[which]), np.floor(self.box.high[which])
+        rounded = rows.copy()
+        numbers[:, which] = np.clip(np.rint(numbers[:, which]), low, np.maximum(low, high))
+        rounded[:, which] = self.box.scale(numbers, -1, 1)[:, which]
+        return np.clip(rounded, -1, 1)
+
+
+@dataclass(frozen=True, eq=False)
 class RowModel:
     """Where rows lie, as far as a release tells: groups about their centres in [-1, 1]^d.
 
@@ -116,6 +140,7 @@ class RowModel:
     roots: Floats
     cells: tuple[GroupCells | None, ...]
     scale: float = 1.0
+    whole: WholeColumns | None = None
 
     @classmethod
     def without_cells(cls, centers: Floats, sizes: Floats) -> "RowModel":
@@ -161,7 +186,7 @@ class RowModel:
         counts = rng.multinomial(n, self.sizes / self.sizes.sum())
         offsets = [self._offsets(group, count, rng) for group, count in enumerate(counts)]
         about = np.repeat(self.centers, counts, axis=0)
-        return np.asarray(np.clip(about + self.scale * np.vstack(offsets), -1, 1))
+        return self._rounded(np.clip(about + self.scale * np.vstack(offsets), -1, 1))
 
     def draw_from_cells(self, n: int, rng: np.random.Generator) -> Floats:
         """Draw rows from the cells as they are, wherever the centres lie."""
@@ -169,7 +194,28 @@ class RowModel:
         low, high = (np.vstack([getattr(each, end) for each in cells]) for end in ("low", "high"))
         weight = np.concatenate([each.weight for each in cells])
         chosen = rng.choice(len(weight), n, p=weight / weight.sum())
-        return np.asarray(np.clip(rng.uniform(low[chosen], high[chosen]), -1, 1))
+        return self._rounded(np.clip(rng.uniform(low[chosen], high[chosen]), -1, 1))
+
+    def along_centers(self, part: float) -> "RowModel":
+        """Return groups of which a part of the variance lies along the scatter of the centres.
+
+        The trace of each group's covariance stays as it is.
+        """
+        weights = self.sizes / self.sizes.sum()
+        away = self.centers - weights @ self.centers
+        scatter = (weights[:, None] * away).T @ away
+        if not part or scatter.trace() < _LEAST_VARIANCE:
+            return self
+        roots = []
+        for root in self.roots:
+            round_ = root @ root.T
+            mixed = (1 - part) * round_ + part * scatter * round_.trace() / scatter.trace()
+            values, vectors = np.linalg.eigh(mixed)
+            roots.append(vectors * np.sqrt(np.maximum(values, _LEAST_VARIANCE)))
+        return replace(self, roots=np.array(roots))
+
+    def _rounded(self, rows: Floats) -> Floats:
+        return np.asarray(rows if self.whole is None else self.whole.round(rows))
 
     @property
     def has_cells(self) -> bool:

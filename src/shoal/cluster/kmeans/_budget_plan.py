@@ -21,6 +21,9 @@ _SMALL_CLUSTERS = 3  # columns from which a small view finds small clusters firs
 _TOO_FEW = 40  # rows times epsilon: noise would move the middle of the rows by about their spread
 _ONE_MEAN = 1 / 7  # radii by which noise moves a mean
 _OWN_RADII = Fraction(2, 50)  # for a radius of each cluster
+# Rows over the noise with which a part of the box is drawn, and the most that this may cost.
+_PART_STRENGTH, _MOST_FOR_PART = 40, 1 / 16
+_HALVED_AXES = 8  # of a box, at most: halves of more are too many cells
 
 
 @dataclass(frozen=True)
@@ -281,6 +284,21 @@ def location_share(n_rows: int, epsilon: float, d: int, hard: float | None = Non
     return max(Fraction(6, 100), rational(wanted))
 
 
+def part_share(n_rows: int, epsilon: float, d: int) -> Fraction:
+    """What it may cost to draw the part of a box of few columns that holds the rows.
+
+    Where these are too few to be located by a mean, and not so few that it would cost much.
+    """
+    wanted = _PART_STRENGTH / (n_rows * epsilon)
+    pays = d <= FEW_AXES and n_rows * epsilon < _MANY and wanted <= _MOST_FOR_PART
+    return rational(wanted) if pays else Fraction(0)
+
+
+def takes_halves(n_rows: int, epsilon: float, d: int, k: int) -> bool:
+    """Whether halves of each axis of the box serve as cells, as rows are too few for a view."""
+    return FEW_AXES < d <= _HALVED_AXES and strength(n_rows, epsilon, d, k) < WEAK_STRENGTH
+
+
 def view_axes(n_rows: int, epsilon: float, d: int) -> int:
     """How many axes a view of the rows has: as many as they can fill with cells."""
     return min(d, _MOST_AXES, max(2, int(math.log2(max(n_rows * epsilon, 1)))))
@@ -365,6 +383,12 @@ def plan_of_view(
     # Means of clusters seen in a shadow are far from their rows: a second step, nearer, pays.
     steps = _last_steps(left - cells - micro, quantile, twice=shadow)
     return KMeansPlan(axes, cells, micro, small, steps, k, quantile)
+
+
+def plan_of_halves(left: Fraction, d: int, k: int) -> KMeansPlan:
+    """Halves of each axis of the box, and one step, with a half of the budget each."""
+    cells = left / 2
+    return KMeansPlan(d, cells, Fraction(0), 0, (left - cells,), k, cells_an_axis=2, even=True)
 
 
 def plan_of_small_view(

@@ -10,6 +10,7 @@ import numpy as np
 from sklearn.metrics import pairwise_distances_argmin_min
 
 from shoal.arrays import Floats
+from shoal.bounds_check import Clipping
 from shoal.cluster import choose as choices
 from shoal.cluster.group_sizes import (
     NoiseSum,
@@ -26,8 +27,11 @@ from shoal.cluster.kmeans._budget_plan import (
     hardness,
     location_share,
     make_plan,
+    part_share,
+    plan_of_halves,
     share_gaussian,
     steps_alone,
+    takes_halves,
     takes_one_mean,
 )
 from shoal.cluster.kmeans._cells import (
@@ -39,8 +43,15 @@ from shoal.cluster.kmeans._cells import (
     weighted_cells,
 )
 from shoal.cluster.kmeans._centroids import CentroidClusterer
-from shoal.cluster.kmeans._location import MEAN, find_one_mean, find_rows, rings_about_middle
-from shoal.cluster.kmeans._noisy_means import read_rings, take_step
+from shoal.cluster.kmeans._location import (
+    MEAN,
+    Location,
+    find_one_mean,
+    find_part,
+    find_rows,
+    rings_about_middle,
+)
+from shoal.cluster.kmeans._noisy_means import Rings, read_rings, take_step
 from shoal.cluster.kmeans._published_methods import hybrid, lloyd
 from shoal.cluster.kmeans._settings import (
     WITH_OWN_STEPS,
@@ -117,7 +128,7 @@ class PrivateKMeans(CentroidClusterer):
     spark_kmeans
         Whose k-means clusters the cells: "sklearn", on this machine, or "mllib", the Spark
         session's, for more cells than this machine holds. It finds poorer optima.
-    n_public, nonfinite, ledger, random_state
+    clipping, n_public, nonfinite, ledger, random_state
         As for every private estimator: see ``shoal.synopsis.PrivateEstimator``.
 
     Attributes
@@ -180,6 +191,7 @@ class PrivateKMeans(CentroidClusterer):
         refine: bool = True,
         choose: Literal["simulation", "elbow", "silhouette", "gap"] = "simulation",
         spark_kmeans: Clusterer = "sklearn",
+        clipping: Clipping = "stop",
         n_public: int | None = None,
         nonfinite: Literal["refuse", "drop"] = "refuse",
         ledger: LedgerOrPath | None = None,
@@ -194,6 +206,7 @@ class PrivateKMeans(CentroidClusterer):
         self.refine = refine
         self.choose = choose
         self.spark_kmeans = spark_kmeans
+        self.clipping = clipping
         self.n_public = n_public
         self.nonfinite = nonfinite
         self.ledger = ledger
@@ -221,6 +234,7 @@ class PrivateKMeans(CentroidClusterer):
         super().fit(X)
         if self.synopsis_ is not None:  # they were released on one page, and tell of one total
             self.synopsis_.guarantee_, self.synopsis_.n_rows_ = self.guarantee_, self.n_rows_
+            self.synopsis_.bounds_check_ = self.bounds_check_
         warn_if_no_group_is_certain(self.is_certain_, self.rows_detected_)
         return self
 
@@ -250,14 +264,13 @@ class PrivateKMeans(CentroidClusterer):
             return self._keep(clusters_about_one_mean(mean, counts[0], rng), n_rows, row_noise)
 
         # 2. Where the rows lie, unless they are too few to tell; how the rest is divided.
-        view, location, radius_guess = None, None, 0.3 * math.sqrt(d)
-        share = location_share(n_rows, spending.epsilon, d, hardness(d, spending.budget))
-        if rings is not None and share:
-            spending = self._fix_gaussian(spending, left, share)  # [P10]
-            location, paid = find_rows(spending, share, rings)  # [P4]
-            left, radius_guess = left - paid, 0.6 * location.spread
+        view, location = None, None
+        halves = has_one_number and takes_halves(n_rows, spending.epsilon, d, counts[0])
+        if rings is not None and not halves:
+            spending, location, left = self._locate(spending, left, rings)  # [P4]
+        radius_guess = 0.3 * math.sqrt(d) if location is None else 0.6 * location.spread
         in_view = location is not None and (d > FEW_AXES or location.is_small)
-        plan = make_plan(left, spending, counts[-1], auto=auto, in_view=in_view, refine=self.refine)
+        plan = self._plan(spending, left, in_view=in_view, halves=auto and halves)
         spending = share_gaussian(spending, plan)  # [P10]
         plan = plan.fitted_to(spending)
         if location is not None and in_view:
@@ -341,6 +354,7 @@ class PrivateKMeans(CentroidClusterer):
         cells, rng = cell_points(synopsis, by=spark_kmeans), Randomness(random_state)
         k = model._choose_k(synopsis, rng)
         model.synopsis_, model.guarantee_ = synopsis, synopsis.guarantee_
+        model.bounds_check_ = synopsis.bounds_check_
         clusters = centers_of_cells(cells, k, rng)
         totals = combine_counts(synopsis.n_rows_, None, clusters.counted, clusters.sizes)
         model._publish(clusters, replace(totals, within=synopsis.rows_within()))
@@ -349,7 +363,15 @@ class PrivateKMeans(CentroidClusterer):
 
     def _settings(self) -> dict[str, Any]:
         """The parameters as JSON has them, without the domain and what belongs to one run."""
-        names = ("choose", "n_clusters", "n_public", "nonfinite", "refine", "spark_kmeans")
+        names = (
+            "choose",
+            "clipping",
+            "n_clusters",
+            "n_public",
+            "nonfinite",
+            "refine",
+            "spark_kmeans",
+        )
         params = {name: getattr(self, name) for name in names}
         if isinstance(self.n_clusters, range | tuple):
             params["n_clusters"] = list(self.n_clusters)
@@ -372,6 +394,29 @@ class PrivateKMeans(CentroidClusterer):
         if len(counts) > 1:
             return f"{counts[0]} to {counts[-1]} groups"
         return f"{counts[0]} {'group' if counts[0] == 1 else 'groups'}"
+
+    def _locate(
+        self, spending: Spending, left: Fraction, rings: Rings
+    ) -> tuple[Spending, Location | None, Fraction]:
+        """Where the rows lie, if that is looked for; and what is left then."""
+        assert spending.n_rows is not None
+        n_rows, epsilon, d = spending.n_rows, spending.epsilon, spending.box.d
+        if share := part_share(n_rows, epsilon, d):
+            return spending, find_part(spending.share(share)), left - share
+        if not (share := location_share(n_rows, epsilon, d, hardness(d, spending.budget))):
+            return spending, None, left
+        spending = self._fix_gaussian(spending, left, share)  # [P10]
+        location, paid = find_rows(spending, share, rings)
+        return spending, location, left - paid
+
+    def _plan(
+        self, spending: Spending, left: Fraction, *, in_view: bool, halves: bool
+    ) -> KMeansPlan:
+        """How what is left is divided, once the rows were looked for."""
+        k, auto = cluster_numbers(self.n_clusters)[-1], self.method == "auto"
+        if halves:
+            return plan_of_halves(left, spending.box.d, k)
+        return make_plan(left, spending, k, auto=auto, in_view=in_view, refine=self.refine)
 
     def _fix_gaussian(self, spending: Spending, left: Fraction, share: Fraction) -> Spending:
         """In many columns, fix what all noisy means share before the rows are located."""

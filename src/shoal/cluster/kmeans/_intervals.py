@@ -7,20 +7,24 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+from scipy.stats import t as student
 from sklearn.cluster import KMeans
 from sklearn.exceptions import ConvergenceWarning
 
 from shoal.arrays import Floats
 from shoal.cluster._simulate import StandInRows, refit, unfitted
 from shoal.cluster.intervals._half_widths import (
+    PRIOR,
     Deviations,
     distance_to_next,
     half_widths,
     match_centers,
 )
+from shoal.cluster.intervals._near_ties import find_near_ties
 from shoal.cluster.intervals._result import RATE, Intervals, total_interval
-from shoal.cluster.intervals._row_model import RowModel, made_up_rows
+from shoal.cluster.intervals._row_model import RowModel, WholeColumns, made_up_rows
 from shoal.cluster.kmeans._budget_plan import FEW_AXES
+from shoal.domain import Box, Schema
 from shoal.estimator import promise_to_settings, unfitted_copy
 from shoal.privacy import ApproxDP, PureDP
 from shoal.randomness import Randomness
@@ -30,14 +34,16 @@ Draw = Callable[[int, np.random.Generator], Floats]
 
 # How many refits, and how many before them that fit the spread: docs/decisions/intervals.md. A fit
 # of many rows takes little longer than a refit, and its intervals should not take far longer.
-_REFITS, _TRIALS = 8, 2
-_MANY_ROWS, _FEWER_REFITS, _FEWER_TRIALS = 200_000, 3, 1
+_REFITS, _TRIALS = 3, 2
+_MANY_ROWS, _FEWER_TRIALS = 200_000, 1
 # A radius is drawn among candidates that are 2^(1/2) apart: within it, cells are believed.
 _RADIUS_LOW, _RADIUS_HIGH = 2**-0.25, 2**0.25
-_LLOYD_MOVES, _STARTS = 50, 3
+_LLOYD_MOVES = 50
 _LEAST_ROWS = 8  # for each group, so that plain k-means finds as many
-# Refits of the cells as they are, and how much further apart than others they are for nothing.
-_ROUGH_REFITS, _ROUGHNESS = 5, 2.0
+# Parts of the variance of groups that may lie along the scatter of the centres, in many columns;
+# rows that are drawn to choose among them, and cells that are compared.
+_PARTS_ALONG, _PART_ROWS, _MOST_COMPARED = (0.0, 0.3, 0.6, 0.9), 2_000, 200
+_AT_EDGE = 1e-9  # what a view moves to its surface lies in the last cell
 # Of a width by refits: more than nine in ten held without it.
 _SHORTER = 0.93
 _OF_REPORTS = "The cells are those of local reports, whose noise is drawn by other rules."
@@ -64,7 +70,7 @@ def kmeans_intervals(model: Any) -> Intervals:
     # What may be nobody lies where the method puts groups by itself: refits agree for no reason.
     if (is_certain := model.is_certain_).any():
         refitted, sizes = _half_widths(model, centers)
-        wide[is_certain], of_sizes[is_certain] = _SHORTER * refitted[is_certain], sizes[is_certain]
+        wide[is_certain], of_sizes[is_certain] = refitted[is_certain], sizes[is_certain]
     low, high = (box.unscale(np.clip(centers + way * wide, -1, 1), -1, 1) for way in (-1, 1))
     sizes = model.cluster_sizes_
     return Intervals(low, high, np.maximum(sizes - of_sizes, 0), sizes + of_sizes, *total)
@@ -79,17 +85,25 @@ def row_model_of(model: Any) -> RowModel:
         A fitted ``PrivateKMeans``.
     """
     centers, sizes = model._scaled_centers(), model.cluster_sizes_
-    synopsis, d = model.synopsis_, model.box.d
+    synopsis, whole = model.synopsis_, _whole_columns(model)
     # In a view of many columns cells are halves of its axes: they tell no spread.
-    if synopsis is None or d > FEW_AXES or not len(synopsis.cells_):
-        return RowModel.without_cells(centers, sizes)
+    if synopsis is None or model.box.d > FEW_AXES or not len(synopsis.cells_):
+        return replace(RowModel.without_cells(centers, sizes), whole=whole)
     low, high = synopsis.cells_.low, synopsis.cells_.high
     view = synopsis.view_
     if view is None:
         low, high = model.box.scale(low, -1, 1), model.box.scale(high, -1, 1)
     else:  # its axes are the columns themselves
         low, high = view.center + view.width * low, view.center + view.width * high
-    return RowModel.from_cells(centers, sizes, low, high, synopsis.cells_.weight)
+    made = RowModel.from_cells(centers, sizes, low, high, synopsis.cells_.weight)
+    return replace(made, whole=whole)
+
+
+def _whole_columns(model: Any) -> WholeColumns | None:
+    """Return which columns the schema says to hold whole numbers; None if it says so of none."""
+    named = model.domain.whole if isinstance(model.domain, Schema) else ()
+    is_whole = tuple(name in named for name in model.box.names)
+    return WholeColumns(model.box, is_whole) if any(is_whole) else None
 
 
 def released_rows(model: Any, rng: Randomness) -> RowModel:
@@ -119,25 +133,58 @@ class _MadeUpFit:
 
 
 def _half_widths(model: Any, centers: Floats) -> tuple[Floats, Floats]:
-    """Half widths by refits of groups about the centres, or of the cells as they are.
+    """Half widths by refits of groups about the centres, and by near ties where cells show them.
 
     Groups about their centres have those centres for an optimum: where a table has no gaps, fits
-    lie further apart than refits of them. The cells have no groups but their own. They are rougher
-    than rows, so refits of them count only where they lie far further apart.
+    lie further apart than refits of them. So the larger of the two counts.
     """
     rng = Randomness(_seed_of(model))
     rows = released_rows(model, rng)
-    refits = _REFITS if model.n_rows_ <= _MANY_ROWS else _FEWER_REFITS
-    about = [_deviation(_refit(model, rows.draw, rng), centers) for _ in range(refits)]
-    wide, of_sizes = half_widths(Deviations.of(about), centers, RATE)
+    about = [_deviation(_refit(model, rows.draw, rng), centers) for _ in range(_REFITS)]
+    draw = rows.draw_from_cells
     if not rows.has_cells:
-        return wide, of_sizes
-    rough = [
-        _deviation(_refit(model, rows.draw_from_cells, rng), centers, anywhere=True)
-        for _ in range(_ROUGH_REFITS)
+        longer = _along_centers(model, rows, rng)
+        if longer is not rows:
+            about += [_deviation(_refit(model, longer.draw, rng), centers) for _ in range(_REFITS)]
+        draw = longer.draw
+    wide, of_sizes = half_widths(Deviations.of(about), centers, RATE)
+    n, sizes = max(int(model.n_rows_), 1), model.cluster_sizes_
+    ties = find_near_ties(draw, centers, sizes, n, rng.compute)
+    reach = student.ppf((1 + RATE) / 2, _REFITS + PRIOR)
+    wide = np.maximum(_SHORTER * wide, reach * np.sqrt(ties.centers))
+    unstable = ties.is_unstable | (wide.max(axis=1) > distance_to_next(centers) / 2)
+    wide[unstable] = np.nan
+    of_sizes = np.maximum(of_sizes, reach * np.sqrt(ties.sizes))
+    return wide, np.where(np.isnan(wide).any(axis=1), np.nan, of_sizes)
+
+
+def _along_centers(model: Any, rows: RowModel, rng: Randomness) -> RowModel:
+    """Return groups that lie along the scatter of the centres, if any part of their variance does.
+
+    The part is the next larger than the one whose rows fill the released cells best.
+    """
+    synopsis = model.synopsis_
+    if synopsis is None or synopsis.view_ is None or not len(synopsis.cells_):
+        return rows
+    errors = [
+        _cells_apart(synopsis, model.box, rows.along_centers(part).draw(_PART_ROWS, rng.compute))
+        for part in _PARTS_ALONG
     ]
-    at_cells, of_cells = half_widths(Deviations.of(rough), centers, RATE)
-    return np.maximum(wide, at_cells / _ROUGHNESS), np.maximum(of_sizes, of_cells / _ROUGHNESS)
+    best = int(np.argmin(errors))
+    longer = len(_PARTS_ALONG) - 1 if best else 0
+    return rows.along_centers(_PARTS_ALONG[longer]) if longer else rows
+
+
+def _cells_apart(synopsis: Synopsis, box: Box, rows: Floats) -> float:
+    """The squared difference between the shares of rows in released cells and those released."""
+    assert synopsis.view_ is not None
+    seen = synopsis.view_.apply(box.unscale(rows, -1, 1))
+    cells = synopsis.cells_
+    heaviest = np.argsort(-cells.weight)[:_MOST_COMPARED]
+    inside = (cells.low[heaviest, None] <= seen) & (seen < cells.high[heaviest, None] + _AT_EDGE)
+    drawn = inside.all(axis=2).mean(axis=1)
+    released = cells.weight[heaviest] / max(float(cells.weight.sum()), 1.0)
+    return float(np.square(drawn - released).sum())
 
 
 def _with_released_spread(model: Any, rows: RowModel, rng: Randomness) -> RowModel:
@@ -198,33 +245,22 @@ def _is_from_synopsis(model: Any) -> bool:
     return promise_to_settings(model) == promise_to_settings(synopsis)
 
 
-def _deviation(refit: _MadeUpFit, centers: Floats, anywhere: bool = False) -> tuple[Floats, Floats]:
-    """What a refit released less what plain k-means finds in its rows.
-
-    Parameters
-    ----------
-    anywhere
-        Whether it starts from elsewhere, too. A centre that is then found nearer to another place
-        than to its own is as far off as can be.
-    """
-    plain = _plain_kmeans(refit.rows, centers, init=centers, n_init=1)
-    if anywhere:
-        other = _plain_kmeans(refit.rows, centers, n_init=_STARTS, random_state=0)
-        plain = min(plain, other, key=lambda fit: fit.inertia_)
+def _deviation(refit: _MadeUpFit, centers: Floats) -> tuple[Floats, Floats]:
+    """What a refit released less what plain k-means finds in its rows."""
+    plain = _plain_kmeans(refit.rows, centers)
     own = match_centers(centers, plain.cluster_centers_)
     plain_centers = plain.cluster_centers_[own]
     sizes = np.bincount(plain.labels_, minlength=len(centers))[own] * refit.stands_for
     released = refit.model._scaled_centers()
     match = match_centers(plain_centers, released)
-    moved = np.linalg.norm(plain_centers - centers, axis=1) > distance_to_next(centers) / 2
-    at = np.where(moved[:, None] & anywhere, np.inf, released[match] - plain_centers)
-    return at, refit.model.cluster_sizes_[match] - sizes
+    return released[match] - plain_centers, refit.model.cluster_sizes_[match] - sizes
 
 
-def _plain_kmeans(rows: Floats, centers: Floats, **settings: Any) -> KMeans:
+def _plain_kmeans(rows: Floats, centers: Floats) -> KMeans:
+    """Plain k-means of the rows, from these centres."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
-        return KMeans(len(centers), max_iter=_LLOYD_MOVES, **settings).fit(rows)
+        return KMeans(len(centers), init=centers, n_init=1, max_iter=_LLOYD_MOVES).fit(rows)
 
 
 def _seed_of(model: Any) -> int:

@@ -19,10 +19,9 @@ from shoal.cluster.kmeans._kernels import (
     clip_radius,
     ring_edges,
 )
-from shoal.cluster.kmeans._noisy_best import NoisyBest
 from shoal.domain import View
 from shoal.estimator import Spending
-from shoal.mechanisms import Gaussian, KNorm
+from shoal.mechanisms import Gaussian, KNorm, NoisyBest
 
 # Why these parts of the rows, and these charges: docs/decisions/private-kmeans.md.
 MOST = Fraction(5, 8)  # of the rows

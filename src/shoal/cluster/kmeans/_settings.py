@@ -36,6 +36,7 @@ _NOT_OF_A_METHOD = (
     "epsilon",
     "privacy",
     "domain",
+    "clipping",
     "n_public",
     "nonfinite",
     "ledger",

@@ -9,6 +9,7 @@ centres where counts are left unexplained gather its people in the second, all i
 Each person is in one round, by a draw that does not look at rows, and reports once.
 """
 
+from collections.abc import Callable
 from dataclasses import KW_ONLY, dataclass, replace
 from typing import Any, ClassVar
 
@@ -148,7 +149,13 @@ class LocalRounds:
         """
         return draw_rounds(n, _SHARES, rng)  # [P1]
 
-    def advance(self, reports: Reports, random_state: Seed = None) -> "LocalRounds":
+    def advance(
+        self,
+        reports: Reports,
+        random_state: Seed = None,
+        *,
+        adjust: Callable[[Floats, tuple[int, ...], float], Floats] | None = None,
+    ) -> "LocalRounds":
         """Return the next state, from all reports of this round.
 
         Parameters
@@ -157,6 +164,10 @@ class LocalRounds:
             Reports made by ``mechanism``. If there are none, the centres stay where they are.
         random_state
             The seed of the starts of the first round and of the choice after the second.
+        adjust
+            Given the counts of the first round's cells, the grid's shape and the deviation of the
+            noise, returns the counts to learn from, e.g. without what liars add. None takes them as
+            they are; later rounds do not use it.
 
         Raises
         ------
@@ -167,7 +178,7 @@ class LocalRounds:
         own, mechanism = reports_of_round(reports, self.mechanism, self.round)
         rng = Randomness(random_state)
         if isinstance(mechanism, LocalGrid):
-            scaled = _candidates(own, self.n_clusters, rng)  # [P3]
+            scaled = _candidates(own, self.n_clusters, rng, adjust)  # [P3]
         else:
             scaled = _move_centers(mechanism, own, self.n_clusters, rng)  # [P3]
         centers = self.domain.unscale(np.clip(scaled, -1, 1), -1)
@@ -193,10 +204,19 @@ class LocalRounds:
         return state
 
 
-def _candidates(reports: Reports, k: int, rng: Randomness) -> Floats:
+def _candidates(
+    reports: Reports,
+    k: int,
+    rng: Randomness,
+    adjust: Callable[[Floats, tuple[int, ...], float], Floats] | None,
+) -> Floats:
     """Return centres from counts of cells, and spare ones, scaled so that half a side is 1."""
-    box = grid.grid_of(reports).domain
+    mechanism = grid.grid_of(reports)
+    box = mechanism.domain
     cells = grid.cells_of(reports, (box.high - box.low) / 2)
+    if adjust is not None:
+        counts = adjust(cells.counts, mechanism.grid.shape, cells.deviation)
+        cells = replace(cells, counts=counts)
     fits = fit_from_many_starts(cells, k, rng.compute)
     centers = weighted_centers(*grid.density_of(cells, fits), k, rng, _RUNS)
     best = min(fits, key=lambda fit: fit.cost)

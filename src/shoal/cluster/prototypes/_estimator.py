@@ -11,6 +11,7 @@ from sklearn.base import TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from shoal.arrays import Floats
+from shoal.bounds_check import Clipping
 from shoal.cluster._description_cache import ComputedOnce
 from shoal.cluster._groups_display import GroupsMixin
 from shoal.cluster.choose import CostCurve
@@ -101,7 +102,7 @@ class PrivateKPrototypes(
         How many times prototypes are sought in synthetic rows; the cheapest are kept.
     n_synthetic
         How many synthetic rows they are sought in.
-    n_public, nonfinite, ledger, random_state
+    clipping, n_public, nonfinite, ledger, random_state
         As for every private estimator: see ``shoal.synopsis.PrivateEstimator``.
 
     Attributes
@@ -162,6 +163,7 @@ class PrivateKPrototypes(
         domain: Schema | None = None,
         n_init: int = 10,
         n_synthetic: int = 6000,
+        clipping: Clipping = "stop",
         n_public: int | None = None,
         nonfinite: Literal["refuse", "drop"] = "refuse",
         ledger: LedgerOrPath | None = None,
@@ -173,6 +175,7 @@ class PrivateKPrototypes(
         self.domain = domain
         self.n_init = n_init
         self.n_synthetic = n_synthetic
+        self.clipping = clipping
         self.n_public = n_public
         self.nonfinite = nonfinite
         self.ledger = ledger
@@ -190,7 +193,9 @@ class PrivateKPrototypes(
             Ignored.
         """
         super().fit(X)
-        self.synopsis_.guarantee_ = self.guarantee_  # released on one page
+        # Released on one page.
+        self.synopsis_.guarantee_ = self.guarantee_
+        self.synopsis_.bounds_check_ = self.bounds_check_
         return self
 
     def spend(self, spending: Spending) -> Self:
@@ -417,7 +422,7 @@ class PrivateKPrototypes(
         return save_model(self, folder, overwrite)
 
     def _settings(self) -> dict[str, Any]:
-        names = ("n_clusters", "n_init", "n_public", "n_synthetic", "nonfinite")
+        names = ("clipping", "n_clusters", "n_init", "n_public", "n_synthetic", "nonfinite")
         params = {name: getattr(self, name) for name in names}
         if isinstance(self.n_clusters, range | tuple):
             params["n_clusters"] = list(self.n_clusters)

@@ -17,7 +17,7 @@ from shoal.arrays import Floats, Integers
 from shoal.cluster.group_sizes import CHANCE
 from shoal.cluster.prototypes._group_measurements import NoisyMeasurements, group_blocks
 from shoal.cluster.prototypes._mixed_rows import MixedRows, Prototypes
-from shoal.cluster.prototypes._profiles import RATE, GroupIntervals, Profiles
+from shoal.cluster.prototypes._profiles import RATE, GroupIntervals, JointLimits, Profiles
 from shoal.estimator import RowCount
 from shoal.synopsis.mixed import MixedColumns, MixedSynopsis, norm_sub
 
@@ -26,6 +26,9 @@ NOISE_SEED = 20_240_601  # of draws that protect nothing: intervals are the same
 DRAWS = 16_000  # of 4,000 a quantile was off by up to 4 %, and intervals held 94 times in 100
 _SHARES = np.linspace(0.0, 1.0, 2001)
 _MEANS = np.linspace(-1.0, 1.0, 4001)
+# Limits of all shares and means of all groups hold together but for so many releases.
+JOINT_MISSES = 0.05
+_PAIR, _ONE_OF_MANY = 0.5, 0.25  # shares at which the noise of a column is compared with its reach
 _GRID = 41  # values at which a quantile of the noise is computed; between them it is interpolated
 
 
@@ -64,14 +67,19 @@ def weigh_sizes(
 
 def count_noise(row_count: RowCount, n: int, rng: np.random.Generator) -> Floats:
     """Draw noise like that of the row count, for intervals: it protects nothing."""
-    epsilon = row_count.epsilon
-    return np.zeros(n) if not epsilon else geometric_noise(epsilon, n, rng)
+    epsilon, noises = row_count.epsilon, row_count.noises
+    if not epsilon:
+        return np.zeros(n)
+    drawn: Floats = geometric_noise(epsilon, n * noises, rng).reshape(noises, n)
+    return np.asarray(drawn.sum(axis=0))
 
 
 def _count_variance(row_count: RowCount) -> float:
     if row_count.epsilon is None:
         return 0.0
-    return math.inf if row_count.epsilon == 0 else geometric_variance(row_count.epsilon)
+    if row_count.epsilon == 0:
+        return math.inf
+    return row_count.noises * geometric_variance(row_count.epsilon)
 
 
 def _whole(sizes: Floats) -> Floats:
@@ -95,43 +103,67 @@ class NoiseQuantiles:
         blocks = group_blocks(measured.columns)
         self._noise = blocks.draw(measured.epsilon, DRAWS, rng, measured.gaussian)
         self._size_noise = self._noise @ measured.size_weights
+        self._mean_reach = [
+            self._reach(_MEANS, self._noise[:, 1 + i]) for i in range(len(measured.columns.numbers))
+        ]
+        # The first category stands for all: noise treats them alike.
+        self._share_reach = [
+            self._reach(_SHARES, self._count_noise(i)[:, 0])
+            for i in range(len(measured.columns.categories))
+        ]
 
     def size_noise(self, groups: int) -> Floats:
         """Return draws of the noise of all sizes, each group's apart from the others'."""
         rng = np.random.default_rng(NOISE_SEED)
         return np.column_stack([rng.permutation(self._size_noise) for _ in range(groups)])
 
-    def mean_limits(self, sums: Floats, n: Floats) -> tuple[Floats, Floats]:
-        """Return the limits of each mean, in [-1, 1]."""
+    def mean_limits(self, sums: Floats, n: Floats, times: float = 1.0) -> tuple[Floats, Floats]:
+        """Return the limits of each mean, in [-1, 1], so many times as far as noise reaches."""
         limits = [
-            _limits(_MEANS, sums[:, i], n, self._noise[:, 1 + i], self._size_noise)
+            _limits(_MEANS, times * self._mean_reach[i], sums[:, i], n)
             for i in range(sums.shape[1])
         ]
         low, high = ([each[end] for each in limits] for end in (0, 1))
         return (np.column_stack(low), np.column_stack(high)) if limits else (sums, sums)
 
-    def share_limits(self, i: int, counts: Floats, n: Floats) -> tuple[Floats, Floats]:
-        """Return the limits of each share of a column."""
-        place, size = self._measured.places[i], self._measured.columns.categories[i].size
-        drawn = self._noise[:, place]
-        if size == 2:
-            noise = (self._size_noise + drawn[:, 0]) / 2
-        else:  # the first category stands for all: noise treats them alike
-            noise = drawn[:, 0] + (self._size_noise - drawn.sum(axis=1)) / size
+    def share_limits(
+        self, i: int, counts: Floats, n: Floats, times: float = 1.0
+    ) -> tuple[Floats, Floats]:
+        """Return the limits of each share of a column, so many times as far as noise reaches."""
         repeated = np.repeat(n, counts.shape[1])
-        low, high = _limits(_SHARES, counts.ravel(), repeated, noise, self._size_noise)
+        low, high = _limits(_SHARES, times * self._share_reach[i], counts.ravel(), repeated)
         return low.reshape(counts.shape), high.reshape(counts.shape)
 
+    def joint_times(self, groups: int) -> float:
+        """Return how many times as far limits must lie to hold together, in all groups."""
+        farthest = np.zeros(DRAWS)
+        for i, reach in enumerate(self._mean_reach):
+            beside = np.abs(self._noise[:, 1 + i]) / np.interp(0.0, _MEANS, reach)
+            farthest = np.maximum(farthest, beside)
+        for i, reach in enumerate(self._share_reach):
+            share = _PAIR if self._measured.columns.categories[i].size == 2 else _ONE_OF_MANY
+            apart = np.abs(self._count_noise(i) - share * self._size_noise[:, None])
+            farthest = np.maximum(farthest, apart.max(axis=1) / np.interp(share, _SHARES, reach))
+        return max(1.0, float(np.quantile(farthest, 1 - JOINT_MISSES / groups)))
 
-def _limits(
-    candidates: Floats, counts: Floats, n: Floats, noise: Floats, size_noise: Floats
-) -> tuple[Floats, Floats]:
+    def _count_noise(self, i: int) -> Floats:
+        """Return draws of the noise in the counts of a column's categories."""
+        drawn, size = self._noise[:, self._measured.places[i]], self._size_noise[:, None]
+        categories = self._measured.columns.categories[i].size
+        if categories == 2:  # the second minus the first was measured
+            return np.asarray(np.hstack([size - drawn, size + drawn]) / 2)
+        return np.asarray(drawn + (size - drawn.sum(axis=1)[:, None]) / categories)
+
+    def _reach(self, candidates: Floats, noise: Floats) -> Floats:
+        """Return how far noise takes a sum from what a candidate says, at the rate."""
+        coarse = np.linspace(candidates[0], candidates[-1], _GRID)
+        reach = np.quantile(np.abs(noise - coarse[:, None] * self._size_noise), RATE, axis=1)
+        return np.asarray(np.interp(candidates, coarse, reach))
+
+
+def _limits(candidates: Floats, reach: Floats, counts: Floats, n: Floats) -> tuple[Floats, Floats]:
     """Return the lowest and highest candidate that the noise does not rule out."""
-    coarse = np.linspace(candidates[0], candidates[-1], _GRID)
-    reach = np.quantile(np.abs(noise - coarse[:, None] * size_noise), RATE, axis=1)
-    within = np.abs(counts[:, None] - n[:, None] * candidates) <= np.interp(
-        candidates, coarse, reach
-    )
+    within = np.abs(counts[:, None] - n[:, None] * candidates) <= reach
     step = candidates[1] - candidates[0]
     low = candidates[within.argmax(axis=1)] - step
     high = candidates[candidates.size - 1 - within[:, ::-1].argmax(axis=1)] + step
@@ -158,7 +190,8 @@ def modelled_profiles(
     shown, limits, is_certain = weigh_sizes(sizes, geometric_variance(epsilon), draws, row_count)
     intervals = GroupIntervals(unknown, unknown, *limits, is_certain)
     made = _profiles(synopsis, means, shares, nothing, nothing, shown, intervals, measured=False)
-    return replace(made, level_shares=_level_shares(synopsis, rows, prototypes, made))
+    shares_of_levels = _level_shares(synopsis, rows, prototypes, made)
+    return replace(made, level_shares=shares_of_levels).with_titles()
 
 
 def measured_profiles(
@@ -179,9 +212,11 @@ def measured_profiles(
     means_low, means_high = law.mean_limits(sums, n)
     noise = np.broadcast_to(sum_deviations / safe, sums.shape)
     means = np.clip(_drawn_to(model_means, sums / safe, noise), means_low, means_high)
-    shares, lows, highs = [], [], []
+    shares, lows, highs, joint_shares = [], [], [], []
+    times = law.joint_times(n.size)
     for i, u in enumerate(model_shares):
         counts, deviation = measured.histogram(i)
+        joint_shares.append(law.share_limits(i, counts, n, times))
         low, high = law.share_limits(i, counts, n)
         noise = np.broadcast_to(deviation / safe, counts.shape)
         here = _drawn_to(u, counts / safe, noise)
@@ -196,7 +231,10 @@ def measured_profiles(
     made = _profiles(
         synopsis, means, tuple(shares), tuple(lows), tuple(highs), shown, intervals, measured=True
     )
-    return replace(made, level_shares=_level_shares(synopsis, rows, prototypes, made))
+    low, high = (_unscaled(synopsis.columns, each) for each in law.mean_limits(sums, n, times))
+    joint = JointLimits(low, high, *(tuple(each[end] for each in joint_shares) for end in (0, 1)))
+    shares_of_levels = _level_shares(synopsis, rows, prototypes, made)
+    return replace(made, joint=joint, level_shares=shares_of_levels).with_titles()
 
 
 def _profiles(
@@ -241,9 +279,12 @@ def plain_profiles(rows: MixedRows, labels: Integers, prototypes: Prototypes) ->
     given = (tuple(each[1:] for each in shares), nothing, nothing)
     everyone_shares = tuple(each[0] for each in shares)
     intervals = GroupIntervals(unknown, unknown, sizes, sizes, sizes > 0)
-    return _in_own_units(
+    made = _in_own_units(
         columns, sizes, numbers[1:], numbers[0], given, everyone_shares, intervals, measured=True
     )
+    # Without noise each value is its own limit.
+    exact = JointLimits(made.means, made.means, made.shares, made.shares)
+    return replace(made, joint=exact).with_titles()
 
 
 def _in_own_units(
@@ -257,7 +298,7 @@ def _in_own_units(
     *,
     measured: bool,
 ) -> Profiles:
-    """Put means in the columns' own units, and make titles.
+    """Put means in the columns' own units.
 
     Parameters
     ----------
@@ -275,7 +316,7 @@ def _in_own_units(
         np.array([[c.unscaled(-1), c.unscaled(1)] for c in columns.numbers]).reshape(-1, 2),
         intervals,
         measured,
-    ).with_titles()
+    )
 
 
 def _shares_within(here: Floats, low: Floats, high: Floats) -> Floats:

@@ -13,17 +13,22 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from shoal.arrays import Floats
+from shoal.arrays import Floats, Integers
+from shoal.cluster.group_sizes import NOT_CLEAR
 from shoal.errors import InvalidSetting
 
 RATE = 0.95  # of intervals
 
 _PARTS = 3
 _MOST_PARTS = 5  # where fewer do not tell two groups apart
-_LEAST_EFFECT = 0.1  # of a share or of half a number's bounds: less is not worth a title
+# Of a share or of half a number's bounds. What is sure to be less, or is less and not the largest,
+# is not worth a title: docs/decisions/mixed-tables.md.
+_LEAST_NEAR, _LEAST_EFFECT = 0.02, 0.1
 _MAJORITY = 0.5  # a title is read as what most of a group are
+# Differences and shares that the model alone gives are named from here on.
+_MODELLED_DIFFERENCE, _MODELLED_MAJORITY = 0.5, 0.6
+_WIDE = 0.3  # of its range: of a value with a wider interval the interval alone is shown
 _ALIKE = "Like everyone"
-_MODELLED_DIFFERENCE = 0.1  # a modelled share that differs by less is not in a title
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,6 +52,36 @@ class GroupIntervals:
     rate: float = RATE
 
 
+@dataclass(frozen=True, eq=False)
+class JointLimits:
+    """Limits of all shares and means that hold together, whatever is picked among them.
+
+    In 95 of 100 releases all of them hold the true values. Titles and marks of differences go by
+    them: those of one value each would name some differences that are noise.
+    """
+
+    means_low: Floats
+    means_high: Floats
+    shares_low: tuple[Floats, ...]
+    shares_high: tuple[Floats, ...]
+
+    @classmethod
+    def unknown(cls, means: Floats, shares: tuple[Floats, ...]) -> "JointLimits":
+        """Return those of values that the model gives, of which nothing is known."""
+        no_means = np.full(means.shape, np.nan)
+        no_shares = tuple(np.full(each.shape, np.nan) for each in shares)
+        return cls(no_means, no_means, no_shares, no_shares)
+
+    def reordered(self, order: Integers) -> "JointLimits":
+        """Return those of the same groups in another order."""
+        return JointLimits(
+            self.means_low[order],
+            self.means_high[order],
+            tuple(each[order] for each in self.shares_low),
+            tuple(each[order] for each in self.shares_high),
+        )
+
+
 @dataclass(frozen=True)
 class Difference:
     """One column in which a group differs from everyone.
@@ -56,15 +91,15 @@ class Difference:
     column
         The column.
     value
-        The category that is most above everyone's share; None for a number.
+        The category that stands out most above everyone's share; None for a number.
     here, low, high
         The share or mean in the group, and its interval; the limits are NaN if it is modelled.
     everyone
         That of everyone.
-    strength
-        The difference over half the width of the interval.
     span
         The range that a picture shows: 0 to 1, or the bounds of a number.
+    joint
+        The limits that hold together with those of all other values.
     """
 
     column: str
@@ -73,8 +108,8 @@ class Difference:
     low: float
     high: float
     everyone: float
-    strength: float
     span: tuple[float, float]
+    joint: tuple[float, float]
 
     @property
     def label(self) -> str:
@@ -84,8 +119,7 @@ class Difference:
     @property
     def effect(self) -> float:
         """How far it is from everyone's value: in shares, or in halves of a number's bounds."""
-        whole = 1.0 if self.value is not None else (self.span[1] - self.span[0]) / 2
-        return abs(self.here - self.everyone) / whole
+        return abs(self.here - self.everyone) / self._unit
 
     @property
     def lift(self) -> float:
@@ -93,9 +127,47 @@ class Difference:
         return self.here / self.everyone if self.everyone else math.inf
 
     @property
+    def is_wide(self) -> bool:
+        """Whether its interval is too wide for one number to stand for it."""
+        return self.high - self.low > _WIDE * (self.span[1] - self.span[0])
+
+    @property
+    def near(self) -> float:
+        """How far the near end of its interval is from everyone's value; below 0 if it holds it."""
+        return self.effect if math.isnan(self.low) else self._beyond(self.low, self.high)
+
+    @property
+    def joint_near(self) -> float:
+        """How far it is from everyone's value at least, in limits that hold together."""
+        if not math.isnan(self.joint[0]):
+            return self._beyond(*self.joint)
+        is_named = self._is_modelled and self.effect >= _MODELLED_DIFFERENCE
+        return self.effect if is_named else -1.0
+
+    @property
     def is_clear(self) -> bool:
-        """Whether the interval leaves out everyone's value."""
-        return self.strength > 1
+        """Whether it differs from everyone in all limits that hold together."""
+        return self.joint_near > 0
+
+    @property
+    def is_most(self) -> bool:
+        """Whether a number differs, or a category is what most of the group have for certain."""
+        if self.value is None:
+            return True
+        if self._is_modelled:
+            return self.here >= _MODELLED_MAJORITY
+        return self.joint[0] >= _MAJORITY
+
+    @property
+    def _is_modelled(self) -> bool:
+        return math.isnan(self.low) and math.isnan(self.joint[0])
+
+    @property
+    def _unit(self) -> float:
+        return 1.0 if self.value is not None else ((self.span[1] - self.span[0]) / 2 or 1.0)
+
+    def _beyond(self, low: float, high: float) -> float:
+        return max(low - self.everyone, self.everyone - high) / self._unit
 
 
 @dataclass(frozen=True, eq=False)
@@ -129,6 +201,9 @@ class Profiles:
     level_shares
         For each number with levels, the share of each level: a line for each group, and everyone's
         last. The model gives them, tilted to the mean of the group. Empty in older folders.
+    joint
+        Limits of shares and means that hold together. None where the model gives them, and in
+        older folders, whose differences are not clear.
     """
 
     numbers: tuple[tuple[str, tuple[Any, ...]], ...]
@@ -145,6 +220,7 @@ class Profiles:
     measured: bool
     titles: tuple[str, ...] = ()
     level_shares: tuple[Floats, ...] = ()
+    joint: JointLimits | None = None
 
     @property
     def n_groups(self) -> int:
@@ -175,6 +251,7 @@ class Profiles:
             shares_high=tuple(each[at] for each in self.shares_high),
             intervals=ends,
             level_shares=tuple(each[[*at, len(each) - 1]] for each in self.level_shares),
+            joint=None if self.joint is None else self.joint.reordered(at),
         ).with_titles()
 
     def shares_of_levels(self, column: str) -> Floats | None:
@@ -185,10 +262,13 @@ class Profiles:
         return self.level_shares[with_levels.index(column)]
 
     def differences(self, group: int) -> list[Difference]:
-        """Return how a group differs from everyone, a column once, the strongest first."""
+        """Return how a group differs from everyone, a column once.
+
+        First comes what differs most for certain, by the near end of its interval.
+        """
         numbers = [self.number(i, group) for i in range(len(self.numbers))]
         categories = [self._category(i, group) for i in range(len(self.categories))]
-        return sorted([*numbers, *categories], key=lambda each: -each.strength)
+        return sorted([*numbers, *categories], key=lambda each: -each.near)
 
     def with_titles(self, names: Sequence[str] | None = None) -> "Profiles":
         """Return the same with titles made of what stands out, or given by the publisher.
@@ -238,34 +318,42 @@ class Profiles:
     def number(self, i: int, group: int) -> Difference:
         """Return the mean of a column of numbers in a group, beside everyone's."""
         name, (low, high) = self.numbers[i][0], map(float, self.spans[i])
-        here, everyone = float(self.means[group, i]), float(self.everyone_means[i])
-        ends = (
-            float(self.intervals.centers_low[group, i]),
-            float(self.intervals.centers_high[group, i]),
+        ends, joint = self.intervals, self._joint
+        return Difference(
+            name,
+            None,
+            float(self.means[group, i]),
+            float(ends.centers_low[group, i]),
+            float(ends.centers_high[group, i]),
+            float(self.everyone_means[i]),
+            (low, high),
+            (float(joint.means_low[group, i]), float(joint.means_high[group, i])),
         )
-        strength = _strength(here, everyone, ends, (high - low) / 2)
-        return Difference(name, None, here, *ends, everyone, strength, (low, high))
 
     def _category(self, i: int, group: int) -> Difference:
-        """Return the category of a column that is most above everyone's share."""
-        above = self.shares[i][group] - self.everyone_shares[i]
-        return self.share(i, group, int(above.argmax()))
+        """Return the category of a column that is most above everyone's share for certain."""
+        low = self.shares_low[i][group]
+        least = self.shares[i][group] if np.isnan(low).any() else low
+        return self.share(i, group, int((least - self.everyone_shares[i]).argmax()))
 
     def share(self, i: int, group: int, code: int) -> Difference:
         """Return the share of a category in a group, beside everyone's."""
         name, labels = self.categories[i]
-        here, everyone = float(self.shares[i][group, code]), float(self.everyone_shares[i][code])
-        ends = float(self.shares_low[i][group, code]), float(self.shares_high[i][group, code])
-        strength = _strength(here, everyone, ends, 1.0)
-        return Difference(name, labels[code], here, *ends, everyone, strength, (0.0, 1.0))
+        joint = self._joint
+        return Difference(
+            name,
+            labels[code],
+            float(self.shares[i][group, code]),
+            float(self.shares_low[i][group, code]),
+            float(self.shares_high[i][group, code]),
+            float(self.everyone_shares[i][code]),
+            (0.0, 1.0),
+            (float(joint.shares_low[i][group, code]), float(joint.shares_high[i][group, code])),
+        )
 
-
-def _strength(here: float, everyone: float, ends: tuple[float, float], width: float) -> float:
-    if math.isnan(ends[0]):
-        return abs(here - everyone) / (_MODELLED_DIFFERENCE * width)
-    if ends[0] <= everyone <= ends[1]:
-        return min(1.0, abs(here - everyone) / max((ends[1] - ends[0]) / 2, 1e-12))
-    return max(1.000001, abs(here - everyone) / max((ends[1] - ends[0]) / 2, 1e-3 * width))
+    @property
+    def _joint(self) -> JointLimits:
+        return JointLimits.unknown(self.means, self.shares) if self.joint is None else self.joint
 
 
 def _figures(one: Difference) -> tuple[float | None, ...]:
@@ -309,33 +397,41 @@ def titles_of(
 
 def _title(group: Sequence[Difference], order: Sequence[str], parts: int, measured: bool) -> str:
     """Return the largest clear differences in words, in the order of the columns."""
-    clear = [each for each in group if each.is_clear and each.effect >= _LEAST_EFFECT]
-    largest = sorted(clear, key=lambda each: (not _is_most(each), -each.effect))
-    named = [each for each in largest if _is_most(each)] or largest[:1]
+    named = sorted(named_differences(group, parts), key=lambda each: order.index(each.column))
     if not named:
-        return _ALIKE
-    shown = sorted(named[:parts], key=lambda each: order.index(each.column))
-    text = ", ".join(_part(each) for each in shown)
+        return _ALIKE if all(each.joint[0] == each.joint[1] for each in group) else NOT_CLEAR
+    text = ", ".join(_part(each) for each in named)
     text = text if measured else f"perhaps {text}"
     return text[0].upper() + text[1:]
 
 
-def _is_most(each: Difference) -> bool:
-    """Whether a number differs, or a category is what most of the group have."""
-    return each.value is None or each.here >= _MAJORITY
+def named_differences(group: Sequence[Difference], most: int = _PARTS) -> list[Difference]:
+    """Return the differences that a title names: those that are largest for certain.
+
+    A category that most of the group have comes before one that is more common than elsewhere, of
+    which one is named, and only if there is nothing better.
+    """
+    clear = [each for each in group if each.joint_near >= _LEAST_NEAR]
+    largest = sorted(clear, key=lambda each: (not each.is_most, -each.joint_near))
+    named = [each for each in largest if each.is_most] or largest[:1]
+    worth = [each for each in named if each.effect >= _LEAST_EFFECT] or named[:1]
+    return worth[:most]
 
 
 def _part(each: Difference) -> str:
     if each.value is None:
         name = each.column.replace("_", " ")
         return f"{'high' if each.here > each.everyone else 'low'} {name}"
-    return each.label if _is_most(each) else f"more often {each.label}"
+    return each.label if each.is_most else f"more often {each.label}"
 
 
 def _distinct(titles: Sequence[str]) -> tuple[str, ...]:
-    """Return titles of which no two are the same: the second of a kind gets a number."""
+    """Return titles of which no two are the same, but for groups without one."""
     made: list[str] = []
     for title in titles:
+        if title == NOT_CLEAR:
+            made.append(title)
+            continue
         times = sum(each == title or each.startswith(f"{title} (") for each in made)
         made.append(f"{title} ({times + 1})" if times else title)
     return tuple(made)

@@ -8,7 +8,7 @@ import pyarrow as pa
 
 from shoal.cluster.choose._cost_curve import CostCurve
 from shoal.cluster.prototypes._mixed_rows import Prototypes
-from shoal.cluster.prototypes._profiles import GroupIntervals, Profiles
+from shoal.cluster.prototypes._profiles import GroupIntervals, JointLimits, Profiles
 from shoal.documents import rename_old_keys
 from shoal.domain import Schema
 from shoal.estimator import promise_from_settings
@@ -19,6 +19,7 @@ from shoal.synopsis.mixed import MixedSynopsis
 PROFILES, PROTOTYPES, RELEASED = "profiles.csv", "prototypes.csv", "released.json"
 _PLAIN = ("sizes", "means", "everyone_means", "spans")
 _LISTS = ("shares", "shares_low", "shares_high", "everyone_shares")
+_JOINT_MEANS, _JOINT_SHARES = ("means_low", "means_high"), ("shares_low", "shares_high")
 _INTERVALS = ("centers_low", "centers_high", "sizes_low", "sizes_high")
 
 
@@ -109,6 +110,10 @@ def _profiles_to_dict(profiles: Profiles) -> dict[str, Any]:
     made["intervals"] = {name: _values(getattr(profiles.intervals, name)) for name in _INTERVALS}
     made["intervals"]["is_certain"] = profiles.intervals.is_certain.tolist()
     made["rate"], made["measured"] = profiles.intervals.rate, profiles.measured
+    if (joint := profiles.joint) is not None:
+        ends = {name: _values(getattr(joint, name)) for name in _JOINT_MEANS}
+        lists = {name: [_values(each) for each in getattr(joint, name)] for name in _JOINT_SHARES}
+        made["joint"] = ends | lists
     made["numbers"] = [[name, list(levels)] for name, levels in profiles.numbers]
     made["categories"] = [[name, list(labels)] for name, labels in profiles.categories]
     made["level_shares"] = [_values(each) for each in profiles.level_shares]
@@ -142,9 +147,17 @@ def _profiles_of_dict(content: Mapping[str, Any], p: int) -> Profiles:
         ),
         measured=bool(content["measured"]),
         titles=tuple(content["titles"]),
-        # Folders of earlier versions have none.
+        # Folders of earlier versions have neither.
         level_shares=tuple(_floats(each) for each in content.get("level_shares", ())),
+        joint=_joint_of_dict(content.get("joint"), (k, p)),
     )
+
+
+def _joint_of_dict(content: Mapping[str, Any] | None, shape: tuple[int, int]) -> JointLimits | None:
+    if content is None:
+        return None
+    means = (_floats(content[name]).reshape(shape) for name in _JOINT_MEANS)
+    return JointLimits(*means, *(tuple(map(_floats, content[name])) for name in _JOINT_SHARES))
 
 
 def _values(array: Any) -> Any:

@@ -1,12 +1,13 @@
 """Private and plain WaveCluster: find clusters of any shape on the cells of a grid."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal, Self
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from shoal.arrays import Integers
+from shoal.bounds_check import Clipping
 from shoal.cluster.group_sizes import NoiseSum, noise_of_rows
 from shoal.cluster.wave._fitted import FittedWave
 from shoal.cluster.wave._grouping import Percentile, Selector
@@ -19,7 +20,7 @@ from shoal.cluster.wave._transform import Transform
 from shoal.domain import Box, Grid, Schema, SparseCounts
 from shoal.engine import Rows
 from shoal.errors import ConflictingSettings, InvalidSetting, setting, value_text
-from shoal.estimator import WAVE_ROW_COUNT_SHARE, RowCount, Spending, box_of
+from shoal.estimator import WAVE_ROW_COUNT_SHARE, Spending, box_of
 from shoal.mechanisms import Geometric
 from shoal.privacy import LedgerOrPath, PureDP, Unprotected
 from shoal.randomness import Seed
@@ -80,6 +81,8 @@ class WaveCluster(FittedWave):
         The fewest cells of a cluster.
     connectivity
         Whether cells touch by corners too ("full", the default up to four columns) or by "faces".
+    clipping
+        "stop" refuses bounds that many rows lie outside of; "accept" goes on and says so.
     n_public
         The number of rows, if it is known without them; never read it off the rows.
     nonfinite
@@ -158,6 +161,7 @@ class WaveCluster(FittedWave):
         selector: SelectorName | Selector | None = None,
         min_cells: int = 3,
         connectivity: Connectivity | None = None,
+        clipping: Clipping = "stop",
         n_public: int | None = None,
         nonfinite: Literal["refuse", "drop"] = "refuse",
         ledger: LedgerOrPath | None = None,
@@ -173,6 +177,7 @@ class WaveCluster(FittedWave):
         self.selector = selector
         self.min_cells = min_cells
         self.connectivity = connectivity
+        self.clipping = clipping
         self.n_public = n_public
         self.nonfinite = nonfinite
         self.ledger = ledger
@@ -218,6 +223,7 @@ class WaveCluster(FittedWave):
             **settings,
         )
         model.n_rows_, model.guarantee_ = synopsis.n_rows_, synopsis.guarantee_
+        model.bounds_check_ = synopsis.bounds_check_
         noisy, clustering, keys = released.cluster(Settings.of(model, released.grid.box))
         transform = Transform(released.grid.shape)
         return model._publish(transform, released.grid, noisy, clustering, keys)
@@ -251,7 +257,7 @@ class WaveCluster(FittedWave):
         method, selector = settings.method, settings.selector
         connectivity, min_cells = settings.connectivity, settings.min_cells
         # 1. Count the rows, where the number of cells or a level depends on it.
-        spending, rows_noise = self._count_rows_if_needed(spending, settings)
+        spending, rows_noise = self._checked_rows(spending, settings)
         self.n_rows_, n_rows = spending.n_rows, spending.n_rows or 1
         # 2. Divide the box into cells.
         epsilon = spending.epsilon if settings.is_private else _AS_IF_PLAIN
@@ -294,26 +300,24 @@ class WaveCluster(FittedWave):
         noisy = NoisyGrid(cells.counts, variance)
         return self._publish(transform, grid, noisy, clustering, cells.keys, rows_noise)
 
-    def _count_rows_if_needed(
+    def _checked_rows(
         self, spending: Spending, settings: Settings
     ) -> tuple[Spending, NoiseSum | None]:
-        """Release the number of rows where it is needed and not known.
+        """Release the rows inside and outside the bounds; without a promise, count what is needed.
 
         Returns
         -------
         What is left to spend, with the number; and the law of its noise, if it has any.
         """
-        row_count = self._known_count(spending)
-        if row_count is None and settings.needs_row_count:
-            if settings.is_private:
-                # It raises for a budget that geometric noise cannot keep, before any is spent.
-                Geometric(spending.budget)
-                row_count = self._count_rows(spending, WAVE_ROW_COUNT_SHARE)
-            else:
-                row_count = RowCount(max(1, spending.rows.size()), None)
-        if row_count is None:
-            return spending, None
-        return spending.after(row_count), noise_of_rows(row_count)
+        if settings.is_private:
+            # It raises for a budget that geometric noise cannot keep, before any is spent.
+            Geometric(spending.budget)
+            row_count = self._count_rows(spending, WAVE_ROW_COUNT_SHARE)
+            return spending.after(row_count), noise_of_rows(row_count)
+        known = spending.n_rows or self._known_size(spending)
+        if known is None and settings.needs_row_count:
+            known = max(1, spending.rows.size())
+        return replace(spending, n_rows=known), None
 
     def _release_name(self, rows: Rows) -> str:
         return f"shapes on {grid_name(self.cells, box_of(rows, None))}"

@@ -13,6 +13,7 @@ The words of this package:
 from shoal.domain.features._definition import (
     Category,
     Condition,
+    Crosswalk,
     EventTable,
     Feature,
     FeaturesFile,
@@ -28,6 +29,7 @@ from shoal.domain.features._period import Period
 __all__ = [
     "Category",
     "Condition",
+    "Crosswalk",
     "EventTable",
     "Feature",
     "FeaturesFile",

@@ -61,6 +61,15 @@ class IdRules:
 
 
 @dataclass(frozen=True)
+class Crosswalk:
+    """A table that leads old ids to those in use, each to one person."""
+
+    table: str
+    old: str
+    new: str
+
+
+@dataclass(frozen=True)
 class PeopleTable:
     """The table of people: one row a person, some of whose columns are copied.
 
@@ -201,6 +210,7 @@ class FeaturesFile:
     events: dict[str, EventTable]
     features: tuple[Feature, ...]
     ids: IdRules
+    crosswalk: Crosswalk | None
     ledger: str | None
     content: dict[str, Any] = field(repr=False, compare=False)
     folder: Path = field(default=Path(), compare=False)
@@ -222,7 +232,8 @@ class FeaturesFile:
         period
             Another first day and end, for the same file next year.
         tables
-            Other paths of tables, by their names in the file; ``people`` is the table of people.
+            Other paths of tables, by their names in the file; ``people`` is the table of people,
+            and ``ids`` that of old ids.
         """
         try:
             content = read_yaml(path)

@@ -16,6 +16,7 @@ from shoal.domain.features._definition import (
     Category,
     Column,
     Condition,
+    Crosswalk,
     EventTable,
     Feature,
     IdRules,
@@ -99,7 +100,7 @@ def with_changes(
     """Return a file's content with another period and other paths of tables."""
     if not isinstance(content, Mapping):
         return {}
-    changed = dict(content)
+    changed: dict[str, Any] = _without_empty_columns(dict(content))
     if period is not None and isinstance(changed.get("period"), Mapping):
         changed["period"] = {**changed["period"], "from": period[0], "until": period[1]}
     for name, path in tables.items():
@@ -107,9 +108,20 @@ def with_changes(
     return changed
 
 
+def _without_empty_columns(entry: Any) -> Any:
+    """Return an entry in which `columns:` with nothing below it, as in a draft, is left out."""
+    if not isinstance(entry, dict):
+        return entry
+    return {
+        name: _without_empty_columns(value)
+        for name, value in entry.items()
+        if not (name == "columns" and value is None)
+    }
+
+
 def _with_table(content: dict[str, Any], name: str, path: str) -> dict[str, Any]:
-    if name == "people":
-        return content | {"people": {**(content.get("people") or {}), "table": path}}
+    if name == "people" or (name == "ids" and "ids" in content):
+        return content | {name: {**(content.get(name) or {}), "table": path}}
     for group in ("events", "public"):
         inside = content.get(group)
         if isinstance(inside, Mapping) and isinstance(inside.get(name), Mapping):
@@ -173,10 +185,10 @@ _WHY_NEEDED = {
     "person": ": the column that says who a row is about",
 }
 _KEYS = (
-    "version", "person", "period", "people", "public", "events", "features", "id", "ledger",
+    "version", "person", "period", "people", "public", "events", "features", "id", "ids", "ledger",
     "table", "key", "source", "columns", "time", "join", "arrived", "times", "who", "repeats",
-    "from", "until", "zone", "arrived_before", "low", "high", "step", "values", "text", "case",
-    "zeros", "prefix",
+    "from", "to", "until", "zone", "arrived_before", "low", "high", "step", "values", "text",
+    "case", "zeros", "prefix",
 )  # fmt: skip
 
 
@@ -204,6 +216,11 @@ def _model() -> Any:
         case: Literal["ignore"] = "ignore"
         zeros: Literal["strip"] = "strip"
         prefix: name = "-"
+
+    class CrosswalkEntry(Closed):
+        table: name
+        from_: name = Field(alias="from")
+        to: name
 
     class Repeats(Closed):
         latest: name
@@ -243,6 +260,7 @@ def _model() -> Any:
         period: PeriodEntry
         people: People
         id: Ids = Ids()
+        ids: CrosswalkEntry | None = None
         ledger: name = "-"
         public: dict[table_name, PublicEntry] = Field(default_factory=dict)
         events: Annotated[dict[table_name, EventsEntry], Field(min_length=1)]
@@ -272,7 +290,7 @@ class _Reader:
         self._events = {n: self._read_events(n, e) for n, e in content["events"].items()}
         self._check_tables(people)
         features = self._read_features(content["features"], people)
-        rules = content.get("id", {})
+        rules, old = content.get("id", {}), content.get("ids")
         return {
             "person": content["person"],
             "period": self._period,
@@ -281,6 +299,7 @@ class _Reader:
             "events": self._events,
             "features": features,
             "ids": IdRules("case" in rules, "zeros" in rules, rules.get("prefix", "")),
+            "crosswalk": old and Crosswalk(old["table"], old["from"], old["to"]),
             "ledger": content.get("ledger"),
         }
 
@@ -398,8 +417,11 @@ class _Reader:
         return Number(low, high, step)
 
     def _check_tables(self, people: PeopleTable) -> None:
-        """Refuse one file as a table of people and as a public one."""
+        """Refuse one file as a table of people and as a public one, and names that are kept."""
+        for name in {"people", "ids"} & {*self._events, *self._public}:
+            self._problem(f"{name!r} is the name of another table of the file; choose another")
         of_people = {people.table, *(table.table for table in self._events.values())}
+        of_people.add(self._content.get("ids", {}).get("table"))
         for name, table in self._public.items():
             if table.table in of_people:
                 self._problem(

@@ -20,6 +20,7 @@ from shoal.errors import RepeatedPerson
 from shoal.files import scratch
 
 _BATCH_ROWS = 16_384  # encoded lines are wide; a few batches wait for the query at a time
+_QUERY_MEMORY = "144MB"  # with what encodes beside it, 400 MB in all
 OnProgress = Callable[[int], None]
 
 
@@ -87,7 +88,8 @@ class EmbeddedFeatures:
                 counts = tally.events[query.table] if is_first else Counter[str]()
                 lines = self._encoded(query.table, encoder, counts, on_progress)
                 sql = query.sql.format(rows="rows")
-                query_to_file(sql, encoder.schema, lines, folder / f"{query.name}.parquet")
+                path = folder / f"{query.name}.parquet"
+                query_to_file(sql, encoder.schema, lines, path, _QUERY_MEMORY)
             self._count_strangers(folder)
             joined = folder / "joined.parquet"
             nothing = pa.schema([("none", pa.int64())])

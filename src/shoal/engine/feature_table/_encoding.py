@@ -14,7 +14,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from shoal.data.encode import encode_codes, encode_numbers, encode_owners, is_missing
+from shoal.data.encode import encode_codes, encode_numbers, is_missing
 from shoal.data.source import find_columns
 from shoal.data.untyped_cells import cells_of, texts_of
 from shoal.domain import Categories
@@ -22,13 +22,13 @@ from shoal.domain.features import (
     Category,
     Condition,
     EventTable,
-    IdRules,
     Number,
     PeopleTable,
     Period,
     Text,
 )
 from shoal.domain.value_text import column_as_text, normalise_column
+from shoal.engine.feature_table._owners import Owners
 from shoal.engine.feature_table._times import NULL, clock_times
 from shoal.errors import InvalidFeatures
 
@@ -87,8 +87,10 @@ def text_cells(batch: pa.RecordBatch, name: str) -> pa.Array:
         raise InvalidFeatures(
             f"{name!r} holds nested values.", "Store one plain value in each cell."
         )
-    written = normalise_column(texts_of(column) if is_untyped else column_as_text(column))
-    return pc.if_else(is_missing(written), None, written)
+    coded = column.dictionary_encode()  # cells repeat: keys, items; each text is read once
+    each = coded.dictionary
+    written = normalise_column(texts_of(each) if is_untyped else column_as_text(each))
+    return pc.if_else(is_missing(written), None, written).take(coded.indices)
 
 
 def encode_column(batch: pa.RecordBatch, name: str, column: Column) -> Whole:
@@ -116,21 +118,6 @@ def to_steps(numbers: NDArray[np.float64], column: Number) -> Whole:
     return np.where(is_known, steps.astype(np.int64), NULL)
 
 
-def owners_of(batch: pa.RecordBatch, name: str, rules: IdRules) -> pa.Array:
-    """Return whose each row is, by rules that look at this cell alone."""
-    owners = encode_owners(batch, name)
-    if rules.ignore_case:
-        owners = pc.utf8_lower(owners)
-    if rules.prefix:
-        prefix = rules.prefix.lower() if rules.ignore_case else rules.prefix
-        rest = pc.utf8_slice_codeunits(owners, len(prefix))
-        owners = pc.if_else(pc.starts_with(owners, prefix), rest, owners)
-    if rules.strip_zeros:
-        bare = pc.ascii_ltrim(owners, "0")
-        owners = pc.if_else(pc.equal(bare, ""), "0", bare)
-    return pc.if_else(pc.equal(owners, ""), None, owners)
-
-
 @dataclass(frozen=True, eq=False)
 class EventEncoder:
     """Encodes batches of a table of events; pickled to where the rows are.
@@ -147,7 +134,7 @@ class EventEncoder:
 
     events: EventTable
     period: Period
-    ids: IdRules
+    owners: Owners
     columns: dict[str, Column]
     public: dict[str, PublicRows]
     outputs: tuple[Output, ...]
@@ -177,7 +164,7 @@ class EventEncoder:
 
         Rows without a listed value in a column that is used count, and are counted by its name.
         """
-        owners = owners_of(batch, self.events.person, self.ids)
+        owners = self.owners.of(batch, self.events.person)
         at = clock_times(batch, self.events.time, self.period)
         reasons = self._reasons(batch, owners, at)
         if self.events.refuses_times and (reasons == 2).any():
@@ -335,7 +322,7 @@ class PeopleEncoder:
 
     people: PeopleTable
     period: Period
-    ids: IdRules
+    owners: Owners
     only: str | None = None
 
     @property
@@ -352,7 +339,7 @@ class PeopleEncoder:
 
     def __call__(self, batch: pa.RecordBatch) -> pa.RecordBatch:
         """Return a line for each row that has a person."""
-        owners = owners_of(batch, self.people.person, self.ids)
+        owners = self.owners.of(batch, self.people.person)
         at = np.zeros(len(owners), np.int64)
         if self.people.latest is not None:
             at = clock_times(batch, self.people.latest, self.period)

@@ -15,6 +15,7 @@ from shoal.engine.feature_table._encoding import (
     PublicRows,
     read_public,
 )
+from shoal.engine.feature_table._owners import Owners
 from shoal.engine.feature_table._queries import (
     Compiled,
     Query,
@@ -36,12 +37,15 @@ class Plan:
         The file.
     public
         The rows of its public tables.
+    owners
+        What reads whose each row is.
     only
         Compute the row of one person, as ids are written after their rules; None for everybody.
     """
 
     file: FeaturesFile
     public: Mapping[str, PublicRows]
+    owners: Owners
     only: str | None = None
 
     @cached_property
@@ -51,7 +55,7 @@ class Plan:
     @property
     def people_encoder(self) -> PeopleEncoder:
         """What encodes the table of people."""
-        return PeopleEncoder(self.file.people, self.file.period, self.file.ids, self.only)
+        return PeopleEncoder(self.file.people, self.file.period, self.owners, self.only)
 
     @property
     def people_sql(self) -> str:
@@ -79,7 +83,7 @@ class Plan:
                 EventEncoder(
                     events,
                     self.file.period,
-                    self.file.ids,
+                    self.owners,
                     columns,
                     joined,
                     query.outputs,

@@ -15,7 +15,7 @@ from shoal.domain import Schema
 from shoal.domain.features import FeaturesFile
 from shoal.engine._engine_choice import is_spark_frame
 from shoal.engine.feature_table._embedded import EmbeddedFeatures, FeatureTally
-from shoal.engine.feature_table._encoding import owners_of
+from shoal.engine.feature_table._owners import Owners
 from shoal.engine.feature_table._plan import Plan, public_rows
 from shoal.errors import ConflictingSettings, InvalidFeatures
 from shoal.files import atomic_file, private_file
@@ -104,8 +104,9 @@ class FeatureTable:
             name: public_rows(name, table, self._tables.get(name, file.path_of(table.table)))
             for name, table in file.public.items()
         }
-        own = None if only is None else _id_of(only, file)
-        self._plan = Plan(file, public, own)
+        owners = Owners(file.ids, file.crosswalk, self._table_of_ids())
+        own = None if only is None else _id_of(only, owners)
+        self._plan = Plan(file, public, owners, own)
         self._on_progress: Callable[[int], None] | None = None
         self._far: Any = None
         self._here: EmbeddedFeatures | None = None
@@ -119,7 +120,7 @@ class FeatureTable:
         self._source = PlanSource(self.names, self._write)
 
     def _check_names(self) -> None:
-        known = {*self.file.events, *self.file.public, "people"}
+        known = {*self.file.events, *self.file.public, "people", "ids"}
         if odd := {*self._tables} - known:
             raise InvalidFeatures(
                 f"The file has no table {', '.join(map(repr, sorted(odd)))}.",
@@ -131,6 +132,14 @@ class FeatureTable:
         if self.file.people.table is not None:
             paths["people"] = self.file.people.table
         return {n: self._tables.get(n, self.file.path_of(path)) for n, path in paths.items()}
+
+    def _table_of_ids(self) -> Any:
+        if self.file.crosswalk is None:
+            return None
+        table = self._tables.get("ids", self.file.path_of(self.file.crosswalk.table))
+        if not is_spark_frame(table):
+            return table
+        return table.select(self.file.crosswalk.old, self.file.crosswalk.new).toArrow()
 
     @property
     def domain(self) -> Schema:
@@ -210,7 +219,7 @@ class FeatureTable:
         """List the files of all tables, with size and time of the last change of each."""
         public = {name: table.table for name, table in self.file.public.items()}
         paths = [self._tables.get(n, self.file.path_of(path)) for n, path in public.items()]
-        paths += self._tables_of_people().values()
+        paths += [self._table_of_ids(), *self._tables_of_people().values()]
         return [fact for path in paths if isinstance(path, str | Path) for fact in files_at(path)]
 
     def public_digests(self) -> dict[str, str]:
@@ -235,10 +244,10 @@ class FeatureTable:
         pq.write_table(self._far.toArrow().cast(self._plan.values.schema), path)
 
 
-def _id_of(person: str, file: FeaturesFile) -> str:
-    """Return an id as the rules of the file write it."""
+def _id_of(person: str, owners: Owners) -> str:
+    """Return the person whom an id names."""
     from shoal.data.untyped_cells import field_of_cells
 
     schema = pa.schema([field_of_cells("id", pa.string())])
     batch = pa.record_batch([pa.array([person])], schema=schema)
-    return str(owners_of(batch, "id", file.ids)[0].as_py())
+    return str(owners.of(batch, "id")[0].as_py())

@@ -1,7 +1,6 @@
 """Features of tables on Spark: the same encoders in tasks, the same queries, the same division."""
 
 from collections.abc import Mapping
-from secrets import token_hex
 from typing import Any
 
 from shoal.engine._engine_choice import is_spark_frame
@@ -27,21 +26,20 @@ def features_frame(plan: Plan, tables: Mapping[str, Any]) -> Any:
     """
     session = next(t.sparkSession for t in tables.values() if is_spark_frame(t))
     frames = {name: _frame(session, table) for name, table in tables.items()}
-    views: dict[str, str] = {}
+    results: dict[str, Any] = {}
     if "people" in frames:
         lines = _encoded(frames["people"], plan.people_encoder)
         people = _query(session, plan.people_sql, lines)
         with translate_errors("counting people"):
             if people.where("n > 1").limit(1).count():
                 raise repeated_person_error()
-        views["people"] = _view(people)
+        results["people"] = people
     for query, encoder in plan.queries():
-        views[query.name] = _view(
-            _query(session, query.sql, _encoded(frames[query.table], encoder))
-        )
-    named = ", ".join(f"{name} AS (SELECT * FROM {view})" for name, view in views.items())
+        lines = _encoded(frames[query.table], encoder)
+        results[query.name] = _query(session, query.sql, lines)
+    named = ", ".join(f"{name} AS (SELECT * FROM {{{name}}})" for name in results)
     with translate_errors("joining features"):
-        joined = session.sql(f"WITH {named} {plan.joined_sql}")
+        joined = session.sql(f"WITH {named} {plan.joined_sql}", **results)
     return map_partitions(
         joined, joined.columns, MapBatches(plan.values), ddl_of(plan.values.schema)
     )
@@ -62,11 +60,4 @@ def _encoded(frame: Any, encoder: Any) -> Any:
 
 def _query(session: Any, sql: str, lines: Any) -> Any:
     with translate_errors("grouping events"):
-        return session.sql(sql.format(rows=_view(lines)))
-
-
-def _view(frame: Any) -> str:
-    """Return a name by which SQL can use a frame, for as long as the session lasts."""
-    name = f"shoal_{token_hex(8)}"
-    frame.createOrReplaceTempView(name)
-    return name
+        return session.sql(sql, rows=lines)  # its view goes once the query is read

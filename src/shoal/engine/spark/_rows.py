@@ -75,6 +75,7 @@ class SparkRows:
         self._screen = Screen(domain, terms) if screen is None else screen
         self._key = key or secrets.token_hex(16)
         self._size: int | None = None  # unknown until a first full pass has admitted every row
+        self._moved: int | None = None
         self.tally: Tally | None = None
         self._limited: tuple[Any, people.LimitedRows] | None = None
         self._progress: Callable[[int], None] = _ignore_progress
@@ -92,6 +93,12 @@ class SparkRows:
             self._aggregate(TallyOnly())
         assert self._size is not None
         return self._size
+
+    def moved(self) -> int:
+        """Return how many admitted rows were moved to the bounds; any full pass tells."""
+        self.size()
+        assert self._moved is not None
+        return self._moved
 
     @overload
     def count(self, partition: Partition, sparse: Literal[False] = False) -> Integers: ...
@@ -162,7 +169,8 @@ class SparkRows:
         """Run one pass and return its totals; refused rows raise at its end."""
         frame, screen_batch = self._limited or self._limit() or (self._frame, self._screen)
         totals = self._pass(frame, screen_batch, work)
-        self._size = totals.tally(self._screen.numbers).admitted  # of rows that stay, of no others
+        tally = totals.tally(self._screen.numbers)
+        self._size, self._moved = tally.admitted, tally.moved  # of rows that stay, of no others
         return totals
 
     def _admitted(self) -> tuple[Any, Screen | people.LimitedRows]:

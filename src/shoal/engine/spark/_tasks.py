@@ -25,7 +25,7 @@ from shoal.engine.spark._schema import cells_of_columns, quote_name
 from shoal.errors import ShoalError
 
 Pairs = tuple[Integers, Integers]
-_TALLY_FIELDS = ("read", "admitted", "nonfinite", "outside", "nobody")  # at -1, -2, ...
+_TALLY_FIELDS = ("read", "admitted", "nonfinite", "outside", "nobody", "moved")  # at -1, -2, ...
 PROBLEM = -1 - len(_TALLY_FIELDS)  # tasks that met what shoal refuses
 _FIRST_COLUMN_KEY = PROBLEM - 1  # from here down: columns with odd values
 
@@ -42,7 +42,7 @@ def tally_pairs(tally: Tally, columns: Sequence[str]) -> Pairs:
     --------
     >>> keys, values = tally_pairs(Tally(read=9, admitted=9), ["age"])
     >>> keys.tolist(), values.tolist()
-    ([-1, -2, -3, -4, -5, -7, -8], [9, 9, 0, 0, 0, 0, 0])
+    ([-1, -2, -3, -4, -5, -6, -8, -9], [9, 9, 0, 0, 0, 0, 0, 0])
     """
     odd = [name in tally.nonfinite_columns for name in columns]
     odd += [name in tally.outside_columns for name in columns]

@@ -1,9 +1,20 @@
 """The three hypotheses of the thesis, answered."""
 
+from collections import Counter
 from collections.abc import Iterator
 
 from shoal.experiments._results import Mean, Results, mean_of
-from shoal.experiments._verdicts import Effect, Judge, audited, exact, interval, measured
+from shoal.experiments._verdicts import (
+    AGAINST,
+    FOR,
+    Effect,
+    Judge,
+    audited,
+    exact,
+    interval,
+    measured,
+    side_of,
+)
 from shoal.experiments.nd_laplace import _statements as thesis
 from shoal.experiments.nd_laplace._advantage import best_advantage
 from shoal.experiments.nd_laplace._chapter_six import mean_of_games
@@ -58,13 +69,13 @@ def _gaps(results: Results, first: str, second: str) -> dict[str, Mean]:
 def _utility_of_remap(results: Results, judge: Judge) -> Claim:
     gaps = _gaps(results, "laplace-optimal-truncated", "laplace")
     effects = measured(gaps)
-    better = sum(effect.low > 0 for effect in effects)
-    ours = f"clearly above 0 in {better} of {len(gaps)} settings" if gaps else ""
+    sides = Counter(side_of(effect, thesis.H2_UTILITY.matters) for effect in effects)
+    ours = f"better in {sides[FOR]} and worse in {sides[AGAINST]} of {len(gaps)} settings"
     free = mean_of(gap.mean for gap in _gaps(results, "bayes", "laplace").values())
     reason = "It helps where it looks at the true rows, and that is what it leaks."
     if free is not None:
         reason += f" The free form 'bayes': AMI {free.mean:+.2f} on average of {free.n} settings."
-    return judge.claim(thesis.H2_UTILITY, effects, ours, reason if gaps else "")
+    return judge.claim(thesis.H2_UTILITY, effects, ours if gaps else "", reason if gaps else "")
 
 
 def _privacy_of_remap(results: Results, judge: Judge) -> Claim:

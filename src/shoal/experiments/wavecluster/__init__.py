@@ -6,4 +6,4 @@ from shoal.experiments.wavecluster._conclusions import conclude, judge
 
 __all__ = ["DOCUMENT"]
 
-DOCUMENT = Document("wavecluster", edition=3, cells=cells, run=run, conclude=conclude, judge=judge)
+DOCUMENT = Document("wavecluster", edition=4, cells=cells, run=run, conclude=conclude, judge=judge)

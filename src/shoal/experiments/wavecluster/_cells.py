@@ -2,7 +2,6 @@
 
 import warnings
 from collections.abc import Callable, Iterator
-from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -15,11 +14,13 @@ from shoal.domain import Box
 from shoal.evaluate import ari, cell_dissimilarity, cluster_dissimilarity
 from shoal.experiments._audits import audits
 from shoal.experiments._cells import Cell, Row
-from shoal.mechanisms import PlanarLaplace
-from shoal.privacy import Unprotected
-from shoal.randomness import Randomness
+from shoal.experiments.wavecluster._printed_forms import (
+    PLAIN,
+    noise_on_coordinates,
+    noise_on_points,
+    printed_privthrem,
+)
 
-PLAIN = Unprotected("Exact counts, to compare with.")
 EPSILON, SIDE, P = 2.0, 1.0, 0.5  # of the report: budget, side of a cell, density percentile
 ALPHA = {"privthr": 0.9, "privthrem": 0.7}
 ALPHAS = (0.3, 0.5, 0.7, 0.9, 0.99)
@@ -28,11 +29,14 @@ FILES = {"aggregation": (36, 0.5), "pathbased": (32, 0.3), "s1": (48, 0.5), "t4.
          "birch1": (128, 0.3)}  # fmt: skip
 MADE = {"moons": (10_000, 0.05, 48, 0.3), "rings": (10_000, 0.04, 48, 0.3)}
 PERCENTILES = (0.1, 0.3, 0.5, 0.7, 0.9)
-# The report's baseline is noise on every point; the paper it follows has one of an adaptive grid.
-POINTS, BASELINE, NO_NOISE, AUTO = (
-    "noise on every point", "adaptive-grid baseline", "no noise", "auto",
-)  # fmt: skip
+# The report's baseline is 2d Laplace noise on every point: planar, or on each coordinate by itself.
+# The paper it follows has one of an adaptive grid.
+POINTS, COORDINATES = "noise on every point", "noise on every coordinate"
+BASELINE, NO_NOISE, AUTO = "adaptive-grid baseline", "no noise", "auto"
 METHODS = (POINTS, BASELINE, "privqt", "privthr", "privthrem", "block")
+CORRECTED = "privthrem, corrected"  # with our threshold, which keeps its promise
+ORDER_METHODS = (*METHODS, COORDINATES, CORRECTED)
+NOISE_ON_ROWS = {POINTS: noise_on_points, COORDINATES: noise_on_coordinates}
 TRUTH_METHODS = (BASELINE, "privqt", "privthr", "privthrem", "block", AUTO)
 TWINS = {
     "PrivTHREM without interval lengths": 1_000,
@@ -57,7 +61,7 @@ def _planned(quick: bool) -> Iterator[Cell]:
     yield Cell("pictures", {"data": "aggregation"}, cost=2)
     for data in sets:
         for epsilon in budgets:
-            for method in METHODS:
+            for method in ORDER_METHODS:
                 settings = {"data": data, "epsilon": epsilon, "method": method}
                 cost = order_draws * (3 if method == BASELINE else 1)
                 yield Cell("order", {**settings, "draws": order_draws}, cost)
@@ -132,37 +136,16 @@ def _fit(
     alpha: float | None = None,
     as_printed: bool = True,
 ) -> WaveCluster:
-    if method == POINTS:
-        noisy = noise_on_points(X, common, epsilon, draw)
+    if method in NOISE_ON_ROWS:
+        noisy = NOISE_ON_ROWS[method](X, common, epsilon, draw)
         return WaveCluster(**common, privacy=PLAIN).fit(common["domain"].clip(noisy))
-    given: Any = {BASELINE: "baseline"}.get(method, method)
-    if method == "privthrem" and as_printed:
-        rank: Any = printed_rank(X, common)
-        common = {**common, "selector": Percentile(rank, strict=True)}
-    if method in ALPHA:
-        kind: Any = PrivTHR if method == "privthr" else PrivTHREM
-        given = kind(alpha=alpha or ALPHA[method])
+    given: Any = {BASELINE: "baseline", CORRECTED: "privthrem"}.get(method, method)
+    if given in ALPHA:
+        share = alpha or ALPHA[given]
+        if method == "privthrem" and as_printed:
+            return printed_privthrem(X, common, epsilon, draw, share)
+        given = PrivTHR(alpha=share) if method == "privthr" else PrivTHREM(alpha=share)
     return WaveCluster(**common, variant=given, epsilon=epsilon, random_state=draw).fit(X)
-
-
-def printed_rank(X: Floats, common: dict[str, Any]) -> Fraction:
-    """Return the quantile whose rank is the report's k: how many true values exceed the threshold.
-
-    Ties at the threshold do not exceed it, so k is smaller than the rank of the percentile. It can
-    jump by all of them when a row is added, so that a release with this k keeps no promise.
-    """
-    plain = WaveCluster(**common, privacy=PLAIN).fit(X)
-    values = np.asarray(plain.noisy_counts_)
-    positive, significant = int((values > 0).sum()), int((values >= plain.threshold_).sum())
-    return Fraction(positive - max(significant, 1), positive)
-
-
-def noise_on_points(X: Floats, common: dict[str, Any], epsilon: float, draw: int) -> Floats:
-    """Return the rows with the noise of the report's baseline: 1/epsilon in sides of a cell."""
-    box = common["domain"]
-    sides = (box.high - box.low) / np.broadcast_to(common["cells"], box.d)
-    noise = PlanarLaplace(epsilon).release(X / sides, Randomness(draw).noise).values
-    return np.asarray(noise * sides)
 
 
 def order(
@@ -175,7 +158,7 @@ def order(
     epsilon
         The budget; of noise on every point, for each side of a cell.
     method
-        One of ``METHODS``.
+        One of ``ORDER_METHODS``.
     """
     X = _rows_of(data)
     common = _common(X, data)

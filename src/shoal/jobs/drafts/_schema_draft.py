@@ -138,10 +138,10 @@ class ColumnDraft:
 
     def line(self) -> str:
         """Return its line of the file."""
-        name = _flow(self.name)
+        name = flow(self.name)
         if self.entry is not None:
             mark = "#" if self.is_reviewed else REVIEW
-            return f"  {name}: {_flow(dict(self.entry))}  {mark} {self.why}\n"
+            return f"  {name}: {flow(dict(self.entry))}  {mark} {self.why}\n"
         shape = "left out" if self.is_left_out else self._question[0]
         return f"  # {name}: {shape}  {REVIEW} {self.why}\n"
 
@@ -205,9 +205,9 @@ class SchemaDraft:
         parts = [_HEAD, *self._lines()]
         if self.geo is not None:
             places = {"latitude": self.geo[0], "longitude": self.geo[1]}
-            parts.append(f"geo: {_flow(places)}  {REVIEW} distances in kilometres\n")
+            parts.append(f"geo: {flow(places)}  {REVIEW} distances in kilometres\n")
         if self.person is not None:
-            parts.append(f"person: {_flow(self.person)}  {REVIEW} {_PERSON}\n")
+            parts.append(f"person: {flow(self.person)}  {REVIEW} {_PERSON}\n")
             parts.append(f"max_rows_per_person: {self.max_rows_per_person}  {REVIEW} {_LIMIT}\n")
         return "".join(parts)
 
@@ -498,7 +498,7 @@ def _short(number: float | None) -> float | int:
     return int(value) if value == math.floor(value) and abs(value) < 2**53 else value
 
 
-def _flow(value: Any) -> str:
+def flow(value: Any) -> str:
     """Return a value in one line of YAML, quoted wherever it could be taken for another type."""
     import yaml
 

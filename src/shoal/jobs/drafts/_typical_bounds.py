@@ -13,7 +13,8 @@ class TypicalBounds(NamedTuple):
     why: str
 
 
-# Patterns of whole words of a plain name, the first that fits wins.
+# Patterns of whole words of a plain name, the first that fits wins. Names whose scale is not
+# settled by them (grades, scores, shares) have none: a bound that clips is worse than a question.
 _TYPICAL: dict[str, TypicalBounds] = {
     r"(age|alter|edad|idade|leeftijd|alder)(_(in_)?(years?|yrs?|jahren?))?": TypicalBounds(
         0, 110, "years of life"
@@ -25,14 +26,10 @@ _TYPICAL: dict[str, TypicalBounds] = {
     r"lon|lng|long|longitude": TypicalBounds(-180, 180, "degrees east"),
     r"percent|percentage|pct|prozent": TypicalBounds(0, 100, "percent"),
     r"(percent|percentage|pct|prozent)_[a-z_]+": TypicalBounds(0, 100, "percent"),
-    r"share|fraction|proportion|probability|prob": TypicalBounds(0, 1, "parts of 1"),
+    r"probability|prob": TypicalBounds(0, 1, "parts of 1"),
     r"quintile": TypicalBounds(1, 5, "fifths"),
     r"decile": TypicalBounds(1, 10, "tenths"),
     r"percentile": TypicalBounds(0, 100, "hundredths"),
-    r"gpa": TypicalBounds(0, 4, "grade points; 5 or 10 is the most elsewhere"),
-    r"grade|grades|mark|marks|score|note": TypicalBounds(
-        0, 100, "points of 100; scales such as 0 to 20 or 1 to 6 are as usual"
-    ),
     r"(birth|born)_year|year_of_birth|yob": TypicalBounds(1900, 2030, "years of birth"),
     r"year|jahr": TypicalBounds(1900, 2100, "calendar years"),
     r"month": TypicalBounds(1, 12, "months of a year"),

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, NamedTuple
 
+from shoal.cluster.group_sizes import NOT_CLEAR
 from shoal.errors import InvalidSetting, quantity, setting
 from shoal.pages.page import name_list
 
@@ -13,6 +14,9 @@ UNSTABLE_ROWS = 4
 RULE_NOTE = "Titles are put together by rule from what stands out most; nobody chose them."
 TITLES_NOTE = f"{RULE_NOTE} Everyone is the average of all groups, by their sizes."
 NO_DIFFERENCE = "no clear difference"
+# Of the range: beyond, no single number stands for where a value lies, and its interval is shown.
+_MOST_WIDE = 0.3
+TOO_WIDE = "too wide for one number"
 UNSTABLE_CARD = (
     "Noise decides much of what you see: in simulated releases this group is elsewhere, or not "
     "there. Plan nothing on it."
@@ -357,12 +361,19 @@ def number_row(
     width = (span[1] - span[0]) or 1.0
     low, high = (None, None) if ends is None else ((end - span[0]) / width for end in ends)
     half = None if ends is None else (ends[1] - ends[0]) / 2
+    value, around = amount_text(here, width, half), no_interval
+    detail = _difference_text(here, everyone, span, half)
+    if ends is not None:
+        around = interval_text(*ends, width)
+        if is_wide(ends, width):
+            value, around = around, TOO_WIDE
+            detail = "higher than everyone" if here > everyone else "lower than everyone"
     return CardRow(
         label=column.label,
-        detail=_difference_text(here, everyone, span, half) if is_clear else NO_DIFFERENCE,
-        here=amount_text(here, width, half),
+        detail=detail if is_clear else NO_DIFFERENCE,
+        here=value,
         unit=column.unit,
-        interval=no_interval if ends is None else interval_text(*ends, width),
+        interval=around,
         everyone=amount_text(everyone, width, half),
         at=(here - span[0]) / width,
         low=low,
@@ -371,6 +382,17 @@ def number_row(
         is_share=False,
         is_clear=is_clear,
     )
+
+
+def is_wide(ends: tuple[float, float] | None, width: float) -> bool:
+    """Whether an interval is too wide for one number to stand for it.
+
+    Examples
+    --------
+    >>> is_wide((0.2, 0.9), 1.0), is_wide((40.0, 60.0), 100.0), is_wide(None, 1.0)
+    (True, False, False)
+    """
+    return ends is not None and ends[1] - ends[0] > _MOST_WIDE * width
 
 
 def _difference_text(
@@ -405,7 +427,11 @@ def level_row(
         Each level with its share here and for everyone; 0 where shares are not known.
     """
     top = len(levels) - 1
-    name = [levels[min(max(round(place), 0), top)][0] for place in (here, everyone)]
+    name = [level_name(levels, place) for place in (here, everyone)]
+    around = no_interval if ends is None else ""
+    if ends is not None and is_wide(ends, top):
+        first, last = (level_name(levels, end) for end in ends)
+        name[0], around = first if first == last else f"{first} to {last}", TOO_WIDE
     low, high = (None, None) if ends is None else (end / top for end in ends)
     word = "higher" if here > everyone else "lower"
     return CardRow(
@@ -413,7 +439,7 @@ def level_row(
         detail=f"{word} than everyone" if is_clear else NO_DIFFERENCE,
         here=name[0],
         unit="",
-        interval=no_interval if ends is None else "",
+        interval=around,
         everyone=name[1],
         at=here / top,
         low=low,
@@ -425,8 +451,13 @@ def level_row(
     )
 
 
+def level_name(levels: Sequence[tuple[str, float, float]], place: float) -> str:
+    """Return the level at a mean place in the list, from 0."""
+    return levels[min(max(round(place), 0), len(levels) - 1)][0]
+
+
 def distinct_titles(titles: Sequence[str]) -> list[str]:
-    """Return titles of which no two are the same.
+    """Return titles of which no two are the same, but for groups without one.
 
     Examples
     --------
@@ -435,7 +466,7 @@ def distinct_titles(titles: Sequence[str]) -> list[str]:
     """
     made: list[str] = []
     for i, title in enumerate(titles):
-        times = sum(each == title for each in titles[:i])
+        times = sum(each == title != NOT_CLEAR for each in titles[:i])
         made.append(f"{title} ({times + 1})" if times else title)
     return made
 

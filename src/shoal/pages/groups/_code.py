@@ -77,6 +77,7 @@ def mixed_code(model: Any, files: CodeFiles = USUAL_FILES) -> str:
 def _given_settings(model: Any, own: dict[str, Any]) -> dict[str, Any]:
     """Return settings that are not as by default."""
     options = own | {
+        "clipping": "accept" if model.clipping == "accept" else None,
         "n_public": model.n_public,
         "nonfinite": "drop" if model.nonfinite == "drop" else None,
         "random_state": model.random_state,

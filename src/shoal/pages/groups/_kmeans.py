@@ -1,7 +1,7 @@
 """The groups of a private k-means model: centres with intervals, and about how many rows each."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -12,7 +12,14 @@ from shoal.errors import quantity
 from shoal.figures import cell_map
 from shoal.figures.text import count_decimals, format_number, shorten
 from shoal.pages.groups._code import estimator_code
-from shoal.pages.groups._view import UNCERTAIN_NOTE, UNSTABLE, ReleasedView, count_text
+from shoal.pages.groups._view import (
+    UNCERTAIN_NOTE,
+    UNSTABLE,
+    GroupAtEdge,
+    ReleasedView,
+    centers_at_bounds,
+    count_text,
+)
 from shoal.pages.groups._what_if import budgets_table, what_if_values
 from shoal.pages.page import Fact, Line, Table, name_list
 
@@ -29,6 +36,7 @@ UNSTABLE_NOTE = (
     "Between simulated fits an unstable group moves to another place: its centre and size are "
     "given no interval."
 )
+RIVALS = "Other groupings of these rows are nearly as good. The intervals hold only for this one."
 UNREACHED = (
     "Where groups have long tails, no gaps between them or few rows, fewer intervals held when "
     "this was measured."
@@ -91,6 +99,10 @@ class KMeansGroups(ReleasedView):
             return f"{self.no_groups} Counted: {about.lower()}{rows}."
         return f"{about}{rows}{',' if within else ''} in {count_text(self.k)}."
 
+    def at_bounds(self) -> Iterator[GroupAtEdge]:
+        names = [column.within for column in self.columns]
+        return centers_at_bounds(self.centers, self.box, names)
+
     def cautions(self) -> list[str]:
         missed = self.certain.count(False)
         if missed == self.k:
@@ -103,6 +115,7 @@ class KMeansGroups(ReleasedView):
             *([uncertain] if missed else []),
             *([WEAK] if self.model._is_weak else []),
             *([self._unstable_text()] if not all(self.stable) else []),
+            *([RIVALS] if self.intervals.has_rivals else []),
         ]
 
     def _unstable_text(self) -> str:
@@ -175,6 +188,7 @@ class KMeansGroups(ReleasedView):
         where = zip(names, self.center_text(worst), strict=False)
         limits = [
             *self.counts(),
+            *self._hardly_counted(),
             f"Least certain is group {worst + 1}: {', '.join(f'{n} {v}' for n, v in where)}.",
             UNREACHED,
             "Other people in the table would have moved the centres too.",
@@ -187,6 +201,19 @@ class KMeansGroups(ReleasedView):
                 f"numbers ({self.model.choose}), which spends no budget."
             )
         return limits
+
+    def _hardly_counted(self) -> list[str]:
+        """Return in which columns all centres, with their intervals, are close to one another."""
+        if self.k < 2 or not all(self.stable):
+            return []
+        spread = (self.centers + self.reach).max(axis=0) - (self.centers - self.reach).min(axis=0)
+        sides = self.box.high - self.box.low
+        return [
+            f"All centres lie within 2 % of the bounds of {column.within}: it hardly counted. If "
+            "its values are not spread over these bounds, state narrower ones."
+            for column, is_close in zip(self.columns, spread < 0.02 * sides, strict=True)
+            if is_close
+        ]
 
     def group_lines(self) -> Sequence[Line | Table]:
         """Return the table, if it fits a terminal and there is a group to show."""

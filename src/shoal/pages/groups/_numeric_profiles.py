@@ -3,10 +3,13 @@
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
+from scipy.stats import t as student
 
 from shoal.arrays import Floats
+from shoal.cluster.group_sizes import NOT_CLEAR
 from shoal.pages.groups._cards import (
     CARD_ROWS,
     CardRow,
@@ -18,6 +21,10 @@ from shoal.pages.groups._cards import (
 
 TITLE_PARTS = 3
 _DIFFERENT = 0.05  # of a column's range: a smaller difference names no group
+_DIFFERENT_UNSTABLE = 0.25  # the same where nothing says how far off a mean is
+# Intervals hold nine times in ten, one by one. To hold together, whatever is picked among them,
+# in 95 of 100 releases they are so much wider (Bonferroni, by Student's t of so few refits).
+_EACH, _TOGETHER, _REFITS = 0.9, 0.95, 8
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,13 +56,19 @@ class NumericProfiles:
     def title(self, group: int) -> str:
         """Return the strongest clear differences in words, in the order of the columns."""
         order = self._by_strength(group)
-        different = [i for i in order if self._is_different(group, i)]
         if np.isnan(self.low[group]).all():
-            parts = [self._title_part(group, i) for i in different[:1]]
-            return f"Perhaps {parts[0]}; the rest is unclear" if parts else "Unclear"
+            far = [i for i in order if self._apart(group, i) >= _DIFFERENT_UNSTABLE]
+            return (
+                f"Perhaps {self._title_part(group, far[0])}; the rest is unclear"
+                if far
+                else NOT_CLEAR
+            )
+        different = [i for i in order if self._apart(group, i) >= _DIFFERENT]
         clear = sorted([i for i in different if self._is_clear(group, i)][:TITLE_PARTS])
+        if not clear:
+            return NOT_CLEAR if self._may_differ(group) else "Like everyone"
         text = ", ".join(self._title_part(group, i) for i in clear)
-        return text[:1].upper() + text[1:] if text else "Like everyone"
+        return text[:1].upper() + text[1:]
 
     def titles(self) -> list[str]:
         """Return a title for each group, no two of them the same."""
@@ -63,7 +76,7 @@ class NumericProfiles:
         for group, title in enumerate(list(titles)):
             if titles.count(title) > 1:
                 titles[group] = self._superlative(group, title)
-        shared = [g for g, title in enumerate(titles) if titles.count(title) > 1]
+        shared = [g for g, t in enumerate(titles) if t != NOT_CLEAR and titles.count(t) > 1]
         where = {g: self._where(g, shared) for g in shared if not np.isnan(self.low[g]).all()}
         return distinct_titles([f"{t}{where.get(g, '')}" for g, t in enumerate(titles)])
 
@@ -96,13 +109,27 @@ class NumericProfiles:
         strength = apart if self.reaches else apart / np.maximum(half, 1e-3)
         return [int(i) for i in np.argsort(-strength, kind="stable")]
 
-    def _is_different(self, group: int, i: int) -> bool:
-        return bool(abs(self.means[group, i] - self.everyone[i]) >= _DIFFERENT * self._width[i])
+    def _apart(self, group: int, i: int) -> float:
+        return float(abs(self.means[group, i] - self.everyone[i]) / self._width[i])
 
     def _is_clear(self, group: int, i: int) -> bool:
+        """Whether a mean differs from everyone's in limits that hold together with all others."""
         if self.reaches:
-            return self._is_different(group, i)
-        return not self.low[group, i] <= self.everyone[i] <= self.high[group, i]
+            return self._apart(group, i) >= _DIFFERENT
+        half = (self.high[group, i] - self.low[group, i]) / 2
+        middle = (self.high[group, i] + self.low[group, i]) / 2
+        return bool(abs(self.everyone[i] - middle) > self._joint_times * half)
+
+    def _may_differ(self, group: int) -> bool:
+        """Whether a mean may lie further from everyone's than is worth a title."""
+        far = np.maximum(self.high[group] - self.everyone, self.everyone - self.low[group])
+        return len(self.means) > 1 and bool((far >= _DIFFERENT * self._width).any())
+
+    @cached_property
+    def _joint_times(self) -> float:
+        """How many times as far limits lie to hold together."""
+        one, all_ = (1 + _EACH) / 2, 1 - (1 - _TOGETHER) / (2 * self.means.size)
+        return float(student.ppf(max(all_, one), _REFITS) / student.ppf(one, _REFITS))
 
     def _title_part(self, group: int, i: int) -> str:
         side = "high" if self.means[group, i] > self.everyone[i] else "low"

@@ -4,6 +4,7 @@ import math
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from decimal import Decimal
 from functools import cached_property
 from typing import Any
 
@@ -17,6 +18,7 @@ from shoal.pages.groups._cards import (
     CARD_ROWS,
     NO_DIFFERENCE,
     RULE_NOTE,
+    TOO_WIDE,
     CardRow,
     ColumnText,
     Matrix,
@@ -25,6 +27,8 @@ from shoal.pages.groups._cards import (
     MatrixRow,
     amount_text,
     column_texts,
+    interval_text,
+    level_name,
     level_row,
     number_row,
     shade_of,
@@ -32,7 +36,9 @@ from shoal.pages.groups._cards import (
 )
 from shoal.pages.groups._code import mixed_code
 from shoal.pages.groups._view import ReleasedView, count_text
+from shoal.pages.groups._what_if import noise_table
 from shoal.pages.page import Fact, Line, Table, bounds_origin, name_list
+from shoal.privacy import PureDP
 
 WEAK = (
     "There are so few rows that only the sizes of the groups were counted. Shares and means are "
@@ -215,7 +221,8 @@ class PrototypeGroups(ReleasedView):
             )
             for one in each
         ]
-        everyone = self._number_text(replace(each[0], here=each[0].everyone), levels)
+        known = {"here": each[0].everyone, "low": math.nan, "high": math.nan}
+        everyone = self._number_text(replace(each[0], **known), levels)
         text = self._texts[name]
         row = MatrixRow(text.label, text.unit, cells, everyone)
         apart = float(np.ptp(profiles.means[:, i])) / ((high - low) or 1.0)
@@ -223,8 +230,12 @@ class PrototypeGroups(ReleasedView):
 
     def _number_text(self, one: Any, levels: Sequence[Any]) -> str:
         if levels:
-            place = min(max(round(one.here), 0), len(levels) - 1)
-            return shorten(self._value_text(one.column, levels[place]), 14)
+            ends = (one.low, one.high) if one.is_wide else (one.here,)
+            places = (min(max(round(place), 0), len(levels) - 1) for place in ends)
+            texts = [shorten(self._value_text(one.column, levels[place]), 14) for place in places]
+            return " to ".join(dict.fromkeys(texts))
+        if one.is_wide:
+            return interval_text(one.low, one.high, one.span[1] - one.span[0])
         half = None if math.isnan(one.low) else (one.high - one.low) / 2
         return amount_text(one.here, one.span[1] - one.span[0], half)
 
@@ -240,7 +251,10 @@ class PrototypeGroups(ReleasedView):
         for code in shown:
             each = [profiles.share(i, g, code) for g in range(self.k)]
             cells = [
-                MatrixCell(f"{100 * one.here:.0f}", shade_of(one.here - one.everyone, one.is_clear))
+                MatrixCell(
+                    _in_100((one.low, one.high)) if one.is_wide else f"{100 * one.here:.0f}",
+                    shade_of(one.here - one.everyone, one.is_clear),
+                )
                 for one in each
             ]
             label = self._value_text(name, labels[code])
@@ -296,6 +310,24 @@ class PrototypeGroups(ReleasedView):
         why = [] if self.is_distinct else [self.no_groups]
         return [*why, *self.cautions(), *self.own_limits(), *self.row_limits()]
 
+    def budgets(self) -> Table | None:
+        """Return how wide intervals would be at other budgets; None where nothing was measured."""
+        promise = self.guarantee
+        if not self.profiles.measured or not isinstance(promise, PureDP):
+            return None
+        profiles, ends = self.profiles, self.profiles.intervals
+        sizes = (ends.sizes_high - ends.sizes_low) / 2
+        shares = [high - low for low, high in
+                  zip(profiles.shares_low, profiles.shares_high, strict=True)]  # fmt: skip
+        means = (ends.centers_high - ends.centers_low) / np.ptp(profiles.spans, axis=1)
+        widths = {f"Size, {self.unit}": float(np.median(sizes))}
+        if shares:
+            points = np.concatenate([each.ravel() for each in shares])
+            widths["Share, in 100"] = 50 * float(np.median(points))
+        if means.size:
+            widths["Mean, % of the range"] = 50 * float(np.median(means))
+        return noise_table(Decimal(str(float(promise.epsilon))), widths)
+
     def own_limits(self) -> list[str]:
         return [
             "A group is what lies nearest to its prototype: there may be no gap between two "
@@ -344,10 +376,9 @@ class PrototypeGroups(ReleasedView):
         """Return a difference in a few words, levels and codes by their names."""
         levels = self._levels(0, each.column)
         if each.value is None and levels:
-            here, everyone = (
-                levels[min(max(round(place), 0), len(levels) - 1)][0]
-                for place in (each.here, each.everyone)
-            )
+            ends = (each.low, each.high) if each.is_wide else (each.here,)
+            here = " to ".join(dict.fromkeys(level_name(levels, place) for place in ends))
+            everyone = level_name(levels, each.everyone)
             if here == everyone:
                 return f"{each.column} {'higher' if each.here > each.everyone else 'lower'}"
             return f"{each.column} {here}, everyone {everyone}"
@@ -356,7 +387,7 @@ class PrototypeGroups(ReleasedView):
             label = f"{each.column} {self._value_text(each.column, each.value)}"
         if each.value is not None and label[-1:].isdigit():
             label += ":"  # a code is no part of the share
-        return f"{label} {_amount(each, each.here)}, everyone {_amount(each, each.everyone)}"
+        return f"{label} {_amount_here(each)}, everyone {_amount(each, each.everyone)}"
 
 
 def _readable(title: str, texts: Mapping[str, ColumnText]) -> str:
@@ -400,14 +431,17 @@ def _share_row(each: Any, text: ColumnText, ends: tuple[float, float] | None, wo
     """Return the line of a category, with its column where it says nothing alone."""
     shown = each.label if each.label == word else f"{text.label}: {word}"
     low, high = (None, None) if ends is None else ends
-    outwards = "" if ends is None else f"{math.floor(100 * ends[0])} to {math.ceil(100 * ends[1])}"
-    often = times_text(each.here, each.everyone, "common")
+    around = _in_100(ends) if ends else _MODELLED
+    value, detail = f"{100 * each.here:.0f}", times_text(each.here, each.everyone, "common")
+    if each.is_wide:
+        value, around = around, TOO_WIDE
+        detail = f"{'more' if each.here > each.everyone else 'less'} common"
     return CardRow(
         label=shown[:1].upper() + shown[1:],
-        detail=often if each.is_clear else NO_DIFFERENCE,
-        here=f"{100 * each.here:.0f}",
+        detail=detail if each.is_clear else NO_DIFFERENCE,
+        here=value,
         unit="in 100",
-        interval=outwards or _MODELLED,
+        interval=around,
         everyone=f"{100 * each.everyone:.0f}",
         at=each.here,
         low=low,
@@ -418,10 +452,23 @@ def _share_row(each: Any, text: ColumnText, ends: tuple[float, float] | None, wo
     )
 
 
+def _in_100(ends: tuple[float, float]) -> str:
+    return f"{math.floor(100 * ends[0])} to {math.ceil(100 * ends[1])}"
+
+
 def _amount(each: Any, value: float) -> str:
     if each.value is not None:
         return f"{100 * value:.0f} in 100"
     return format_number(value, 1 if each.span[1] - each.span[0] > 5 else 2)
+
+
+def _amount_here(each: Any) -> str:
+    """Return the value in a group; where its interval is wide, the interval alone."""
+    if not each.is_wide:
+        return _amount(each, each.here)
+    if each.value is not None:
+        return f"{_in_100((each.low, each.high))} in 100"
+    return interval_text(each.low, each.high, each.span[1] - each.span[0])
 
 
 def _difference(each: Any) -> dict[str, Any]:

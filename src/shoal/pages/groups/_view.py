@@ -2,10 +2,10 @@
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, ClassVar, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
 
@@ -37,7 +37,16 @@ from shoal.pages.groups._cards import (
 from shoal.pages.groups._code import USUAL_FILES, CodeFiles
 from shoal.pages.groups._number_of_groups import count_reason
 from shoal.pages.groups._numeric_profiles import NumericProfiles
-from shoal.pages.page import WITHHELD, CountReason, Fact, Line, Page, Table, WithoutGroups
+from shoal.pages.page import (
+    WITHHELD,
+    CountReason,
+    Fact,
+    Line,
+    Page,
+    Table,
+    WithoutGroups,
+    name_list,
+)
 
 if TYPE_CHECKING:
     from shoal.figures import Figure
@@ -47,6 +56,9 @@ if TYPE_CHECKING:
 NO_CLEAR_GROUPS = "No clear groups"
 UNCERTAIN_NOTE = "(uncertain): noise alone may count as many where nobody is."
 UNSTABLE = "unstable"
+# docs/decisions/bounds.md
+_AT_EDGE = 0.005
+_LEAST_AT_EDGE = 0.05
 
 
 @runtime_checkable
@@ -123,7 +135,7 @@ class GroupsView(ABC):
             budgets=self.budgets(),
             curve=self.curve(),
             lines=self.lines(),
-            values=promise_values(self.guarantee) | self.values(),
+            values=promise_values(self.guarantee) | self.bounds_values() | self.values(),
             without_groups=None if self.is_distinct else self.without_groups(),
         )
 
@@ -232,7 +244,7 @@ class GroupsView(ABC):
         """Return what a page says that does not show the groups."""
         counts = ("Reports", f"{self.unit.capitalize()}, about")
         facts = [fact for fact in self.facts() if fact.name in counts]
-        summary = f"{self.counted} {self.why_withheld}"
+        summary = " ".join([*self.bounds_texts(), self.counted, self.why_withheld])
         return WithoutGroups(summary, facts, self.limits_without_groups())
 
     @property
@@ -263,9 +275,10 @@ class GroupsView(ABC):
     def lines(self) -> list[Line | Table]:
         """Return what a terminal shows: the promise, and the groups."""
         return [
+            *(Line("Bounds", text) for text in self.bounds_texts()),
             *self.promise_lines(),
             Line("Found", self.counted),
-            *(Line("", text) for text in (*self.counts(), *self.cautions())),
+            *(Line("", text) for text in (*self.counts(), *self.cautions(), *self.edge_texts())),
             *self.group_lines(),
         ]
 
@@ -280,6 +293,18 @@ class GroupsView(ABC):
     def cautions(self) -> list[str]:
         """Return warnings to read before anything else."""
         return []
+
+    def bounds_texts(self) -> list[str]:
+        """Return that rows were moved to the bounds, where that was accepted."""
+        return []
+
+    def edge_texts(self) -> list[str]:
+        """Return which groups lie at the edge of the bounds."""
+        return []
+
+    def bounds_values(self) -> dict[str, Any]:
+        """Return what ``--json`` prints of the bounds."""
+        return {}
 
     @abstractmethod
     def group_lines(self) -> Sequence[Line | Table]:
@@ -414,10 +439,48 @@ class ReleasedView(GroupsView):
 
     @property
     def summary(self) -> str:
-        return (
-            f"{self.counted} {self.noisy} carries noise, so one {self.one} more or less changes "
-            "little of what you see."
+        noise = (
+            f"{self.noisy} carries noise, so one {self.one} more or less changes little of what "
+            "you see."
         )
+        return " ".join([*self.bounds_texts(), self.counted, noise])
+
+    def bounds_texts(self) -> list[str]:
+        check = self.model.bounds_check_
+        if check is None or not check.is_alarm:
+            return []
+        return [
+            f"{check.share_text} lie outside the bounds and were moved to the edge: groups may be "
+            f"those of the bounds. {' '.join(check.side_texts)}"
+        ]
+
+    def edge_texts(self) -> list[str]:
+        groups: dict[tuple[str, float], list[str]] = {}
+        for edge in self.edges:
+            groups.setdefault((edge.column, edge.bound), []).append(str(edge.group + 1))
+        return [
+            f"{'Group' if len(at) == 1 else 'Groups'} {name_list(at)} "
+            f"{'lies' if len(at) == 1 else 'lie'} at the edge of the bounds of {column} "
+            f"({bound:,.12g}): they may cut {'it' if len(at) == 1 else 'them'} off."
+            for (column, bound), at in groups.items()
+        ]
+
+    @cached_property
+    def edges(self) -> "list[GroupAtEdge]":
+        """The sides of the bounds that certain groups of some size lie at."""
+        few = _LEAST_AT_EDGE * sum(self.sizes)
+        shown = [i for i in range(self.k) if self.certain[i] and self.sizes[i] > few]
+        return [edge for edge in self.at_bounds() if edge.group in shown]
+
+    def at_bounds(self) -> "Iterator[GroupAtEdge]":
+        """Yield where a centre lies at a bound; kinds without centres have none."""
+        yield from ()
+
+    def bounds_values(self) -> dict[str, Any]:
+        check = self.model.bounds_check_
+        released = None if check is None else check.to_dict()
+        at_edge = [edge._asdict() | {"group": edge.group + 1} for edge in self.edges]
+        return {"bounds_check": released, "groups_at_bounds": at_edge}
 
     @property
     def no_groups(self) -> str:
@@ -452,7 +515,7 @@ class ReleasedView(GroupsView):
 
     def limits(self) -> list[str]:
         first = self.first_limits() if self.is_distinct else [self.no_groups]
-        return [*first, *self.own_limits(), *self.row_limits()]
+        return [*first, *self.edge_texts(), *self.own_limits(), *self.row_limits()]
 
     def limits_without_groups(self) -> list[str]:
         return [self.no_groups, *self.counts(), *self.row_limits()]
@@ -484,6 +547,37 @@ class ReleasedView(GroupsView):
     def certainty_values(self, i: int) -> dict[str, Any]:
         """Return what ``--json`` prints of how sure a group is."""
         return {"certain": self.certain[i], "noise_reach": float(self.model.noise_sizes_[i])}
+
+
+class GroupAtEdge(NamedTuple):
+    """A group whose centre lies at a bound of a column.
+
+    Parameters
+    ----------
+    group
+        Its index.
+    bound
+        The bound.
+    """
+
+    group: int
+    column: str
+    bound: float
+
+
+def centers_at_bounds(centers: Floats, box: Any, names: Sequence[str]) -> Iterator[GroupAtEdge]:
+    """Yield each centre that lies within half a hundredth of a column's range of a bound.
+
+    Parameters
+    ----------
+    names
+        What the columns are called.
+    """
+    near = _AT_EDGE * (box.high - box.low)
+    for i, center in enumerate(centers):
+        for j in map(int, np.flatnonzero((center - box.low <= near) | (box.high - center <= near))):
+            is_low = center[j] - box.low[j] <= near[j]
+            yield GroupAtEdge(i, names[int(j)], float(box.low[j] if is_low else box.high[j]))
 
 
 def count_text(groups: int) -> str:

@@ -13,6 +13,7 @@ import pyarrow as pa
 from sklearn.utils.validation import check_is_fitted
 
 from shoal.arrays import Floats, Integers
+from shoal.bounds_check import Clipping
 from shoal.domain import Schema
 from shoal.engine import Rows
 from shoal.errors import InvalidSetting, UnknownCategory, UnknownColumn
@@ -94,7 +95,7 @@ class MixedSynopsis(MixedEstimator):
     target
         A column that the others are to explain, named without looking at the rows: its pairs are
         released before any others. For synthetic rows from which a model of it is to be learnt.
-    n_public, nonfinite, ledger, random_state
+    clipping, n_public, nonfinite, ledger, random_state
         As for every private estimator: see ``shoal.synopsis.PrivateEstimator``.
 
     Attributes
@@ -140,6 +141,7 @@ class MixedSynopsis(MixedEstimator):
         privacy: PureDP | None = None,
         domain: Schema | None = None,
         target: str | None = None,
+        clipping: Clipping = "stop",
         n_public: int | None = None,
         nonfinite: Literal["refuse", "drop"] = "refuse",
         ledger: LedgerOrPath | None = None,
@@ -149,6 +151,7 @@ class MixedSynopsis(MixedEstimator):
         self.privacy = privacy
         self.domain = domain
         self.target = target
+        self.clipping = clipping
         self.n_public = n_public
         self.nonfinite = nonfinite
         self.ledger = ledger

@@ -100,6 +100,27 @@ def test_an_open_campaign_is_learnt_from_robustly_unless_it_is_told_not_to(
 
 
 @pytest.mark.heavy
+def test_the_first_round_of_an_open_campaign_is_robust_and_later_ones_have_no_cells(
+    run, campaign, yaml, tmp_path
+):
+    more = "rounds: 3\nenrolment: open\n"
+    (tmp_path / "three.yaml").write_text(yaml + more)
+    run("sign", "three.yaml")
+    anybody, url = Campaign.load("three.json"), "sqlite:///three.sqlite"
+    store = open_store(url, anybody.id, anybody.envelope)
+    words, question = client.WordStream(), anybody.document["rounds"][0]["question"]
+    places = [[0.2, 0.2], [0.8, 0.7]]
+    codes = [client.draw(question, places[i % 2], words) for i in range(3_000)]
+    store.accept([Arrival(0, [os.urandom(16) for _ in codes], codes)], 0)
+    store.close()
+    result = run("advance", "three.json", 0, "--db", url, "--seed", 1)
+    assert result["published"]
+    assert result["cells_cut"] >= 0
+    answer = run("advance", "three.json", 1, "--db", url, "--robust")
+    assert "no cells that could be cut" in answer["message"]
+
+
+@pytest.mark.heavy
 def test_a_shuffled_campaign_states_its_sums_and_releases_them_once(campaign, run, yaml, tmp_path):
     shuffled = yaml.replace('"4"', '"2"') + 'setting: shuffled\ndelta: "0.000001"\nn_least: 500\n'
     (tmp_path / "other.yaml").write_text(shuffled)

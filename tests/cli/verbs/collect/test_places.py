@@ -38,8 +38,10 @@ def test_places_are_learnt_and_their_page_has_north_up(campaign, run, yaml, tmp_
     assert run("cluster", "town.json", *db, "--robust")["error"] == "InvalidSetting"
     result = run("cluster", "town.json", *db, "-o", "places", "--seed", 1)
     assert result["published"]
-    assert result["errors"] is None
-    assert np.abs(np.array(sorted(result["centers"])) - MIDDLES).max() < 0.01
+    centers, errors = np.array(result["centers"]), np.array(result["errors"])
+    order = np.argsort(centers[:, 0])
+    assert (np.abs(centers[order] - MIDDLES) < np.maximum(6 * errors[order], 0.003)).all()
+    assert 0 < errors.min() <= errors.max() < 0.01
     page = (tmp_path / "places" / "report.html").read_text()
     assert "by longitude and latitude" in page  # across and upwards
     assert run("close", "town.json", *db)["people"] == 900

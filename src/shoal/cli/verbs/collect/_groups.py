@@ -36,6 +36,16 @@ if TYPE_CHECKING:
     from shoal.collector import Campaign, Store
 
 
+Robust = Annotated[
+    bool | None,
+    typer.Option(
+        "--robust/--no-robust",
+        envvar="SHOAL_ROBUST",
+        help="Cut cells that stand out from their neighbours, against liars; no page. "
+        "Default: in open campaigns.",
+        show_default=False,
+    ),
+]
 HELD_ROUND = (
     "Noise alone would look like the groups of the first round: the round stays open, and no "
     "question was published. Collect more reports, or go on all the same: --publish-anyway."
@@ -48,6 +58,7 @@ def advance(
     number: Annotated[int, typer.Argument(metavar="ROUND", min=0, help="The round to close.")],
     db: Database = DEFAULT_DB,
     key: KeyFile = DEFAULT_KEY,
+    robust: Robust = None,
     publish_anyway: PublishAnyway = False,
     seed: LearnerSeed = None,
     json: Json = False,
@@ -56,7 +67,9 @@ def advance(
     """Close a round of a campaign in three, and publish the next question, or the model.
 
     If the reports of the first round show no groups, nothing is closed or published, and the exit
-    code is 1: both would show devices what noise alone would look like.
+    code is 1: both would show devices what noise alone would look like. Of an open campaign, where
+    anybody may report as many, cells of the first round that stand out are cut before its groups
+    are learnt; later rounds ask about no cells.
 
     **Examples**
 
@@ -71,13 +84,18 @@ def advance(
             f"The campaign has {rounds} round{'s' if rounds > 1 else ''}.",
             "Learn from a campaign of one round with `shoal collect cluster`.",
         )
+    if robust and number:
+        raise InvalidSetting(
+            "Reports of later rounds have no cells that could be cut.", "Leave --robust out."
+        )
     private, say = read_key(key), Output(json, quiet)
     is_clear = learning.shows_groups(loaded, store, seed)
     if not (is_clear or publish_anyway):
         store.close()
         say.result({"round": number, "published": False}, Line("Withheld", HELD_ROUND))
         raise typer.Exit(1)
-    centers = learning.advance(loaded, store, number, private, seed)
+    is_robust = number == 0 and (robust if robust is not None else not loaded.has_tokens)
+    centers, capped = learning.advance(loaded, store, number, private, seed, robust=is_robust)
     if number == rounds - 1:
         box = box_of(loaded.document)
         n = sum(sum(store.sums(i).values()) for i in range(rounds))
@@ -87,9 +105,11 @@ def advance(
     store.close()
     heads = ["Group", *loaded.names]
     rows = [[str(i + 1), *(f"{c:.4g}" for c in center)] for i, center in enumerate(centers)]
+    values, lines = _cut_texts(capped)
     say.result(
-        {"round": number, "centers": centers.tolist(), "published": True},
+        {"round": number, "centers": centers.tolist(), "published": True} | values,
         Table("Centres so far", heads, rows),
+        *lines,
     )
 
 
@@ -102,16 +122,7 @@ def cluster(
         Path, typer.Option("--output", "-o", envvar="SHOAL_OUTPUT", help="Folder to write.")
     ] = Path("model"),
     overwrite: Overwrite = False,
-    robust: Annotated[
-        bool | None,
-        typer.Option(
-            "--robust/--no-robust",
-            envvar="SHOAL_ROBUST",
-            help="Cut cells that stand out from their neighbours, against liars; no page. "
-            "Default: in open campaigns.",
-            show_default=False,
-        ),
-    ] = None,
+    robust: Robust = None,
     title: Title = None,
     publisher: Publisher = None,
     publish_anyway: PublishAnyway = False,
@@ -134,6 +145,7 @@ def cluster(
         shoal collect cluster campaign.json -o model
     """
     from shoal.collector import learning, read_key, sign_document
+    from shoal.collector._web_page import center_texts
     from shoal.data import atomic_folder
     from shoal.randomness import Randomness
 
@@ -173,8 +185,9 @@ def cluster(
     groups, files = _learn(loaded, store, output, say, options | {"anyway": publish_anyway})
     control = f"Centres found without data fit {groups.ratio:.2f} times as badly."
     is_clear = groups.is_distinct
-    errors = None  # of places they would need the learner's own bootstrap
-    if not loaded.lattice_columns:
+    if loaded.lattice_columns:
+        errors = learning.errors_of_intervals(groups.model)
+    else:
         errors = learning.center_errors(loaded, store, groups.centers, Randomness(seed))
     model = learning.model_document(
         loaded,
@@ -189,7 +202,7 @@ def cluster(
         store.publish("model", 0, sign_document("model", model, private))
     store.close()
     heads = ["Group", *loaded.names, "About"]
-    cells = _center_texts(groups.centers, errors)
+    cells = center_texts(loaded.document["columns"], groups.centers, errors)
     rows = [
         [str(i + 1), *line, str(size)]
         for i, (line, size) in enumerate(zip(cells, groups.sizes, strict=True))
@@ -205,16 +218,6 @@ def cluster(
     )  # fmt: skip
     if not is_published:
         raise typer.Exit(1)
-
-
-def _center_texts(centers: Any, errors: Any) -> list[list[str]]:
-    """Return each coordinate as it is shown, with its error where there is one."""
-    if errors is None:
-        return [[f"{c:.6g}" for c in center] for center in centers]
-    return [
-        [f"{c:.4g} ± {2 * e:.2g}" for c, e in zip(*lines, strict=True)]
-        for lines in zip(centers, errors, strict=True)
-    ]
 
 
 def _check_robust_options(
@@ -300,27 +303,36 @@ def _publish_robust(
     from shoal.collector import box_of, learning, sign_document
     from shoal.randomness import Randomness
 
-    centers, cells, amount = learning.capped_centers(campaign, store, Randomness(seed))
+    centers, capped = learning.capped_centers(campaign, store, Randomness(seed))
     box, n = box_of(campaign.document), sum(store.sums(0).values())
-    verb = "was" if cells == 1 else "were"
-    cut = f"{quantity(cells, 'cell')} {verb} cut, by estimated counts of {amount:.0f} in all."
+    cut, lines = _cut_texts(capped)
     is_clear = learning.shows_groups(campaign, store, seed)
-    note = with_caution(cut, is_clear)
+    note = with_caution(lines[0].text, is_clear)
     model = learning.model_document(campaign, centers, (box.high - box.low) / 2, n, note)
     is_published = is_clear or publish_anyway
     if is_published:
         store.publish("model", 0, sign_document("model", model, private))
     store.close()
     rows = [[str(i + 1), *(f"{c:.4g}" for c in center)] for i, center in enumerate(centers)]
-    values = {"centers": centers.tolist(), "n_reports": n, "cells_cut": cells, "count_cut": amount}
+    values = {"centers": centers.tolist(), "n_reports": n, "published": is_published}
     say.result(
-        values | {"published": is_published},
+        values | cut,
         Table("Groups", ["Group", *campaign.names], rows),
-        Line("Cut", cut),
+        *lines,
         _publication_line(is_published),
     )
     if not is_published:
         raise typer.Exit(1)
+
+
+def _cut_texts(capped: Any) -> tuple[dict[str, Any], list[Line]]:
+    """Return which cells were cut and by how much, as values and in words; nothing for None."""
+    if capped is None:
+        return {}, []
+    cells, amount = capped.n_cells, capped.amount
+    verb = "was" if cells == 1 else "were"
+    cut = f"{quantity(cells, 'cell')} {verb} cut, by estimated counts of {amount:.0f} in all."
+    return {"cells_cut": cells, "count_cut": amount}, [Line("Cut", cut)]
 
 
 def _show_shares(say: Output, shares: list[tuple[str, float, float]]) -> None:

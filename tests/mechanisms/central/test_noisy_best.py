@@ -1,7 +1,8 @@
 import numpy as np
 import pytest
 
-from shoal.cluster.kmeans._noisy_best import NoisyBest, _geometric_nodes
+from shoal.mechanisms.central import _noisy_best
+from shoal.mechanisms.central._noisy_best import NoisyBest, _geometric_nodes
 from shoal.privacy import PureDP
 from shoal.randomness import Randomness
 
@@ -68,3 +69,11 @@ def test_sums_of_powers_over_geometric_noise_are_exact(step):
     powers = np.arange(48)
     expected = np.expm1(-step) / np.expm1(-step * (powers + 1))
     assert np.allclose((nodes[:, None] ** powers * weights[:, None]).sum(axis=0), expected, 1e-10)
+
+
+@pytest.mark.parametrize("epsilon", ["0.05", "2"])
+def test_many_scores_have_the_probabilities_that_few_have(epsilon, monkeypatch):
+    best, scores = NoisyBest(PureDP(epsilon), 1, one_way=True), rng.integers(0, 20, 60)
+    few = best.log_probabilities(scores)
+    monkeypatch.setattr(_noisy_best, "_MANY", 10)
+    assert np.allclose(few, best.log_probabilities(scores), rtol=0, atol=1e-9)

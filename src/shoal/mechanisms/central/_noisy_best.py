@@ -7,9 +7,12 @@ from functools import lru_cache
 import numpy as np
 
 from shoal.arrays import Floats, Integers
-from shoal.mechanisms import Geometric
-from shoal.mechanisms.exact import check_vectors
+from shoal.mechanisms.central._geometric import Geometric
+from shoal.mechanisms.exact._whole_numbers import check_vectors
 from shoal.privacy import PureDP
+
+_MANY = 64  # scores of one line: the sum over levels takes less time and memory
+_LEVELS = 32  # at once
 
 
 @dataclass(frozen=True)
@@ -113,6 +116,8 @@ class NoisyBest:
         The product over all others is a polynomial in :math:`a^t`, which is summed over t.
         """
         step, n = float(self.guarantee.epsilon / self.needed_move), len(scores)
+        if n > _MANY:
+            return _log_probabilities_by_levels(scores, step)
         a, rest = math.exp(-step), -math.expm1(-step)
         numbers = np.arange(n)
         gaps = scores[:, None] - scores - (numbers < numbers[:, None])  # the first of equals
@@ -124,6 +129,36 @@ class NoisyBest:
         # Noise of 0 is half as likely as the geometric series has it.
         none = np.where(least == 0, np.prod(1 - missed, axis=1), 0) * rest / 2
         return np.asarray(-step * least + np.log(2 / (1 + a) * (passed - none)))
+
+
+def _log_probabilities_by_levels(scores: Integers, step: float) -> Floats:
+    """Return the logarithm of the probability of each place of one line of many scores.
+
+    The sum over all levels v that the winner may reach: its noise takes it there, those before it
+    stay below v and those behind it do not pass v. Levels whose noise is less likely by e^-45 are
+    left out.
+    """
+    gaps, total = scores.max() - scores, np.full(len(scores), -np.inf)
+    once = math.log(-math.expm1(-step) / (1 + math.exp(-step)))  # that noise is 0
+    for start in range(0, math.ceil(45 / step) + 1, _LEVELS):
+        noise = gaps[:, None] + np.arange(start, start + _LEVELS)
+        reached = _log_at_most(noise, step)
+        before, behind = (
+            np.cumsum(_log_at_most(noise - 1, step), axis=0),
+            np.cumsum(reached[::-1], axis=0),
+        )
+        others = np.zeros_like(reached)
+        others[1:] += before[:-1]
+        others[:-1] += behind[::-1][1:]
+        own = once - step * noise + np.where(noise > 0, math.log(2), 0)
+        total = np.logaddexp(total, np.logaddexp.reduce(own + others, axis=1))
+    return np.asarray(total)
+
+
+def _log_at_most(limits: Integers, step: float) -> Floats:
+    """Return the logarithm of the chance that the absolute noise is at most each limit."""
+    above = 2 / (1 + math.exp(-step)) * np.exp(-step * np.maximum(limits + 1, 1))
+    return np.where(limits < 0, -np.inf, np.log1p(-above))
 
 
 @lru_cache(maxsize=64)
