@@ -129,7 +129,7 @@ def _write_people(path: Path, rng: random.Random) -> None:
     for number in range(2_000):
         age = min(max(round(rng.gauss(45, 18)), 0), 100)
         known = f"Person {number},{age},{rng.choice(towns)},{rng.choice(ills)}"
-        lines.append(f"{known},{rng.choice(('yes', 'no'))},{rng.randint(500, 20_000)}")
+        lines.append(f"{known},{rng.choice(('yes', 'no'))},{rng.randint(5, 200) * 100}")
     path.write_text("\n".join(lines) + "\n")
 
 

@@ -299,12 +299,17 @@ def test_no_page_is_wider_than_its_screen(answers):
 
 @pytest.mark.heavy
 def test_the_probe_sees_words_over_one_another(tmp_path, open_pages):
-    """A page that is broken on purpose is found, by its overlap and by what leaves its cell."""
+    """Cards as they once were, of places and of levels: an overlap, and what leaves its cell."""
     broken = (
         '<!doctype html><html><head></head><body><div class="card" style="width:200px"><table '
         'style="table-layout:fixed;width:200px"><tr><td style="white-space:nowrap">-74.071 to '
         "-73.896 and on</td><td>-73.978</td></tr></table></div></body></html>"
     )
-    (found,) = open_pages(tmp_path, {"broken": broken}, {320: 700}, script=PROBE).values()
-    assert found["overlaps"] == ["-74.071 to -73.896 and on / -73.978"]
-    assert len(found["leaves"]) == 1
+    former = broken.replace("-74.071 to -73.896 and on", "0.00 of 0 (0-35) to 2 (55&lt;=)")
+    former = former.replace("-73.978", "0.31")
+    found = open_pages(tmp_path, {"waves": broken, "levels": former}, {320: 700}, script=PROBE)
+    assert {name: each["overlaps"] for name, each in found.items()} == {
+        "waves 320": ["-74.071 to -73.896 and on / -73.978"],
+        "levels 320": ["0.00 of 0 (0-35) to 2 (55<=) / 0.31"],
+    }
+    assert [len(each["leaves"]) for each in found.values()] == [1, 1]

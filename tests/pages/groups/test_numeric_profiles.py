@@ -72,3 +72,10 @@ def test_a_group_that_reaches_over_everyone_can_still_differ():
     means = np.array([[2.0, 2000, 10], [18, 2000, 90]])
     wide = profiles(means, half=50, reaches=True)
     assert wide.title(1) == "High visits, high stay"
+
+
+def test_groups_of_one_title_are_told_apart_by_where_they_lie():
+    assert profiles([[10, 2009, 50], [10, 2011, 50]]).titles() == [
+        "Like everyone, year 2009.0",
+        "Like everyone, year 2011.0",
+    ]

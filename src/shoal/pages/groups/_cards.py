@@ -176,8 +176,10 @@ class Matrix:
             }
             for column in self.columns
         ]
+        cells = (cell for column in self.columns for row in column.rows for cell in row.cells)
+        longest = max((len(cell.text) for cell in cells), default=0)
         return {"groups": list(self.groups), "columns": columns, "look": list(self.look),
-                "note": self.note}  # fmt: skip
+                "longest": longest, "note": self.note}  # fmt: skip
 
 
 def shade_of(effect: float, is_clear: bool) -> int:

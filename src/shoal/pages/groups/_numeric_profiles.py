@@ -14,6 +14,7 @@ from shoal.pages.groups._cards import (
     CARD_ROWS,
     CardRow,
     ColumnText,
+    amount_text,
     distinct_titles,
     number_row,
 )
@@ -75,7 +76,16 @@ class NumericProfiles:
         for group, title in enumerate(list(titles)):
             if titles.count(title) > 1:
                 titles[group] = self._superlative(group, title)
-        return distinct_titles(titles)
+        shared = [g for g, t in enumerate(titles) if t != NOT_CLEAR and titles.count(t) > 1]
+        where = {g: self._where(g, shared) for g in shared if not np.isnan(self.low[g]).all()}
+        return distinct_titles([f"{t}{where.get(g, '')}" for g, t in enumerate(titles)])
+
+    def _where(self, group: int, shared: Sequence[int]) -> str:
+        """Return the value of the column that tells groups of one title apart best."""
+        i = int(np.argmax(np.ptp(self.means[list(shared)], axis=0) / self._width))
+        half = float(self.high[group, i] - self.low[group, i]) / 2
+        here = amount_text(float(self.means[group, i]), float(self._width[i]), half)
+        return f", {self.columns[i].within} {here}"
 
     def _superlative(self, group: int, title: str) -> str:
         """Return a title that others have too, with "highest" or "lowest" where that is true."""

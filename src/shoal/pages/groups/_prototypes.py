@@ -378,10 +378,15 @@ class PrototypeGroups(ReleasedView):
         if each.value is None and levels:
             ends = (each.low, each.high) if each.is_wide else (each.here,)
             here = " to ".join(dict.fromkeys(level_name(levels, place) for place in ends))
-            return f"{each.column} {here}, everyone {level_name(levels, each.everyone)}"
+            everyone = level_name(levels, each.everyone)
+            if here == everyone:
+                return f"{each.column} {'higher' if each.here > each.everyone else 'lower'}"
+            return f"{each.column} {here}, everyone {everyone}"
         label = each.label
         if each.value is not None and each.column in self.model.domain.value_labels:
             label = f"{each.column} {self._value_text(each.column, each.value)}"
+        if each.value is not None and label[-1:].isdigit():
+            label += ":"  # a code is no part of the share
         return f"{label} {_amount_here(each)}, everyone {_amount(each, each.everyone)}"
 
 
