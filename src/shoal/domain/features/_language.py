@@ -100,7 +100,7 @@ def with_changes(
     """Return a file's content with another period and other paths of tables."""
     if not isinstance(content, Mapping):
         return {}
-    changed = _without_empty_columns(dict(content))
+    changed: dict[str, Any] = _without_empty_columns(dict(content))
     if period is not None and isinstance(changed.get("period"), Mapping):
         changed["period"] = {**changed["period"], "from": period[0], "until": period[1]}
     for name, path in tables.items():
