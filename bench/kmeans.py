@@ -316,19 +316,19 @@ def main() -> None:
             seeds=case.seeds[: asked.seeds],
             methods=[method for method in case.methods if method not in asked.without],
         )
-        for case in (frozen() if asked.frozen else _chosen(asked.only, asked.quick))
+        for case in _chosen(frozen() if asked.frozen else cases(), asked.only, asked.quick)
     ]
     limits = {(c.family.name, e): limit for c in wanted for e, limit in c.at_most.items()}
     kept = KEPT_FROZEN if asked.frozen else KEPT
     lines = _kept_lines(kept) if asked.keep else _run(wanted, asked.resume, kept)
     rows = summaries(lines, limits)
-    if asked.keep:
+    if asked.keep and not asked.frozen:
         rows = with_earlier(rows)
-    if asked.frozen:
-        write("kmeans-frozen", rows)
-        return
     if asked.quick or asked.only:  # a part is to be looked at; the whole is kept
         show(rows)
+        return
+    if asked.frozen:
+        write("kmeans-frozen", rows)
         return
     write("kmeans", rows)
     with (RESULTS / "kmeans.csv").open("w", newline="") as file:
@@ -339,8 +339,8 @@ def main() -> None:
     picture(rows)
 
 
-def _chosen(only: Sequence[str] | None, quick: bool) -> list[Case]:
-    wanted = [c for c in cases() if not only or c.family.name.startswith(tuple(only))]
+def _chosen(all_cases: Sequence[Case], only: Sequence[str] | None, quick: bool) -> list[Case]:
+    wanted = [c for c in all_cases if not only or c.family.name.startswith(tuple(only))]
     if not quick:
         return wanted
     large = ("blobs 1", "birch", "gowalla", "far groups", "corner", "unequal 100k")
