@@ -28,7 +28,8 @@ from shoal.cluster.wave._saving import (
 from shoal.domain import Box
 
 NAMES = {
-    "alpha", "cells", "clipping", "connectivity", "context", "density", "person", "epsilon", "level", "mass",
+    "alpha", "cells", "clipping", "connectivity", "context", "density", "person",
+    "epsilon", "level", "mass",
     "max_rows_per_person", "variant", "min_cells", "n_public", "neighbours", "noise", "nonfinite",
     "p", "rule", "selector", "smooth", "wavelet", "z",
 }  # fmt: skip
