@@ -119,7 +119,7 @@ def test_a_run_stopped_on_the_same_table_goes_on(mechanism, monkeypatch):
         assert perturb(mechanism).exit_code == 130
     again = perturb(mechanism)
     assert again.exit_code == 0, again.output
-    assert "nothing more was spent" in " ".join(again.output.split())
+    assert "not paid for again" in " ".join(again.output.split())
     assert entries() == 1
     assert reports_left() == []
 

@@ -53,8 +53,9 @@ def test_someone_alone_does_not_show_in_ours(method):
 
     def largest(rows, seed):
         model = PrivateKMeans(
-            2, epsilon=1.0, domain=LINE, method=method, random_state=seed, n_public=200
-        )
+            2, epsilon=1.0, domain=LINE, method=method, clipping="accept", random_state=seed,
+            n_public=200,
+        )  # fmt: skip
         return model.fit(rows).cluster_centers_.max()
 
     without = np.array([largest(FEW, seed) for seed in range(1_000)])

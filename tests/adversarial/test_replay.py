@@ -116,9 +116,9 @@ def test_a_row_far_beyond_a_view_of_many_columns_loses_no_more_than_is_claimed(
 
     monkeypatch.setattr(FarGrid, "keys", recorded)
     box = Box.of([f"x{i}" for i in range(d)], [-1.0] * d, [1.0] * d)
-    table = 0.4 + 0.01 * np.random.default_rng(d).uniform(-1, 1, (6_000, d))
+    table = 0.4 + 0.01 * np.random.default_rng(d).uniform(-1, 1, (8_000, d))
     row = np.where(np.arange(d) < d // 2, place, 0.4)
-    model = PrivateKMeans(3, epsilon=1, domain=box, n_public=6_000)
+    model = PrivateKMeans(3, epsilon=1, domain=box, n_public=8_000)
     seen = replay(model, table, np.vstack([table, row]), random_state=3)
     assert seen.verdict == "consistent", str(seen)
     assert seen.worst <= 1 + 1e-9

@@ -125,7 +125,7 @@ def test_a_twin_that_lists_counted_cells_before_drawn_ones_is_caught():
 
 
 def grown(rows, seed):
-    tree = shoal.PrivTree(epsilon=1, domain=LINE, n_public=1, random_state=seed)
+    tree = shoal.PrivTree(epsilon=1, domain=LINE, n_public=1, clipping="accept", random_state=seed)
     return min(tree.fit(rows).n_cells_, 9)
 
 

@@ -84,7 +84,7 @@ def test_an_executor_killed_in_the_middle_changes_neither_centres_nor_ledger(spa
     assert rows.killed is not None
     assert gone(rows.killed)
     np.testing.assert_array_equal(model.cluster_centers_, undisturbed.cluster_centers_)
-    assert len(ledger.entries()) == 1
+    assert len(ledger.entries()) == 2
     assert ledger.totals() == [undisturbed.guarantee_]
 
 

@@ -22,7 +22,7 @@ class AuditedFit(NamedTuple):
     Parameters
     ----------
     releases
-        How many releases it makes at most; the number of rows is one.
+        How many releases it makes at most; the check of the bounds is one.
     pair
         The pair of tables it is fitted on, by its name in ``shoal.audit``.
     """
@@ -155,11 +155,11 @@ def _wave_gates() -> dict[str, AuditedFit]:
     four = Box.of(["a", "b", "c", "d"], [-1] * 4, [1] * 4)
     plane = Box(x=(-1, 1), y=(-1, 1))
     return {
-        "block": AuditedFit({"cells": 4}, 1, _CORNER),
+        "block": AuditedFit({"cells": 4}, 2, _CORNER),
         "sparse": AuditedFit({"domain": four, "cells": 2}, 2, _NOBODY),
-        "privqt": AuditedFit({"variant": "privqt", "cells": 4}, 1, _BORDER),
-        "privthr": AuditedFit({"variant": "privthr", "cells": 4}, 2, _NOBODY),
-        "privthrem": AuditedFit({"variant": "privthrem", "cells": 4}, 2, _MAXIMUM),
+        "privqt": AuditedFit({"variant": "privqt", "cells": 4}, 2, _BORDER),
+        "privthr": AuditedFit({"variant": "privthr", "cells": 4}, 3, _NOBODY),
+        "privthrem": AuditedFit({"variant": "privthrem", "cells": 4}, 3, _MAXIMUM),
         "baseline": AuditedFit({"variant": "baseline", "domain": plane, "cells": 4}, 3, _TWICE),
     }
 
@@ -201,7 +201,7 @@ def _prototypes_gates() -> dict[str, AuditedFit]:
     usual = {"n_init": 1, "n_synthetic": 20}
     return {
         "few rows": AuditedFit(usual, 3, _CORNER),
-        "its steps": AuditedFit({"n_public": _PUBLIC_ROWS, **usual}, 6, _CLUSTER),
+        "its steps": AuditedFit({"n_public": _PUBLIC_ROWS, **usual}, 7, _CLUSTER),
     }
 
 
@@ -261,7 +261,7 @@ REGISTRY = (
         },
         gates=lambda: {
             "": AuditedFit({}, 2, _CORNER),
-            "with a pair": AuditedFit({"n_public": 300}, 3, _NOBODY),
+            "with a pair": AuditedFit({"n_public": 300}, 4, _NOBODY),
         },
     ),
     EstimatorEntry(

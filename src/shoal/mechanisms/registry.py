@@ -23,6 +23,7 @@ from shoal.mechanisms import (
     LocalGrid,
     Mixed,
     NDLaplace,
+    NoisyBest,
     Piecewise,
     PlanarLaplace,
     PrivUnit,
@@ -370,6 +371,25 @@ REGISTRY = (
             "lattice": Example(
                 lambda epsilon: Exponential(PureDP(epsilon)), ScoredIntervals([0, 4, 9], [2, 1])
             )
+        },
+    ),
+    MechanismEntry(
+        NoisyBest,
+        lambda epsilon: NoisyBest(PureDP(epsilon), 1),
+        _VECTORS,
+        lambda: {
+            "noisy-best": Pair(
+                NoisyBest(_ONE, 1),
+                (np.array([[3, 5, 3]]), np.array([[4, 4, 4]])),
+                "a row moves three scores, the best of them down",
+                draws=50_000,
+            ),
+            "noisy-best one way": Pair(
+                NoisyBest(_ONE, 1, one_way=True),
+                (np.array([[4, 4, 4]]), np.array([[4, 5, 4]])),
+                "a row moves one of three equal scores up",
+                draws=50_000,
+            ),
         },
     ),
     MechanismEntry(KNorm, lambda epsilon: KNorm(PureDP(epsilon), 9), _VECTORS, _k_norm),

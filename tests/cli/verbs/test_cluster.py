@@ -196,8 +196,9 @@ def test_a_limit_set_before_the_first_release_binds_it(folder):
     assert shown.exit_code == 3
     assert "BudgetExceeded" in shown.output
     assert visits("--ledger", "l.ledger").exit_code == 0
-    (entry,) = Ledger("l.ledger").entries().to_pylist()
-    assert (entry["by"], entry["what"]) == ("PrivateKMeans", "2 groups")
+    check, rest = Ledger("l.ledger").entries().to_pylist()
+    assert (rest["by"], rest["what"], rest["total"]) == ("PrivateKMeans", "2 groups", "1")
+    assert check["what"] == "check of bounds"
 
 
 @pytest.mark.heavy

@@ -419,7 +419,7 @@ def test_a_run_that_failed_goes_on_with_the_reports_it_had_drawn(folder, monkeyp
     assert "continues without spending more" in shown.output
     shown = trips(*asked)
     assert shown.exit_code == 0
-    assert "nothing more was spent" in " ".join(shown.output.split())
+    assert "not paid for again" in " ".join(shown.output.split())
     assert len(Ledger("l.ledger").entries()) == 1
     assert not Path(".noisy.csv.draft").exists()
 

@@ -88,7 +88,7 @@ def _case_at_gate(model: Any, parts: int, pair: str, draws: int) -> Case:
 
 def _case_of_fit(model: Any, pair: str) -> Case:
     return Case(
-        Batched(FittedNumbers(model, 20)),
+        Batched(FittedNumbers(model, 26)),
         _tables(model, pair),
         PureDP(model._promise().epsilon),
         draws=1_000,
