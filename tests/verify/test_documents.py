@@ -100,6 +100,16 @@ def test_entries_of_one_release_are_no_other_releases(tmp_path):
     assert "ε = 2 " in texts[1]
 
 
+def test_many_rows_that_were_moved_are_told_of(tmp_path):
+    box = Box(x=(0, 1))
+    grid = UniformGrid(epsilon=1, domain=box, cells=4, clipping="accept").fit([[7.0]] * 4000)
+    grid.save(tmp_path / "grid")
+    document_folder(tmp_path / "grid", kinds=["deployment"], about={"description": "Places."})
+    implementation = read(tmp_path / "grid", "deployment.json")["deployment"]["implementation"]
+    said = implementation["preprocessing_and_hyperparameter_tuning"]
+    assert said.startswith("Nearly all rows lie outside the bounds and were moved to the edge. x:")
+
+
 def test_what_nobody_answered_is_said_to_be_not_stated(copy_of):
     folder = copy_of("synopsis")
     (done,) = document_folder(folder, kinds=["deployment"])
