@@ -100,6 +100,14 @@ def test_entries_of_one_release_are_no_other_releases(tmp_path):
     assert "ε = 2 " in texts[1]
 
 
+def test_a_number_of_rows_without_noise_is_told_of(tmp_path):
+    promise = PureDP(1, neighbours="replace-one")
+    UniformGrid(privacy=promise, domain=Box.unit(1), cells=4).fit([[0.5]] * 50).save(tmp_path / "g")
+    document_folder(tmp_path / "g", kinds=["deployment"], about={"publisher": "The town"})
+    said = read(tmp_path / "g", "deployment.json")["deployment"]["dp_variant"]
+    assert said["unprotected_quantities"].startswith("Neighbouring tables have equally many rows")
+
+
 def test_many_rows_that_were_moved_are_told_of(tmp_path):
     box = Box(x=(0, 1))
     grid = UniformGrid(epsilon=1, domain=box, cells=4, clipping="accept").fit([[7.0]] * 4000)

@@ -67,6 +67,11 @@ def public_numbers(facts: Facts) -> str:
     )
     if facts.is_local:
         own = "The number of reports is shown as it is."
+    elif n_public is None and getattr(facts.guarantee, "neighbours", "") == "replace-one":
+        own = (
+            "Neighbouring tables have equally many rows, so that their number may be shown as it "
+            "is; every other number that depends on the rows carries noise."
+        )
     return f"{own} Other publications from the rows: {facts.sentence('unprotected')}"
 
 
