@@ -56,6 +56,14 @@ def test_a_check_comes_back_from_its_document():
     assert "cannot be told" in str(BoundsCheck(100, 90, True))
 
 
+def test_a_table_too_small_for_an_alarm_is_not_said_to_fit_its_bounds():
+    grid = UniformGrid(epsilon=1, domain=NARROW, random_state=3).fit(far_rows(150))
+    assert not grid.bounds_check_.is_alarm
+    assert str(grid.bounds_check_) == (
+        "Noisy counts do not show that many rows lie outside the bounds."
+    )
+
+
 def far_rows(n=3000, share=1.0):
     rng = np.random.default_rng(5)
     X = rng.uniform(0.1, 0.9, (n, 2))

@@ -108,7 +108,7 @@ class BoundsCheck:
 
     def __str__(self) -> str:
         if not self.is_alarm:
-            return "The bounds hold nearly all rows, as far as noisy counts tell."
+            return "Noisy counts do not show that many rows lie outside the bounds."
         first = f"{self.share_text} lie outside the bounds and were moved to the edge."
         return "\n".join([first, *self.side_texts])
 

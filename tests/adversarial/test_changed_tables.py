@@ -102,7 +102,7 @@ def test_a_run_stopped_on_another_table_is_refused_and_the_next_one_pays(mechani
     assert again.exit_code not in (0, 70), text
     assert "RunChanged" in text
     assert "spends a budget of its own" in text
-    assert "without spending more" not in text
+    assert "pays for nothing twice" not in text
     assert entries() == 1
     assert not Path("noisy.csv").exists()
     assert reports_left() == []

@@ -3,10 +3,12 @@
 import numpy as np
 import pytest
 
+from shoal.cluster import WaveCluster
 from shoal.cluster.registry import REGISTRY
 from shoal.domain import Box, Schema
 from shoal.errors import BoundsMissTheRows, BudgetExceeded, InvalidSetting
-from shoal.privacy import Ledger, PureDP
+from shoal.privacy import Ledger, PureDP, Unprotected
+from shoal.synopsis import MixedSynopsis
 
 CHECKED = [entry for entry in REGISTRY if entry.replays() and entry.name != "PrivateBounds"]
 every = pytest.mark.parametrize("entry", CHECKED, ids=lambda entry: entry.name)
@@ -88,3 +90,19 @@ def test_a_saved_model_still_says_so(entry, tmp_path):
     assert "lie outside the bounds" in page.summary
     assert page.lines[0].label == "Bounds"
     assert page.values["bounds_check"]["is_alarm"]
+
+
+def test_a_fit_without_a_check_does_not_keep_that_of_an_earlier_one():
+    model = WaveCluster(epsilon=1, domain=Box(x=(0, 1)), clipping="accept", random_state=4)
+    assert model.fit({"x": np.full(4000, 3.0)}).bounds_check_.is_alarm
+    model.set_params(epsilon=None, privacy=Unprotected("A table of nobody."))
+    assert model.fit({"x": np.linspace(0, 1, 100)}).bounds_check_ is None
+
+
+def test_a_saved_synopsis_of_a_mixed_table_still_says_so(tmp_path):
+    entry = next(entry for entry in CHECKED if entry.name == "MixedSynopsis")
+    synopsis = made(entry, clipping="accept").fit(rows(entry))
+    synopsis.save(tmp_path / "synopsis")
+    loaded = MixedSynopsis.load(tmp_path / "synopsis")
+    assert loaded.bounds_check_ == synopsis.bounds_check_
+    assert loaded.bounds_check_.is_alarm

@@ -106,7 +106,7 @@ def test_a_disk_that_is_full_after_the_payment_costs_it_once(folder, verb, outpu
         code, text = shown(asked(verb, output))
     assert code == 2
     assert "No space left on device" in text
-    assert "keeps this promise as spent. Run the same command again" in text
+    assert "keeps what was paid so far as spent. Run the same command again" in text
     assert not (folder / output).exists()
     code, text = shown(asked(verb, output))
     assert code == 0, text
@@ -160,7 +160,7 @@ def test_a_ledger_that_is_full_when_all_is_done_is_true_about_the_payment(
         code, text = shown(asked(verb, output))
     assert code == 2
     assert "Nothing was spent" not in text
-    assert "keeps this promise as spent" in text
+    assert "keeps what was paid so far as spent" in text
     assert (folder / output).exists()
     code, text = shown(asked(verb, output))
     assert code == 0, text

@@ -5,10 +5,15 @@ import re
 
 import pytest
 
-from shoal.domain import Schema
+from shoal.domain import Box, Schema
 from shoal.errors import AlreadyExists, InvalidSetting
+from shoal.pages import findings
+from shoal.privacy import Ledger, PureDP, Result
+from shoal.synopsis import UniformGrid
 from shoal.verify import document_folder, sign_folder, verify_folder
+from shoal.verify._release import Release
 from shoal.verify.documents import KINDS, QUESTIONS
+from shoal.verify.documents._facts import Facts
 
 ABOUT = {name: f"Answer about {name}" for name in QUESTIONS} | {"published": "2026-11-18"}
 # Kinds of releases, with the documents that fit each.
@@ -79,6 +84,38 @@ def test_a_record_has_the_fields_of_the_registry_and_the_facts_of_the_release(co
     assert parts["administrative"]["tier"] == 3
     assert "not stated" not in json.dumps({**parts, "administrative": ""})
     assert "could not be compared" in parts["administrative"]["notes"]
+
+
+def test_entries_of_one_release_are_no_other_releases(tmp_path):
+    ledger, texts = Ledger(), []
+    for _ in range(2):
+        UniformGrid(epsilon=1, domain=Box.unit(1), cells=4, ledger=ledger).fit([[0.5]] * 50)
+        report = findings(Result("synopsis", PureDP(1)), ledger=ledger)
+        release = Release(kind="synopsis", name="Cells", files=(), signature="x", report=report)
+        texts.append(Facts(folder=tmp_path, release=release, about={}, audits={}).ledger_text)
+    assert ledger.entries().num_rows == 4  # the check of the bounds has one of its own
+    assert texts[0].endswith("held no other release with this kind of promise when the page was "
+                             "made: ε = 1.")  # fmt: skip
+    assert "With the others" in texts[1]
+    assert "ε = 2 " in texts[1]
+
+
+def test_a_number_of_rows_without_noise_is_told_of(tmp_path):
+    promise = PureDP(1, neighbours="replace-one")
+    UniformGrid(privacy=promise, domain=Box.unit(1), cells=4).fit([[0.5]] * 50).save(tmp_path / "g")
+    document_folder(tmp_path / "g", kinds=["deployment"], about={"publisher": "The town"})
+    said = read(tmp_path / "g", "deployment.json")["deployment"]["dp_variant"]
+    assert said["unprotected_quantities"].startswith("Neighbouring tables have equally many rows")
+
+
+def test_many_rows_that_were_moved_are_told_of(tmp_path):
+    box = Box(x=(0, 1))
+    grid = UniformGrid(epsilon=1, domain=box, cells=4, clipping="accept").fit([[7.0]] * 4000)
+    grid.save(tmp_path / "grid")
+    document_folder(tmp_path / "grid", kinds=["deployment"], about={"description": "Places."})
+    implementation = read(tmp_path / "grid", "deployment.json")["deployment"]["implementation"]
+    said = implementation["preprocessing_and_hyperparameter_tuning"]
+    assert said.startswith("Nearly all rows lie outside the bounds and were moved to the edge. x:")
 
 
 def test_what_nobody_answered_is_said_to_be_not_stated(copy_of):

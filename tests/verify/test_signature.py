@@ -6,6 +6,7 @@ import pytest
 
 from shoal.collector import Campaign, draft_campaign, make_key, read_key, sign_document
 from shoal.errors import InvalidSetting
+from shoal.privacy import MetricDP
 from shoal.verify import public_key_of, sign_folder, verify_folder
 
 from .test_run import failures, rewritten
@@ -122,6 +123,20 @@ def test_the_documents_of_a_campaign_are_held_against_its_keys(campaign):
     assert failures(folder) == []
     assert release.publisher == "the town"
     assert release.guarantee.epsilon == 2
+
+
+def test_a_campaign_on_a_lattice_is_not_said_to_hide_all_values_alike(tmp_path, key):
+    near = 'level: "2"\nradius: "0.2"'
+    (tmp_path / "near.yaml").write_text(CAMPAIGN.replace('epsilon: "2"', near))
+    document = draft_campaign(tmp_path / "near.yaml")
+    folder = tmp_path / "near"
+    folder.mkdir()
+    envelope = sign_document("campaign", document, read_key(key))
+    (folder / "campaign.json").write_text(json.dumps(envelope))
+    (release,) = verify_folder(folder).releases
+    assert failures(folder) == []
+    assert isinstance(release.guarantee, MetricDP)
+    assert release.guarantee.epsilon == 10  # for each unit of distance
 
 
 def test_a_model_of_another_campaign_is_caught(campaign):

@@ -21,6 +21,7 @@ from shoal.errors import AlreadyExists, InvalidSetting, NotInstalled
 from shoal.mechanisms import LocalGrid, NDLaplace, RandomizedResponse
 from shoal.mechanisms.local import people_needed
 from shoal.mechanisms.local.categories import LocalHash, ResidualSign
+from shoal.privacy import Guarantee, LocalDP
 
 Document = dict[str, Any]
 TEXTS = ("name", "purpose", "operator", "contact")
@@ -325,6 +326,16 @@ class Campaign:
     def aggregators(self) -> list[dict[str, str]]:
         """Address and key of each of two aggregators; none in other settings."""
         return list(self.document.get("aggregators", ()))
+
+    @property
+    def guarantee(self) -> Guarantee | None:
+        """What one report promises; None with two aggregators, whose sums promise otherwise."""
+        if self.document["setting"] == "two_aggregators":
+            return None
+        if is_on_lattice(self.document):  # of near values alone
+            question = self.document["rounds"][0]["question"]
+            return lattice_mechanism(question, self.names).guarantee
+        return LocalDP(self.document["epsilon"])
 
     @property
     def lattice_columns(self) -> int:

@@ -19,8 +19,8 @@ RESUMED = (
     "An earlier run of this command was stopped after it had spent budget. What it had released "
     "was used, and not paid for again."
 )
-_SPENT = "The ledger keeps this promise as spent."
-_AGAIN = " Run the same command again: it continues without spending more."
+_SPENT = "The ledger keeps what was paid so far as spent."
+_AGAIN = " Run the same command again: it continues and pays for nothing twice."
 
 
 # Packages whose versions decide what is drawn: how files are divided in blocks, which of a person's

@@ -203,7 +203,7 @@ def _below_100(most: str) -> str:
 def _account(guarantee: Guarantee, ledger: Ledger | None) -> dict[str, Any]:
     """Return what the ledger says of this kind: spent earlier, here, in all; limit and rest."""
     here = guarantee.epsilon if isinstance(guarantee, Budget) else None
-    names = ("total", "simulated", "limit", "left", "earlier", "releases")
+    names = ("total", "simulated", "limit", "left", "earlier")
     account: dict[str, Any] = dict.fromkeys(names)
     account["here"] = here
     if ledger is None or not isinstance(guarantee, Budget):
@@ -217,7 +217,7 @@ def _account(guarantee: Guarantee, ledger: Ledger | None) -> dict[str, Any]:
     account["simulated"] = next((each for each in spent if each.simulation), None)
     if limit is not None:
         account |= {"limit": limit.epsilon, "left": limit.epsilon - total.epsilon}
-    return account | {"releases": ledger.entries().num_rows}
+    return account
 
 
 def _bar(account: Mapping[str, Any]) -> list[dict[str, Any]]:

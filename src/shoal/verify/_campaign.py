@@ -7,7 +7,7 @@ from typing import Any
 
 from shoal.collector import Campaign, client
 from shoal.errors import ShoalError
-from shoal.privacy import Guarantee, LocalDP
+from shoal.privacy import Guarantee
 from shoal.verify._release import DAMAGED, Findings, Release, read_document
 
 SUBJECT = "Signature"
@@ -51,7 +51,7 @@ def check_campaign(folder: Path, names: tuple[str, ...], findings: Findings) -> 
         name=f"Campaign in {first or names[0]}",
         files=names,
         signature="signature.json",
-        guarantee=_promise(about),
+        guarantee=_promise(campaign),
         title=about.get("name"),
         publisher=about.get("operator"),
         document=about,
@@ -105,8 +105,9 @@ def _check_belonging(
         )
 
 
-def _promise(document: Mapping[str, Any]) -> Guarantee | None:
-    """Return what a report to the operator promises; sums of two aggregators promise otherwise."""
-    if not document or document.get("setting") == "two_aggregators":
+def _promise(campaign: Campaign | None) -> Guarantee | None:
+    """Return what a report to the operator promises; None where this version cannot tell."""
+    try:
+        return None if campaign is None else campaign.guarantee
+    except ShoalError:
         return None
-    return LocalDP(document["epsilon"])

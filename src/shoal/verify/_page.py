@@ -66,6 +66,10 @@ def check_redrawn(content: Mapping[str, Any], subject: Any, findings: Findings) 
         findings.leave(SUBJECT, "Its numbers were drawn by another version of shoal than this.")
         return
     settings = content["settings"]
+    if "rows" in settings:
+        findings.leave(
+            SUBJECT, "What a row was made of: the features file that says so is not here."
+        )
     is_withheld = content["groups"] is None and not content["result"]["tables"]
     result = build_page(
         subject,
@@ -140,9 +144,10 @@ def _rendered(content: Mapping[str, Any]) -> str | None:
 def _comparable(content: Mapping[str, Any]) -> dict[str, Any]:
     """Return what of a page follows from the released files alone."""
     kept = {name: value for name, value in content.items() if name not in _FROM_ELSEWHERE}
-    # The sums of a ledger end the list of what does not hold; code names the publisher's files.
+    # The sums of a ledger end the list of what does not hold; code names the publisher's files, and
+    # what a row is made of follows from a features file.
     sentences = {name: value for name, value in kept["sentences"].items() if name != "fails"}
-    settings = {name: value for name, value in kept["settings"].items() if name != "code"}
+    settings = {n: value for n, value in kept["settings"].items() if n not in ("code", "rows")}
     return kept | {
         "sentences": sentences,
         "settings": settings,

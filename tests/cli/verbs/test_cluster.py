@@ -382,7 +382,7 @@ def test_a_failure_after_the_draw_says_that_the_budget_is_gone(folder, monkeypat
     monkeypatch.setattr("shoal.cluster.model_folder.write_model", full)
     shown = visits("--ledger", "l.ledger")
     assert shown.exit_code == 2
-    assert "The ledger keeps this promise as spent." in " ".join(shown.output.split())
+    assert "The ledger keeps what was paid so far as spent." in " ".join(shown.output.split())
     assert not Path("model").exists()
     assert Ledger("l.ledger").totals() == [PureDP(1)]
 

@@ -112,6 +112,9 @@ def test_groups_are_found_in_what_a_features_file_makes():
     assert "sum of log.minutes" in page
     assert "number of rows of log; where kind is login" not in page  # a column that is not used
     assert "Course catalogue 2025, made up" in page
+    verified = CliRunner().invoke(app, ["verify", "groups"])
+    assert verified.exit_code == 0, verified.output
+    assert "What a row was made of" in " ".join(verified.output.split())
     assert run("programme/features.yaml", "-o", "people.parquet").exit_code == 0
     written = ["cluster", "people.parquet", "--domain", "people.yaml", *words, "--seed", "1"]
     assert CliRunner().invoke(app, [*written, "-o", "again"]).exit_code == 0

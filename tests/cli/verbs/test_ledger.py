@@ -253,6 +253,6 @@ def test_a_run_that_was_stopped_is_listed_with_what_to_do(tmp_path):
     with pytest.raises(ZeroDivisionError):
         stopped()
     shown = run("show", path)
-    assert "is not paid for again" in " ".join(shown.output.split())
+    assert "continues and pays for nothing twice" in " ".join(shown.output.split())
     document = json.loads(run("show", path, "--json").output)
     assert [each["by"] for each in document["unfinished"]] == ["shoal cluster"]

@@ -185,7 +185,7 @@ def test_who_people_are_is_not_reported(folder, columns):
     assert "both the person's token and a column to report" in shown.output
 
 
-SPENT = "The ledger keeps this promise as spent."
+SPENT = "The ledger keeps what was paid so far as spent."
 
 
 def failing(monkeypatch, error):
@@ -416,7 +416,7 @@ def test_a_run_that_failed_goes_on_with_the_reports_it_had_drawn(folder, monkeyp
         failing.setattr("shoal.jobs.reports._release.sidecar", lambda *_: 1 / 0)
         shown = trips(*asked)
     assert shown.exit_code == 70
-    assert "continues without spending more" in shown.output
+    assert "continues and pays for nothing twice" in shown.output
     shown = trips(*asked)
     assert shown.exit_code == 0
     assert "not paid for again" in " ".join(shown.output.split())

@@ -46,3 +46,10 @@ def test_public_tables_are_joined_by_the_column_that_events_have_too(tmp_path):
 def test_a_table_without_times_is_no_table_of_events(tmp_path):
     with pytest.raises(InvalidSetting, match="no column of times"):
         drafted(tmp_path, events="member_no,minutes\nCANARY,4\n")
+
+
+def test_what_was_taken_from_the_cells_is_said(tmp_path):
+    people = "member_no,smokes\n" + "".join(f"CANARY{i},{i % 2}\n" for i in range(20))
+    text, content = drafted(tmp_path, people=people, events="at,member_no\n2026-01-01,CANARY1\n")
+    assert content["people"]["columns"] == {"smokes": {"values": [0, 1]}}
+    assert "a\n# well-known pair of answers such as 0 and 1" in text

@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from shoal.jobs import SchemaDraft
     from shoal.jobs.drafts import CodebookEntry, ColumnKind
 
+_REVIEW = "Check every line marked REVIEW: names and kinds of columns suggest it."
+
 
 def init(
     table: Annotated[
@@ -170,7 +172,7 @@ def _draft_features(
         say.result(
             {"features": str(place), "next": check},
             Line("Features", str(place), is_literal=True),
-            Line("Review", "Check every line marked REVIEW: no value of a row was used for it."),
+            Line("Review", _REVIEW),
             Line("Open", "The period, sources of public tables, lists and bounds."),
             Line("Next", check, is_literal=True),
         )
@@ -335,7 +337,7 @@ def _by_reason(columns: Mapping[str, str]) -> list[str]:
 def _review(draft: "SchemaDraft", ledger: str | None) -> str:
     """Say what the marks of the lines mean."""
     if ledger is None:
-        return "Check every line marked REVIEW: names and kinds suggest it, no row."
+        return _REVIEW
     if draft.simulation:
         return (
             "Lines marked SIMULATED were estimated with noise from a seed, so they are not public: "

@@ -1,4 +1,4 @@
-"""Draft a features file from the names and kinds of the columns of its tables: no value is used."""
+"""Draft a features file from the names and kinds of the columns of its tables."""
 
 import os
 import re
@@ -15,8 +15,9 @@ from shoal.jobs.drafts._schema_draft import REVIEW, ColumnDraft, draft_schema, f
 _HEAD = """\
 # What one row a person is made of, drafted from the names and kinds of columns.
 #
-# No value of a row was used. Check each line marked REVIEW; complete a comment and remove the `# `
-# in front, or leave it out. `shoal features FILE --check` says what is still missing.
+# No value of a row was used, only which kind of cells a column has: numbers, dates, text, or a
+# well-known pair of answers such as 0 and 1. Check each line marked REVIEW; complete a comment and
+# remove the `# ` in front, or leave it out. `shoal features FILE --check` says what is missing.
 version: 1
 """
 _TIMES = r"(at|time|timestamp|datetime|date|when|ts|fecha|hora|datum|zeit|.*_(at|time|date))"

@@ -209,8 +209,8 @@ class KMeansGroups(ReleasedView):
         spread = (self.centers + self.reach).max(axis=0) - (self.centers - self.reach).min(axis=0)
         sides = self.box.high - self.box.low
         return [
-            f"All centres lie within 2 % of the bounds of {column.within}: it hardly counted. If "
-            "its values are not spread over these bounds, state narrower ones."
+            f"All centres differ by less than 2 % of the range of {column.within}: it hardly "
+            "counted. If its values are not spread over its bounds, state narrower ones."
             for column, is_close in zip(self.columns, spread < 0.02 * sides, strict=True)
             if is_close
         ]

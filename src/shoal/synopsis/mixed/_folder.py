@@ -4,6 +4,7 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from shoal.bounds_check import BoundsCheck
 from shoal.data import atomic_folder
 from shoal.documents import parse_json, with_digest
 from shoal.domain import Schema
@@ -43,6 +44,8 @@ def save_synopsis(synopsis: Any, folder: str | Path, overwrite: bool = False) ->
         "versions": {name: version(name) for name in _VERSIONS},
         "released": synopsis.to_dict(),
     }
+    if (check := synopsis.bounds_check_) is not None:
+        document["bounds_check"] = check.to_dict()
     with atomic_folder(folder, overwrite) as part:
         write_part(with_digest(document), part / DOCUMENT)
     return place
@@ -70,6 +73,8 @@ def load_synopsis(folder: str | Path) -> "MixedSynopsis":
         domain = Schema.of(document["domain"])
         synopsis = MixedSynopsis.of_dict(document["released"], domain)
         synopsis.guarantee_ = guarantee_of(document["guarantee"])
+        if (check := document.get("bounds_check")) is not None:
+            synopsis.bounds_check_ = BoundsCheck.of(check)
     except _DAMAGED as error:
         raise UnreadableModel(
             f"{folder} holds no synopsis of a mixed table, or a part of it is missing "

@@ -170,12 +170,14 @@ class Facts:
         ledger = self._page.get("ledger") or {}
         if not ledger.get("total"):
             return "No ledger is shown with this release."
-        releases = ledger.get("releases")
+        if ledger.get("earlier") in (None, "0"):
+            return (
+                "The table's ledger held no other release with this kind of promise when the page "
+                f"was made: ε = {ledger['total']}."
+            )
         return (
-            f"The table's ledger held {releases} releases when the page was made; together they "
-            f"promise ε = {ledger['total']}."
-            if releases != 1
-            else f"It was the first release in the table's ledger: ε = {ledger['total']}."
+            "With the others of its kind in the table's ledger it promised "
+            f"ε = {ledger['total']} when the page was made."
         )
 
     @property

@@ -1,6 +1,8 @@
 """What follows from a release about how it was made, in sentences that several documents share."""
 
+from shoal.bounds_check import BoundsCheck
 from shoal.privacy import ApproxDP, LocalDP, MetricDP, PureDP
+from shoal.verify._release import DAMAGED
 from shoal.verify.documents._facts import Facts
 
 REPORTED_SETTINGS = "random_state", "ledger", "domain", "class"
@@ -65,6 +67,11 @@ def public_numbers(facts: Facts) -> str:
     )
     if facts.is_local:
         own = "The number of reports is shown as it is."
+    elif n_public is None and getattr(facts.guarantee, "neighbours", "") == "replace-one":
+        own = (
+            "Neighbouring tables have equally many rows, so that their number may be shown as it "
+            "is; every other number that depends on the rows carries noise."
+        )
     return f"{own} Other publications from the rows: {facts.sentence('unprotected')}"
 
 
@@ -85,9 +92,19 @@ def preparation(facts: Facts) -> str:
     if not facts.is_private:
         return f"Values are grouped as the policy of the release says. Beyond that: {stated}"
     return (
-        f"Rows outside the public bounds are moved to them. {settings_text(facts)} Preparation of "
-        f"the rows and choice of the settings: {stated}"
+        f"{moved_rows(facts)} {settings_text(facts)} Preparation of the rows and choice of the "
+        f"settings: {stated}"
     )
+
+
+def moved_rows(facts: Facts) -> str:
+    """Return what became of rows outside the bounds, and how many they were where many are."""
+    usual = "Rows outside the public bounds are moved to them."
+    try:
+        check = BoundsCheck.of(facts.release.document["bounds_check"])
+        return " ".join(str(check).split("\n")) if check.is_alarm else usual
+    except DAMAGED:
+        return usual
 
 
 def mechanisms(facts: Facts) -> str:
