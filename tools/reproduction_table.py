@@ -117,7 +117,8 @@ def section(name: str, title: str, folder: Path) -> str:
     """One document: its command, its claims, its figures and tables."""
     command = (folder / "command.txt").read_text(encoding="utf-8").strip()
     claims, exhibits = (lines_of(folder / f"{kind}.csv") for kind in ("claims", "exhibits"))
-    out = [f"## {title}\n", f"Made by `{command}`.\n"]
+    out = [f"## {title}\n", f"Made by `{command}`. How it was run:\n"]
+    out += [*(f"- {each}" for each in document_named(name).setting(False)), ""]
     out += ["| where | verdict | its words, and what was tested | there | ours |",
             "|---|---|---|---|---|"]  # fmt: skip
     out += [line_of(claim) for claim in claims]

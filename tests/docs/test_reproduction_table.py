@@ -44,6 +44,16 @@ def test_every_document_is_on_it_with_the_command_that_made_it(tool):
         assert f"Made by `shoal reproduce {name}" in text
 
 
+def test_every_document_says_beside_its_verdicts_how_it_was_run(tool):
+    from shoal.experiments import document_named
+
+    text = tool.PAGE.read_text(encoding="utf-8")
+    for name in tool.TITLES:
+        setting = document_named(name).setting(False)
+        assert setting, name
+        assert [each for each in setting if f"- {each}\n" not in text] == []
+
+
 def test_at_most_one_figure_in_ten_of_the_authors_own_has_no_counterpart(tool):
     """Drawings by others are exempt, by name; what was not run yet has one, and says so."""
     lines = [

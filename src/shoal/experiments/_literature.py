@@ -185,16 +185,21 @@ def conclude(results: Results, quick: bool) -> Reproduction:
         lead=lead_of(claims),
         claims=claims,
         exhibits=list(_exhibits(claims)),
-        setting=[
-            "A twin has one fault that such methods are prone to, and nothing else of them. Where "
-            "the thesis does not say whether a method has it, no verdict is given.",
-            "A bound above the claim proves a fault at level 0.01; one below proves nothing. What "
-            "holds, holds by the proof beside our form; an audit of that form is shown with it.",
-            f"{40_000 if quick else 200_000:,} draws a side, seed 0.",
-        ],
+        setting=setting(quick),
         again=f"shoal reproduce literature{' --quick' if quick else ''}",
         quick=quick,
     )
+
+
+def setting(quick: bool) -> list[str]:
+    """Return what an audit of a line can tell."""
+    return [
+        "A twin has one fault that such methods are prone to, and nothing else of them. Where "
+        "the thesis does not say whether a method has it, no verdict is given.",
+        "A bound above the claim proves a fault at level 0.01; one below proves nothing. What "
+        "holds, holds by the proof beside our form; an audit of that form is shown with it.",
+        f"{40_000 if quick else 200_000:,} draws a side, seed 0.",
+    ]
 
 
 def _claim(method: Review, results: Results, judge: Judge) -> Claim:
@@ -238,4 +243,12 @@ def _exhibits(claims: list[Claim]) -> Iterator[Exhibit]:
     yield Exhibit("Table 2.3", "Data sets of the literature", tables=[table])
 
 
-DOCUMENT = Document("literature", edition=2, cells=cells, run=run, conclude=conclude, judge=judge)
+DOCUMENT = Document(
+    "literature",
+    edition=2,
+    cells=cells,
+    run=run,
+    judge=judge,
+    conclude=conclude,
+    setting=setting,
+)

@@ -27,6 +27,10 @@ def _no_cells(quick: bool) -> Sequence[Cell]:
     return ()
 
 
+def _no_setting(quick: bool) -> Sequence[str]:
+    return ()
+
+
 @dataclass(frozen=True)
 class Document:
     """How one document is run again.
@@ -47,6 +51,8 @@ class Document:
         From all results to the claims alone, likewise.
     spark_cells
         Cells that need a Spark session; with True, those of the quick form.
+    setting
+        How it is run, and where that is not in the document, in sentences; with True, quickly.
     """
 
     name: str
@@ -56,6 +62,7 @@ class Document:
     conclude: Callable[[Results, bool], "Reproduction"]
     judge: Callable[[Results, bool], Sequence["Claim"]]
     spark_cells: Callable[[bool], Sequence[Cell]] = _no_cells
+    setting: Callable[[bool], Sequence[str]] = _no_setting
 
     def parts(self, quick: bool, on_spark: bool = False) -> list[str]:
         """Return the names of its parts, in order.

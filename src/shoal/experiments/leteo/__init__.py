@@ -2,7 +2,7 @@
 
 from shoal.experiments.document import Document
 from shoal.experiments.leteo._cells import cells
-from shoal.experiments.leteo._conclusions import conclude, judge
+from shoal.experiments.leteo._conclusions import conclude, judge, setting
 from shoal.experiments.leteo._on_spark import cells as spark_cells
 from shoal.experiments.leteo._run import run
 
@@ -16,4 +16,5 @@ DOCUMENT = Document(
     judge=judge,
     conclude=conclude,
     spark_cells=spark_cells,
+    setting=setting,
 )

@@ -121,7 +121,8 @@ LITTLE_IMPACT = _statement(
     number="little", margin="a tenth of the inertia", parts=("alpha",), exhibit=ALPHA,
 )  # fmt: skip
 ZEROED = _statement(
-    "Section 4.2", "happens to be negative due to applied perturbation, it is zeroed",
+    "Section 4.2", "happens to be negative due to applied perturbation, it is zeroed ... it is "
+    "further partitioned into approximately",
     "Every coarse cell is then divided into at least one part. It says nothing of published "
     "counts.",
 )  # fmt: skip
@@ -139,23 +140,28 @@ def conclude(results: Results, quick: bool) -> Reproduction:
         lead=lead_of(claims),
         claims=claims,
         exhibits=list(_exhibits(results)),
-        setting=[
-            "The report's table is not public. Made-up students with the same columns stand in: "
-            "sex, system, level, state, region; income quintile sensitive; k = 10; a taxonomy "
-            "for each column.",
-            "Run times are CPU seconds of one process on this machine, of the whole run: read, "
-            "search, write, count again. The report's are of a Cloudera cluster. On Spark (only "
-            "with --engine spark, in a session of this machine) they are seconds by the clock, "
-            "since its processes are many; the first run of a session is not counted.",
-            "The synopsis as printed is AdaptiveGrid(consistency=False, negative='zero'), with "
-            "coarse_share for alpha, coarse_rows for c1 and part_rows for c2. The report gives "
-            "no values for c1 and c2; 10 and 5 are those of the paper it builds on. It does not "
-            "say what becomes of negative counts that are published; here they are set to zero.",
-            f"{3 if quick else 10} draws of noise for each setting; all seeded: a simulation.",
-        ],
+        setting=setting(quick),
         again=f"shoal reproduce leteo{' --quick' if quick else ''}",
         quick=quick,
     )
+
+
+def setting(quick: bool) -> list[str]:
+    """Return how the report is run, and where that is not in its text."""
+    return [
+        "The report's table is not public. Made-up students with the same columns stand in: "
+        "sex, system, level, state, region; income quintile sensitive; k = 10; a taxonomy "
+        "for each column.",
+        "Run times are CPU seconds of one process on this machine, of the whole run: read, "
+        "search, write, count again. The report's are of a Cloudera cluster. On Spark (only "
+        "with --engine spark, in a session of this machine) they are seconds by the clock, "
+        "since its processes are many; the first run of a session is not counted.",
+        "The synopsis as printed is AdaptiveGrid(consistency=False, negative='zero'), with "
+        "coarse_share for alpha, coarse_rows for c1 and part_rows for c2. The report gives "
+        "no values for c1 and c2; 10 and 5 are those of the paper it builds on. It does not "
+        "say what becomes of negative counts that are published; here they are set to zero.",
+        f"{3 if quick else 10} draws of noise for each setting; all seeded: a simulation.",
+    ]
 
 
 def judge(results: Results, quick: bool) -> list[Claim]:

@@ -37,7 +37,8 @@ DELTA = _statement(
 LOCAL_SENSITIVITY = _statement(
     "Section 2.1.2", "As a result, the trade-off for noise is much more precise, and the balance "
     "between utility and privacy is much better.",
-    "Noise of the local sensitivity keeps epsilon; the median of three values from 0 to 1.",
+    "Noise of the local sensitivity is no larger than that of the global one, and it keeps "
+    "epsilon; the median of three values from 0 to 1.",
 )  # fmt: skip
 RAND_RANGE = _statement(
     "Section 2.2.2", "Both the Rand Index (RI) and Adjusted Rand Index (ARI) ... report a value "
@@ -53,12 +54,12 @@ DUCHI = _statement(
 )  # fmt: skip
 DUCHI_LATER = _statement(
     "Section 2.3.3", "However, it performs worse when the epsilon value is higher",
-    "The same from epsilon 2.5 on.",
+    "The same at budgets above 2, from 2.1 on.",
 )  # fmt: skip
 PIECEWISE = _statement(
-    "Section 2.3.3", "the authors generate a randomly sampled set of values ... the value is "
-    "sampled using the one-dimensional Piecewise mechanism",
-    "In this form epsilon is kept for the whole record.",
+    "Section 2.3.3", "two LDP mechanisms fall into this category: Harmony and Piecewise ... the "
+    "authors generate a randomly sampled set of values",
+    "Piecewise keeps epsilon for the whole record, if the sampled values share it equally.",
     proof="mechanisms/local/bounded/piecewise.proof.md",
 )  # fmt: skip
 
@@ -230,8 +231,9 @@ H3_LEAKAGE = _statement(
 
 # Earlier drafts.
 REDRAWN = _statement(
-    "Section 4.3.2", "This validates that we applied the algorithms in the right way and "
-    "automatically inherit the strong privacy guarantees provided by GI",
+    "Sections 4.3.2, 4.3.3", "This validates that we applied the algorithms in the right way and "
+    "automatically inherit the strong privacy guarantees provided by GI ... re-calculating the "
+    "noise until it will be within the domain",
     "Redrawing until a report lies in the box (its algorithm 1) keeps epsilon.",
     source="first draft", number="epsilon", parts=("audits",), exhibit=ALGORITHMS,
 )  # fmt: skip

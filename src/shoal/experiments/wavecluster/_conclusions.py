@@ -144,32 +144,37 @@ def conclude(results: Results, quick: bool) -> Reproduction:
         lead=lead_of(claims),
         claims=claims,
         exhibits=list(exhibits(results)),
-        setting=[
-            f"The report's setting: cells of side {SIDE:g}, percentile {P:g}, one level of Haar, "
-            f"epsilon {EPSILON:g}, alpha 0.9 for PrivTHR and 0.7 for PrivTHREM; a cell is "
-            "significant if it is greater than the threshold. It does not name its set; "
-            "aggregation stands in, whose box is 36 units wide.",
-            "Sets and their grids: " + ", ".join(f"{k} {v[0]} cells, p {v[1]}" for k, v in
-            FILES.items()) + "; moons and rings of 10,000 rows, 48 cells, p 0.3. The box of each "
-            "is its range, 2 % wider.",
-            "Dissimilarity as the report has it (DI), by which its claims are judged: clusters "
-            "matched at least cost, true ones without a partner pay their size, over the true "
-            "significant cells; lower is better. That makes spurious clusters free; in DI2, which "
-            "the curves show, they pay their size too.",
-            "The report's baseline, noise on every point, promises epsilon for each side of a cell "
-            "(1 unit there) and not for a whole row: another promise, shown because the report "
-            "does. Points that noise carries out of the box are counted at its edge. The baseline "
-            "of the paper it follows draws points from an adaptive grid: shown beside it.",
-            "PrivTHREM is run as printed: k is how many true values exceed the threshold, and a "
-            "partition is drawn by its rank alone, up to the largest true value. That keeps no "
-            "promise. Beside it, and in the figures of known groups, is the method here: the rank "
-            "of the percentile, partitions by their length, up to the largest noisy value.",
-            f"{3 if quick else 36} draws of noise for each dissimilarity, {3 if quick else 12} for "
-            "the rest; all seeded: a simulation.",
-        ],
+        setting=setting(quick),
         again=f"shoal reproduce wavecluster{' --quick' if quick else ''}",
         quick=quick,
-    )  # fmt: skip
+    )
+
+
+def setting(quick: bool) -> list[str]:
+    """Return how the report is run, and where that is not in its text."""
+    return [
+        f"The report's setting: cells of side {SIDE:g}, percentile {P:g}, one level of Haar, "
+        f"epsilon {EPSILON:g}, alpha 0.9 for PrivTHR and 0.7 for PrivTHREM; a cell is "
+        "significant if it is greater than the threshold. It does not name its set; "
+        "aggregation stands in, whose box is 36 units wide.",
+        "Sets and their grids: " + ", ".join(f"{k} {v[0]} cells, p {v[1]}" for k, v in
+        FILES.items()) + "; moons and rings of 10,000 rows, 48 cells, p 0.3. The box of each "
+        "is its range, 2 % wider.",
+        "Dissimilarity as the report has it (DI), by which its claims are judged: clusters "
+        "matched at least cost, true ones without a partner pay their size, over the true "
+        "significant cells; lower is better. That makes spurious clusters free; in DI2, which "
+        "the curves show, they pay their size too.",
+        "The report's baseline, noise on every point, promises epsilon for each side of a cell "
+        "(1 unit there) and not for a whole row: another promise, shown because the report "
+        "does. Points that noise carries out of the box are counted at its edge. The baseline "
+        "of the paper it follows draws points from an adaptive grid: shown beside it.",
+        "PrivTHREM is run as printed: k is how many true values exceed the threshold, and a "
+        "partition is drawn by its rank alone, up to the largest true value. That keeps no "
+        "promise. Beside it, and in the figures of known groups, is the method here: the rank "
+        "of the percentile, partitions by their length, up to the largest noisy value.",
+        f"{3 if quick else 36} draws of noise for each dissimilarity, {3 if quick else 12} for "
+        "the rest; all seeded: a simulation.",
+    ]  # fmt: skip
 
 
 def judge(results: Results, quick: bool) -> list[Claim]:
