@@ -208,7 +208,7 @@ class PrivateEstimator(ReleasesWithLedger, BaseEstimator, ABC):  # type: ignore[
         # seed.
         seed = page.compute_seed if self.random_state is None else None
         rng = Randomness(self.random_state, compute_seed=seed)
-        vars(self).pop("bounds_check_", None)  # that of an earlier fit: this one may make none
+        self.__dict__.pop("bounds_check_", None)  # that of an earlier fit: this one may make none
         try:
             self.spend(Spending(rows, page, page.budget, rng))
         except BoundsMissTheRows as error:
