@@ -35,6 +35,8 @@ NAME_SHARE = Fraction(2, 100)
 SIDE_SHARE = Fraction(1, 100)
 """The share for the count of the rows beyond that side."""
 _MOST_NAMES = 3
+CHECK_ENTRY = "check of bounds"
+SIDE_ENTRY = "which bound rows lie beyond"
 _UNSAID = 0.05  # the share of the rows that may be moved without a word
 _FALSE_ALARM = 1 / 1000
 _WRONG_NAME = 0.05
@@ -185,7 +187,7 @@ def check_bounds(
     cost = share if n_public is None else MOVED_SHARE
     part, moved = spending.share(cost), spending.rows.moved()
     noise, rate = Geometric(part.budget), part.epsilon  # [P1]
-    with spending.entry(cost, of="check of bounds"):
+    with spending.entry(cost, of=CHECK_ENTRY):
         if n_public is None:
             exact = np.array([spending.rows.size() - moved, moved])
             inside, outside = part.release(noise, exact, of="rows inside and outside the bounds")
@@ -245,7 +247,7 @@ def _name_sides(spending: Paying, box: Box, check: BoundsCheck) -> tuple[list[Mo
     (exact,) = spending.sum(MovedSides(box.d))
     left, sides, paid = list(range(2 * box.d)), list[MovedSide](), Fraction(0)
     while left and len(sides) < _MOST_NAMES:
-        with spending.entry(cost, of="which bound rows lie beyond"):
+        with spending.entry(cost, of=SIDE_ENTRY):
             (place,) = name.release(best, exact[None, left], of="side with the most moved rows")
             side, paid = left.pop(int(place)), paid + cost  # [P4]
             if is_counted:

@@ -7,6 +7,7 @@ import pytest
 
 import shoal
 from shoal.anonymize import Policy
+from shoal.errors import BoundsMissTheRows
 from shoal.experiments import reproduce
 from shoal.experiments._cells import Cell
 from shoal.experiments.document import Document
@@ -33,6 +34,7 @@ def releases(tmp_path_factory):
     release_groups(GroupsRequest(output=place / "wave", method="wave", seed=1, **about))
     seeded = {"groups": "3", "seed": 1, "ledger": place / "seeded.ledger"}
     release_groups(GroupsRequest(output=place / "seeded", **seeded, **about))
+    _accepted(place, about, kmeans)
     box = shoal.Box(x=(0, 1), y=(0, 1))
     UniformGrid(epsilon=1, domain=box, cells=8).fit(rows).save(place / "synopsis")
     (place / "reports").mkdir()
@@ -43,6 +45,21 @@ def releases(tmp_path_factory):
     _table(place, rng)
     _reproduction(place)
     return place
+
+
+def _accepted(place, about, kmeans):
+    """Fit to bounds that miss most rows: stopped, then others are fitted, then accepted."""
+    (place / "narrow.yaml").write_text(
+        DOMAIN.replace("x: {low: 0, high: 1}", "x: {low: 0, high: 0.3}")
+    )
+    narrow = (
+        about | kmeans | {"domain_file": place / "narrow.yaml", "ledger": place / "narrow.ledger"}
+    )
+    with pytest.raises(BoundsMissTheRows):
+        release_groups(GroupsRequest(output=place / "accepted", **narrow))
+    other = about | {"groups": "2", "ledger": place / "narrow.ledger"}
+    release_groups(GroupsRequest(output=place / "between", **other))
+    release_groups(GroupsRequest(output=place / "accepted", accept_clipping=True, **narrow))
 
 
 def _mixed(place, rng):

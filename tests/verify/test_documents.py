@@ -127,6 +127,18 @@ def test_what_nobody_answered_is_said_to_be_not_stated(copy_of):
     assert "purpose" in done.not_stated
 
 
+def test_rows_that_were_moved_and_the_ledger_are_in_the_documents(copy_of):
+    folder = copy_of("accepted")
+    document_folder(folder)
+    record = read(folder, "deployment.json")["deployment"]
+    made = record["implementation"]["preprocessing_and_hyperparameter_tuning"]
+    assert "were moved to the edge. x: about " in made
+    assert "From the release: About " in (folder / "nist.html").read_text(encoding="utf-8")
+    total = "held ε = 1 besides this release; together it is ε = 2."
+    assert total in record["accounting"]["composition"]
+    assert failures(folder) == []
+
+
 def test_reports_are_a_local_deployment_and_say_who_saw_the_rows(copy_of):
     folder = copy_of("reports")
     document_folder(folder, kinds=["deployment"])

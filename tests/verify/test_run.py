@@ -5,11 +5,14 @@ import re
 
 import pytest
 
+import shoal
+from shoal.bounds_check import CHECK_ENTRY, SIDE_ENTRY
 from shoal.documents import with_digest
 from shoal.errors import UnreadableModel
 from shoal.pages import render
 from shoal.pages.verification import FAILED, UNSEEN, page
 from shoal.verify import verify_folder
+from shoal.verify._ledger import _entries_of
 
 KINDS = ("kmeans", "wave", "seeded", "synopsis", "mixed", "prototypes", "reports", "table")
 PAGES = {"kmeans": "report", "wave": "report-simulation", "table": "released.report"}
@@ -147,6 +150,46 @@ def test_a_ledger_without_the_release_is_caught(releases):
     assert failures(releases / "kmeans", ledger=releases / "rows.ledger") == []
 
 
+def test_the_entries_of_a_fit_that_was_stopped_and_then_accepted_are_found(releases):
+    (release,) = verify_folder(releases / "accepted", ledger=releases / "narrow.ledger").releases
+    said = [each.text for each in release.findings if each.subject == "Ledger"]
+    assert release.having(FAILED) == []
+    assert "check of bounds, which bound rows lie beyond and 3 groups" in said[0]
+    assert "together promise ε = 1, pure differential privacy, as stated." in said[0]
+
+
+@pytest.mark.parametrize(
+    ("shares", "holds"),
+    [((0.03, 0.97), True), ((0.01, 0.03, 0.96), True), ((0.03, 0.9), False), ((0.97, 0.03), True)],
+)
+@pytest.mark.parametrize("delta", [0, "0.000001"])
+def test_entries_are_those_of_a_release_if_they_add_up(shares, holds, delta):
+    def promised(epsilon, own_delta):
+        return shoal.ApproxDP(epsilon, own_delta) if delta else shoal.PureDP(epsilon)
+
+    def entry(epsilon, own_delta, what):
+        text = str(promised(epsilon, own_delta))
+        return {"by": "A", "what": what, "epsilon": str(epsilon), "guarantee": text}
+
+    *before, rest = shares
+    names = [CHECK_ENTRY, *[SIDE_ENTRY] * (len(before) - 1)]
+    entries = [entry(part, 0, name) for part, name in zip(before, names, strict=True)]
+    entries.append(entry(rest, delta, "3 groups"))
+    paid = promised(1, delta)
+    assert bool(_entries_of(entries, paid)) == holds
+    assert not _entries_of([each | {"what": "2 groups"} for each in entries], paid)
+
+
+def test_rows_that_were_moved_are_said_and_a_fit_that_did_not_accept_it_is_caught(copy_of):
+    folder = copy_of("accepted")
+    (release,) = verify_folder(folder).releases
+    (said,) = [each.text for each in release.findings if each.subject == "Bounds"]
+    assert "were moved to the edge. x: about " in said
+    settings = json.loads((folder / "model.json").read_text())["settings"]
+    rewritten(folder / "model.json", settings=settings | {"clipping": "stop"})
+    assert any(each.startswith("Bounds: Many rows were moved") for each in failures(folder))
+
+
 def test_intervals_that_do_not_follow_are_caught(copy_of):
     folder = copy_of("kmeans")
     path = folder / "description.json"
@@ -198,6 +241,8 @@ def test_the_page_says_what_was_promised_by_whom_and_what_was_checked(releases):
         "at most 24 in 100",
         "Everything that can be checked",
         "nobody signed",
+        "ε = 1, pure differential privacy",
+        "for one row",
     ):
         assert text in html
     assert "<script" not in html

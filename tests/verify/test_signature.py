@@ -7,7 +7,7 @@ import pytest
 from shoal.collector import Campaign, draft_campaign, make_key, read_key, sign_document
 from shoal.errors import InvalidSetting
 from shoal.privacy import MetricDP
-from shoal.verify import public_key_of, sign_folder, verify_folder
+from shoal.verify import document_folder, public_key_of, sign_folder, verify_folder
 
 from .test_run import failures, rewritten
 
@@ -122,6 +122,12 @@ def test_the_documents_of_a_campaign_are_held_against_its_keys(campaign):
     (release,) = verify_folder(folder).releases
     assert failures(folder) == []
     assert release.publisher == "the town"
+    assert release.signed_by == Campaign.load(folder / "campaign.json").key.hex()
+    assert failures(folder, key=release.signed_by) == []
+    other = failures(folder, key="00" * 32)
+    assert other == [
+        "Signature: The campaign is signed by another key than the one that was given."
+    ]
     assert release.guarantee.epsilon == 2
 
 
@@ -137,6 +143,14 @@ def test_a_campaign_on_a_lattice_is_not_said_to_hide_all_values_alike(tmp_path, 
     assert failures(folder) == []
     assert isinstance(release.guarantee, MetricDP)
     assert release.guarantee.epsilon == 10  # for each unit of distance
+
+
+def test_a_campaign_alone_is_not_documented(campaign):
+    folder = campaign()
+    with pytest.raises(InvalidSetting, match="a campaign alone") as refused:
+        document_folder(folder)
+    assert "shoal learn reports.parquet" in str(refused.value)
+    assert not (folder / "documents.json").exists()
 
 
 def test_a_model_of_another_campaign_is_caught(campaign):

@@ -53,6 +53,8 @@ class VerifiedRelease:
         What it promises; None if it states nothing.
     promise
         The promise in sentences, as its page has it or would have it.
+    protects
+        What the promise is made for: "one row"; None without a promise.
     version
         The version of shoal that made it; None if it does not say.
     signed_by
@@ -66,6 +68,7 @@ class VerifiedRelease:
     publisher: str | None
     guarantee: "Guarantee | None"
     promise: Sequence[str]
+    protects: str | None
     version: str | None
     signed_by: str | None
     findings: Sequence[Finding]
@@ -114,7 +117,7 @@ def _lines(release: VerifiedRelease) -> list[Line]:
     by_outcome = {"Fails": FAILED, "Holds": CHECKED, "Unseen": UNSEEN}
     return [
         Line("Release", _title(release)),
-        *labelled_lines("Promised", list(release.promise) or [NOTHING_PROMISED]),
+        *labelled_lines("Promised", _promise_of(release)),
         Line("By", _by(release)),
         *(
             line
@@ -130,11 +133,19 @@ def _title(release: VerifiedRelease) -> str:
     return f"{release.name}: {release.title}" if release.title else release.name
 
 
+def _promise_of(release: VerifiedRelease) -> list[str]:
+    """Return the promise in a sentence, and by its name and what it is made for."""
+    if not release.promise:
+        return [NOTHING_PROMISED]
+    *before, name = release.promise
+    return [*before, f"{name}, for {release.protects}" if release.protects else name]
+
+
 def _by(release: VerifiedRelease) -> str:
     """Return who publishes a release, and whether somebody signed it."""
-    who = release.publisher or NOT_STATED
+    who = f"{release.publisher}, as it says itself" if release.publisher else NOT_STATED
     if release.signed_by is None:
-        return f"{who}; not signed"
+        return f"{who}; nobody signed it"
     return f"{who}; signed by the key {release.signed_by[:16]}…"
 
 
@@ -171,10 +182,12 @@ def _verdicts(verification: Verification) -> Any:
         for finding in release.having(UNSEEN)
     )
     return Verdicts(
-        title=f"Checked: {quantity(len(releases), 'release')}" if several else _title(first),
+        title=f"Checked: {quantity(len(releases), 'release')}"
+        if several
+        else first.title or first.name,
         lead=" ".join([_verdict(verification), *([] if several else first.promise[:1])]),
         heading="What was checked",
-        sub="Recomputed from the files of the release alone, by somebody who has not the rows.",
+        sub="Recomputed from the files of the release alone, without the rows.",
         says=[text for each in releases for text in _promise_lines(each, several)],
         says_not=list(unseen),
         constructed=True,
@@ -187,7 +200,7 @@ def _verdicts(verification: Verification) -> Any:
 
 
 def _promise_lines(release: VerifiedRelease, several: bool) -> list[str]:
-    texts = list(release.promise) or [NOTHING_PROMISED]
+    texts = _promise_of(release)
     return [f"{release.name}: {text}" for text in texts] if several else texts
 
 
@@ -198,7 +211,13 @@ def _facts(verification: Verification) -> list[dict[str, str]]:
         for outcome in (CHECKED, FAILED, UNSEEN)
     }
     signed = "nobody signed it" if first.signed_by is None else f"key {first.signed_by[:16]}…"
+    promised = {
+        "name": "Promise",
+        "value": first.promise[-1] if first.promise else NOTHING_PROMISED,
+        "detail": f"for {first.protects}" if first.protects else "",
+    }
     return [
+        promised,
         {"name": "Published by", "value": first.publisher or NOT_STATED, "detail": signed},
         {
             "name": "Checks that hold",

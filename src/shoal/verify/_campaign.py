@@ -54,6 +54,7 @@ def check_campaign(folder: Path, names: tuple[str, ...], findings: Findings) -> 
         guarantee=_promise(campaign),
         title=about.get("name"),
         publisher=about.get("operator"),
+        signer=None if campaign is None else campaign.key.hex(),
         document=about,
     )
 

@@ -171,7 +171,7 @@ def _answers(document: Mapping[str, Any]) -> dict[str, str]:
 
 
 def _facts(folder: Path, release: Release, about: Mapping[str, str]) -> Facts:
-    audits = {each["name"]: each["verdict"] for each in audits_of(release)}
+    audits = [(each["name"], each["verdict"]) for each in audits_of(release)]
     return Facts(folder=folder, release=release, about=about, audits=audits)
 
 

@@ -11,6 +11,7 @@ from shoal.cluster.model_folder import MODEL, load_model
 from shoal.documents import json_text, parse_json
 from shoal.errors import ShoalError
 from shoal.privacy import ApproxDP, Guarantee, PureDP
+from shoal.privacy.wording import promise
 from shoal.synopsis.folder import DOCUMENT, load_synopsis
 from shoal.verify._page import (
     check_page,
@@ -26,6 +27,7 @@ from shoal.verify._release import (
     check_digests,
     check_own_digest,
     is_kept,
+    moved_rows,
     own_marks,
     read_document,
     read_promise,
@@ -47,6 +49,7 @@ def check_groups(folder: Path, findings: Findings) -> Release:
     content = check_page(folder, stem, findings)
     guarantee = read_promise(document)
     budget = _check_budget(document, guarantee, findings)
+    _check_bounds(document, findings)
     marks = own_marks(MODEL, document)
     if (folder / DOCUMENT).is_file():
         within = read_document(folder / DOCUMENT) or {}
@@ -86,6 +89,7 @@ def check_synopsis(folder: Path, findings: Findings) -> Release:
     stem = _page_stem(folder)
     content = check_page(folder, stem, findings)
     guarantee = read_promise(document)
+    _check_bounds(document, findings)
     if not is_mixed:
         _check_budget(document, guarantee, findings)
         _check_noise(document, guarantee, findings)
@@ -160,10 +164,22 @@ def _check_budget(
     findings.check(
         is_kept(guarantee, stated),
         "Promise",
-        f"The settings of the fit give the same budget: {stated}.",
+        f"The settings of the fit give the same: {promise(stated).name}.",
         f"It states {unmarked(guarantee)}, and the settings of the fit {stated}.",
     )
     return stated
+
+
+def _check_bounds(document: Mapping[str, Any], findings: Findings) -> None:
+    """Say that rows were moved to the bounds, which only an accepted fit may do in numbers."""
+    moved = moved_rows(document)
+    if moved is not None:
+        findings.check(
+            document.get("settings", {}).get("clipping") == "accept",
+            "Bounds",
+            f"The release says it, and its settings that this was accepted: {moved}",
+            "Many rows were moved to the bounds, and the settings say that such a fit stops.",
+        )
 
 
 def _stated_promise(document: Mapping[str, Any]) -> Guarantee | None:
@@ -205,7 +221,7 @@ def _check_part_promise(
     findings.check(
         same and fits,
         "Promise",
-        f"The cells in {DOCUMENT} took {share or 'a part'} of it.",
+        f"The cells in {DOCUMENT} took {f'ε = {share}' if share else 'a part'} of it.",
         f"The share of the cells in {DOCUMENT} does not fit the promise.",
     )
     _check_noise(within, guarantee, findings)
@@ -227,8 +243,8 @@ def _check_noise(
     findings.check(
         fits,
         "Noise",
-        f"What is stated for the counts ({step:.4g} of the budget) is within the promise.",
-        "What is stated for the counts does not fit the promise.",
+        f"The noise that is stated for the counts is that of ε = {step:.4g}, within the promise.",
+        "The noise that is stated for the counts does not fit the promise.",
     )
 
 

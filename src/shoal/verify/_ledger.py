@@ -1,24 +1,31 @@
 """Hold a release against the ledger of its table."""
 
+from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import replace
 from fractions import Fraction
+from itertools import takewhile
 from pathlib import Path
 from typing import Any
 
+from shoal.bounds_check import CHECK_ENTRY, SIDE_ENTRY
+from shoal.pages.page import name_list
 from shoal.privacy import ApproxDP, Budget, Guarantee, PureDP, existing_ledger
 from shoal.privacy.ledger_summary import reading
-from shoal.verify._release import Findings, Release
+from shoal.privacy.wording import promise
+from shoal.verify._release import Findings, Release, unmarked
 
 Entry = dict[str, Any]
 
 SUBJECT = "Ledger"
-_MOST_ENTRIES = 5  # the check of the bounds, three names at most, and all else
 
 
 def check_ledger(release: Release, path: Path | None, findings: Findings) -> None:
     """Look for the entry of a release in a ledger, and for its mark of a simulation."""
     if release.kind == "reproduction":  # made-up and public tables, on which nothing is spent
+        return
+    if release.kind == "campaign":
+        findings.leave(SUBJECT, "What else these people reported: only their devices count that.")
         return
     if path is None:
         findings.leave(
@@ -38,7 +45,7 @@ def check_ledger(release: Release, path: Path | None, findings: Findings) -> Non
     own = _entries_of(entries, paid)
     own = [part for part in own if part[-1]["by"] == release.method] or own
     if own:
-        findings.hold(SUBJECT, f"{_numbers(own[-1])} {paid}, as stated.")
+        findings.hold(SUBJECT, f"{_numbers(own[-1])} {promise(unmarked(paid)).name}, as stated.")
         _check_totals(release, entries, findings)
         return
     for mark in (False, True):
@@ -53,15 +60,24 @@ def check_ledger(release: Release, path: Path | None, findings: Findings) -> Non
 
 
 def _entries_of(entries: list[Entry], paid: Any) -> list[list[Entry]]:
-    """Return the runs of entries by one method that promise this together.
+    """Return the entries of every fit that promises this, each fit's together."""
+    return [run for run in _runs(entries) if _promises(run, paid)]
 
-    What a fit releases of its bounds has entries of its own before that of all else.
+
+def _runs(entries: list[Entry]) -> Iterator[list[Entry]]:
+    """Yield what may be the entries of one fit: one, or those of a check of bounds and one more.
+
+    A fit that its bounds stopped may be continued after others by the same method.
     """
-    runs = []
-    for last in range(len(entries)):
-        own = [entry for entry in entries[: last + 1] if entry["by"] == entries[last]["by"]]
-        runs += [own[-n:] for n in range(1, _MOST_ENTRIES + 1) if n <= len(own)]
-    return [run for run in runs if _promises(run, paid)]
+    by_method: dict[str, list[Entry]] = {}
+    for last in entries:
+        earlier = by_method.setdefault(last["by"], [])
+        yield [last]
+        for start, check in enumerate(earlier):
+            if check["what"] == CHECK_ENTRY:
+                sides = takewhile(lambda entry: entry["what"] == SIDE_ENTRY, earlier[start + 1 :])
+                yield [check, *sides, last]
+        earlier.append(last)
 
 
 def _promises(run: list[Entry], paid: Any) -> bool:
@@ -81,8 +97,12 @@ def _promises(run: list[Entry], paid: Any) -> bool:
 
 
 def _numbers(run: list[Entry]) -> str:
-    first, last = run[0]["id"], run[-1]["id"]
-    return f"Entry {last} promises" if first == last else f"Entries {first} to {last} promise"
+    """Return which entries promise, with what each paid for where they are several."""
+    if len(run) == 1:
+        return f"Entry {run[0]['id']} promises"
+    paid_for = name_list(list(dict.fromkeys(entry["what"] for entry in run)))
+    numbers = name_list([str(entry["id"]) for entry in run], most=len(run))
+    return f"Entries {numbers} ({paid_for}) together promise"
 
 
 def _check_totals(release: Release, entries: list[Entry], findings: Findings) -> None:
@@ -97,6 +117,6 @@ def _check_totals(release: Release, entries: list[Entry], findings: Findings) ->
     findings.check(
         is_known,
         SUBJECT,
-        f"The sum on the page, {stated}, is one that the ledger had.",
-        f"The sum on the page, {stated}, is none that the ledger ever had.",
+        f"The sum of all releases on the page, ε = {stated}, is one that the ledger had.",
+        f"The sum of all releases on the page, ε = {stated}, is none that the ledger ever had.",
     )

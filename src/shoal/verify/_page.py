@@ -101,7 +101,7 @@ def check_promise_text(
     findings.check(
         same and words,
         "Promise",
-        f"The page states it: {name}.",
+        f"The page states the same: {name}.",
         "The page states another promise than the release.",
     )
 

@@ -6,6 +6,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
+from shoal.bounds_check import BoundsCheck
 from shoal.documents import has_own_digest, parse_json
 from shoal.pages.verification import CHECKED, FAILED, UNSEEN, Finding
 from shoal.privacy import ApproxDP, Guarantee, PureDP, guarantee_of
@@ -70,6 +71,8 @@ class Release:
         The budget that was given, where it is not quite what is promised.
     version
         The version of shoal that made it.
+    signer
+        The public key that signed its own documents, in hexadecimal digits; None if none did.
     report
         What its page says, if it has one.
     document
@@ -86,6 +89,7 @@ class Release:
     spends: bool = False
     budget: Guarantee | None = None
     version: str | None = None
+    signer: str | None = None
     title: str | None = None
     publisher: str | None = None
     report: Mapping[str, Any] | None = None
@@ -127,7 +131,8 @@ def check_digests(folder: Path, listed: Any, source: str, findings: Findings) ->
         findings.fail("Files", f"{'; '.join(wrong)} (digests in {source}).")
     elif names:
         shown = [f"{len(names)} files"] if len(names) > 8 else names
-        findings.hold("Files", f"{_listing(shown)} as {source} lists them, byte for byte.")
+        them = "it" if len(names) == 1 else "them"
+        findings.hold("Files", f"{_listing(shown)} as {source} lists {them}, byte for byte.")
     return names
 
 
@@ -141,6 +146,15 @@ def read_promise(document: Mapping[str, Any]) -> Guarantee | None:
     """Return the guarantee that a document states, or None if it states none that is known."""
     try:
         return guarantee_of(document["guarantee"])
+    except DAMAGED:
+        return None
+
+
+def moved_rows(document: Mapping[str, Any]) -> str | None:
+    """Return that the bounds of a release missed its rows, if its noisy check found so."""
+    try:
+        check = BoundsCheck.of(document["bounds_check"])
+        return " ".join(str(check).splitlines()) if check.is_alarm else None
     except DAMAGED:
         return None
 

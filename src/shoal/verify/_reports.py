@@ -6,6 +6,7 @@ from typing import Any
 
 from shoal.errors import ShoalError
 from shoal.privacy import Guarantee, LocalDP
+from shoal.privacy.wording import promise
 from shoal.verify._release import (
     DAMAGED,
     Findings,
@@ -79,7 +80,8 @@ def _check_promise(
     findings.check(
         stated == unmarked(guarantee),
         "Promise",
-        f"The settings of the mechanism give the same: {stated}, for {document['protects']}.",
+        f"The settings of the mechanism give the same: {promise(stated).name}, for "
+        f"{document['protects']}.",
         f"It states {unmarked(guarantee)}, and the settings of the mechanism {stated}.",
     )
 

@@ -144,7 +144,8 @@ def document_folder(
     Raises
     ------
     InvalidSetting
-        If a release does not hold, has no document of a kind, or an answer is to no question.
+        If a release does not hold, has no document of a kind, or is a campaign alone; or if an
+        answer is to no question.
     UnreadableModel
         If the folder holds no release.
 
@@ -171,9 +172,17 @@ def document_folder(
     releases = []
     for check in _found(place, None):
         findings = Findings()
-        releases.append(release := check(findings))
+        release = check(findings)
+        if release.kind != "campaign":
+            releases.append(release)
         if failed := [each for each in findings.found if each.outcome == FAILED]:
             _refuse_failed(release.name, failed, "documented", place)
+    if not releases:
+        raise InvalidSetting(
+            f"{place} holds a campaign alone: signed questions, with nothing to document yet.",
+            "Document the groups that are learnt from its reports: shoal learn reports.parquet "
+            "-o groups, then shoal document groups.",
+        )
     names = [release.signature for release in releases]
     if len({*names}) < len(names):
         raise InvalidSetting(
@@ -257,6 +266,7 @@ def _verified(
         publisher=release.publisher,
         guarantee=release.guarantee,
         promise=_promise_texts(release),
+        protects=None if release.guarantee is None else promise(release.guarantee).protects,
         version=release.version,
         signed_by=signer,
         findings=findings.found,
@@ -273,9 +283,11 @@ def _check_marks(release: Release, findings: Findings) -> None:
         text = f"{', '.join(marked)} say simulation; {', '.join(others)} do not."
         findings.fail("Simulation", text)
     elif marked:
-        findings.hold("Simulation", "Every file says that it is one: nobody is protected.")
+        findings.hold(
+            "Simulation", "Every file says that this is a simulation: nobody is protected."
+        )
     else:
-        findings.hold("Simulation", "No file says that it is one.")
+        findings.hold("Simulation", "No file says that this is a simulation.")
 
 
 def _promise_texts(release: Release) -> list[str]:

@@ -77,6 +77,8 @@ def check_signature(
         The public key that must have signed it; None takes the one that the signature names.
     """
     envelope = read_document(folder / release.signature)
+    if envelope is None and release.signer is not None:
+        return _check_signer(release.signer, key, findings)
     if envelope is None:
         _miss_signature(key, findings)
         return None
@@ -89,10 +91,26 @@ def check_signature(
         return None
     _check_statement(folder, release, document, findings)
     if key is None:
-        findings.leave(
-            SUBJECT, f"Whose key {signer.hex()} is: ask its owner, and give it with --key."
-        )
+        _leave_owner(signer.hex(), findings)
     return signer.hex()
+
+
+def _check_signer(signer: str, key: bytes | None, findings: Findings) -> str:
+    """Hold the key that signed a release's own documents against the one that was given."""
+    if key is None:
+        _leave_owner(signer, findings)
+    else:
+        findings.check(
+            key.hex() == signer,
+            SUBJECT,
+            "The campaign is signed by the key that was given.",
+            "The campaign is signed by another key than the one that was given.",
+        )
+    return signer
+
+
+def _leave_owner(signer: str, findings: Findings) -> None:
+    findings.leave(SUBJECT, f"Whose key {signer} is: ask its owner, and give it with --key.")
 
 
 def _miss_signature(key: bytes | None, findings: Findings) -> None:

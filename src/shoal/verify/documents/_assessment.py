@@ -102,7 +102,7 @@ def _guarantee(facts: Facts) -> list[Block]:
 
 def _algorithms(facts: Facts) -> list[Block]:
     """Return the middle of the pyramid: algorithms and correctness, utility, bias."""
-    limits = [(RELEASE, text) for text in facts.limits]
+    limits = [(RELEASE, text) for text in (facts.moved, *facts.limits) if text]
     lost = "Small groups lose most to noise; how much more than large ones was not measured here."
     if not facts.is_private:
         lost = "Small groups are merged or left out first; whom that hides was not measured here."

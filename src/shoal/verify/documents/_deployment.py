@@ -18,7 +18,6 @@ _PRODUCTS = {
     "page": "Summary statistics",
     "synopsis": "Summary statistics",
     "reports": "Dataset",
-    "campaign": "Summary statistics",
 }
 _NOTE = (
     "Written by shoal from the files of the release; '" + NOT_STATED + "' is for its publisher to "
@@ -113,7 +112,7 @@ def _model(facts: Facts) -> dict[str, Any]:
         "actors": facts.stated("actors"),
         "release_type": "One release",
         "release_type_details": f"{facts.ledger_text} Plans: {facts.sentence('maintenance')}",
-        "data_source_type": "Dynamic" if facts.release.kind == "campaign" else "Static",
+        "data_source_type": "Static",
         "access_type": "Non-interactive",
         "access_type_details": "The release is a folder of files; nobody asks the rows anything.",
     }

@@ -1,7 +1,7 @@
 """What is known of a release, and what its publisher says: all that documents are made from."""
 
 import datetime
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -14,7 +14,7 @@ from shoal.pages.verification import NOT_STATED
 from shoal.privacy import ApproxDP, Guarantee, PureDP
 from shoal.privacy.wording import SIMULATION, Promise, promise
 from shoal.synopsis.folder import read_box
-from shoal.verify._release import DAMAGED, Release
+from shoal.verify._release import DAMAGED, Release, moved_rows
 
 # What nobody but the publisher knows, with what is asked of them.
 QUESTIONS = {
@@ -40,7 +40,7 @@ QUESTIONS = {
     "maintenance": "Whether and when it will be released again, and who answers for it.",
     "authors": "Who answers for these documents.",
 }
-_PRIVATE = "groups", "synopsis", "reports", "campaign", "page"
+_PRIVATE = "groups", "synopsis", "reports", "page"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -52,13 +52,13 @@ class Facts:
     about
         The publisher's answers, by the names of ``QUESTIONS``.
     audits
-        What the audits that come with this version found of its method, by their names.
+        What the audits that come with this version found of its method: names and verdicts.
     """
 
     folder: Path
     release: Release
     about: Mapping[str, str]
-    audits: Mapping[str, str]
+    audits: Sequence[tuple[str, str]]
 
     def stated(self, name: str) -> str:
         """Return the publisher's answer, or that there is none."""
@@ -160,6 +160,11 @@ class Facts:
         return [str(text) for text in self._page.get("errors", ())]
 
     @property
+    def moved(self) -> str | None:
+        """What the release says of rows that were moved to its bounds; None where few were."""
+        return moved_rows(self.release.document)
+
+    @property
     def outsiders(self) -> list[str]:
         """What the page of a table says that outsiders may find out."""
         return [str(text) for text in self._page.get("outsider", ())]
@@ -172,12 +177,12 @@ class Facts:
             return "No ledger is shown with this release."
         if ledger.get("earlier") in (None, "0"):
             return (
-                "The table's ledger held no other release with this kind of promise when the page "
-                f"was made: ε = {ledger['total']}."
+                "When the page was made, the table's ledger held nothing but this release: "
+                f"ε = {ledger['total']}."
             )
         return (
-            "With the others of its kind in the table's ledger it promised "
-            f"ε = {ledger['total']} when the page was made."
+            f"When the page was made, the table's ledger held ε = {ledger['earlier']} besides this "
+            f"release; together it is ε = {ledger['total']}."
         )
 
     @property

@@ -21,8 +21,6 @@ def obstacle(kind: str, facts: Facts) -> str | None:
             return "A simulation protects nobody: there is nothing to register."
     if kind == "csvw" and not table_metadata(facts) and domain_metadata(facts) is None:
         return "It has no CSV file and states no bounds of columns."
-    if kind == "croissant" and facts.release.kind == "campaign":
-        return "A campaign is signed questions: it has no data yet."
     return None
 
 

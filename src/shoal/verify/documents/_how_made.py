@@ -91,9 +91,10 @@ def preparation(facts: Facts) -> str:
     stated = facts.sentence("preparation")
     if not facts.is_private:
         return f"Values are grouped as the policy of the release says. Beyond that: {stated}"
+    moved = facts.moved or "Rows outside the public bounds are moved to them."
     return (
-        f"{moved_rows(facts)} {settings_text(facts)} Preparation of the rows and choice of the "
-        f"settings: {stated}"
+        f"{moved} {settings_text(facts)} Preparation of the rows and choice of the settings: "
+        f"{stated}"
     )
 
 
@@ -121,7 +122,7 @@ def audits(facts: Facts) -> str:
     method = facts.release.method
     if not facts.audits:
         return f"No audit of {method or 'it'} comes with this version of shoal."
-    wrong = [name for name, verdict in facts.audits.items() if verdict != "consistent"]
+    wrong = [name for name, verdict in facts.audits if verdict != "consistent"]
     if wrong:
         return f"Audits found the claim violated: {', '.join(wrong)}."
     return f"{len(facts.audits)} audits of {method} found nothing against its claim."
@@ -129,8 +130,6 @@ def audits(facts: Facts) -> str:
 
 def trust(facts: Facts) -> str:
     """Return whom people must trust."""
-    if facts.release.kind == "campaign":
-        return "Each report is randomised on the person's own device, before it is sent."
     if facts.is_local:
         return (
             "Each report is randomised by itself. A table was turned into reports at once, so "
