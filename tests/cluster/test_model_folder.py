@@ -10,7 +10,7 @@ import pytest
 
 from shoal.cluster import model_folder as folder_of
 from shoal.cluster._description_cache import ComputedOnce
-from shoal.cluster.model_folder import load_model, save_model
+from shoal.cluster.model_folder import check_replaceable, load_model, save_model
 from shoal.domain import Box
 from shoal.errors import AlreadyExists, UnreadableModel
 from shoal.privacy import PureDP
@@ -164,3 +164,10 @@ def test_a_model_that_cannot_be_written_leaves_nothing(toy, tmp_path, monkeypatc
     with pytest.raises(TypeError):
         save_model(toy, tmp_path / "model")
     assert list(tmp_path.iterdir()) == []
+
+
+def test_what_a_writer_puts_beside_a_model_does_not_keep_it_from_being_replaced(tmp_path):
+    (tmp_path / "reports.parquet").write_text("")
+    with pytest.raises(AlreadyExists):
+        check_replaceable(tmp_path)
+    check_replaceable(tmp_path, also=["reports.parquet"])

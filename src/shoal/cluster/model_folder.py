@@ -11,6 +11,7 @@ every other file with its checksum. To be kept this way, a fitted estimator prov
 and a place in the registry: only those classes are ever made from a folder.
 """
 
+from collections.abc import Iterable
 from importlib import import_module
 from importlib.metadata import version
 from pathlib import Path
@@ -200,18 +201,20 @@ def listed_files(folder: str | Path) -> list[dict[str, str]]:
     return [document, *(dict(file) for file in _document(place)["files"])]
 
 
-def check_replaceable(folder: str | Path) -> None:
+def check_replaceable(folder: str | Path, also: Iterable[str] = ()) -> None:
     """Refuse to replace a folder that holds anything but a model and its page.
 
     Parameters
     ----------
     folder
         The folder; it need not exist.
+    also
+        Names of further files that the same writer puts beside a model.
     """
     place = Path(folder)
     if not place.is_dir():
         return
-    known = {MODEL, SIGNATURE, *PAGES}
+    known = {MODEL, SIGNATURE, *PAGES, *also}
     if (place / MODEL).is_file():
         known |= {str(file["name"]) for file in _document(place)["files"]}
     others = [each for each in place.iterdir() if each.name not in known]

@@ -34,6 +34,8 @@ from shoal.errors import InvalidSetting, TooFewRows
 from shoal.mechanisms import Reports
 from shoal.randomness import Randomness
 
+REPORTS = "reports.parquet"  # what `shoal learn` reads again
+
 
 def reports_of(campaign: Campaign, store: Store, number: int = 0) -> Reports:
     """Return the reports of a round, in the order of their codes: nobody's place is kept."""
@@ -103,7 +105,7 @@ def export_reports(campaign: Campaign, store: Store, folder: Path) -> Path:
     from shoal.pages import sidecar
 
     reports = _enough(reports_of(campaign, store))
-    path = folder / "reports.parquet"
+    path = folder / REPORTS
     columns = {"cell": reports.values}
     if campaign.lattice_columns:
         columns = dict(zip(campaign.names, reports.values.T, strict=True))

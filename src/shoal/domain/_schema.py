@@ -424,7 +424,7 @@ def _column(where: str, column: Mapping[str, Any]) -> Iterator[str]:
     if listed:
         if bounded:
             yield f"{where} has bounds and {listed[0]}; a column is numeric or a category, not both"
-        yield from _category_problems(f"{where}.{listed[0]}", column[listed[0]])
+        yield from category_problems(f"{where}.{listed[0]}", column[listed[0]])
         yield from _list_problems(where, column)
         for key in ("simulation", "whole"):
             if key in column:
@@ -465,7 +465,8 @@ def _list_problems(where: str, column: Mapping[str, Any]) -> Iterator[str]:
             yield f"{where}.levels needs two or more, from low to high"
 
 
-def _category_problems(where: str, values: Any) -> Iterator[str]:
+def category_problems(where: str, values: Any) -> Iterator[str]:
+    """Yield what keeps a list from being the values of a category."""
     if not isinstance(values, list | tuple):
         return  # said by pydantic
     if any(isinstance(value, bool) for value in values):

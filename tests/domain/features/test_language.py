@@ -51,7 +51,13 @@ def problems_of(path, value):
     ("path", "value", "said"),
     [
         (["public", "courses", "source"], None, "public.courses.source is missing: say who"),
+        (["period"], None, "period is missing: from which day"),
         (["period", "until"], None, "period.until is missing"),
+        (
+            ["events", "log", "columns", "kind"],
+            {"values": [True, False]},
+            "events.log.columns.kind.values holds truth values",
+        ),
         (["period", "until"], "2027-01-01", "at most 62"),
         (["period", "until"], "2025-03-03", "must be later"),
         (["period", "zone"], "Montevideo", "no zone"),

@@ -10,7 +10,7 @@ from functools import cache
 from typing import Any, Literal
 from zoneinfo import ZoneInfo
 
-from shoal.domain._schema import schema_problems
+from shoal.domain._schema import category_problems, schema_problems
 from shoal.domain.categories import Categories
 from shoal.domain.features._definition import (
     Category,
@@ -180,6 +180,8 @@ _WHY_NEEDED = {
     "source": ": say who published it and where, in words; it is shown on the page",
     "key": ": the column by which its rows are found",
     "time": ": the column that says when a row happened",
+    "period": ": from which day until before which day events count, e.g. "
+    "{from: 2026-01-01, until: 2027-01-01}",
     "until": ": the first day that is no longer in the period",
     "from": ": the first day of the period",
     "person": ": the column that says who a row is about",
@@ -243,7 +245,7 @@ def _model() -> Any:
         table: name
         key: name
         source: Annotated[StrictStr, Field(min_length=3)]
-        columns: Annotated[dict[name, ColumnEntry], Field(min_length=1)]
+        columns: dict[name, ColumnEntry] = Field(default_factory=dict)
 
     class EventsEntry(Closed):
         table: name
@@ -339,7 +341,7 @@ class _Reader:
 
     def _read_public(self, name: str, entry: Mapping[str, Any]) -> PublicTable:
         where = f"public.{name}"
-        columns = self._read_columns(where, entry["columns"])
+        columns = self._read_columns(where, entry.get("columns", {}))
         if self._content["person"] in (entry["key"], *columns):
             self._problem(
                 f"{where} has the column that tells people apart, so it is about people; only what "
@@ -390,11 +392,9 @@ class _Reader:
         if given == {"text"} and entry["text"]:
             return Text()
         if given == {"values"}:
-            try:
-                return Category(Categories(entry["values"], "bucket"))
-            except InvalidDomain as error:
-                self._problem(f"{where}.values: {error.message[0].lower()}{error.message[1:]}")
-                return None
+            wrong = list(category_problems(f"{where}.values", entry["values"]))
+            self._problems += wrong
+            return None if wrong else Category(Categories(entry["values"], "bucket"))
         if {"low", "high"} <= given <= {"low", "high", "step"}:
             return self._read_number(where, entry)
         self._problem(

@@ -49,8 +49,11 @@ class _Table:
                 f"      {flow(column.name)}: {{low: {low}, high: {high}}}  {REVIEW} {column.why}\n"
             )
         if column.kind.kind == "date":
-            shape, what = "left out", "times; late arrivals are `arrived: COLUMN` of the table"
-        elif column.kind.kind == "number":
+            return (
+                f"      # {flow(column.name)} holds times and is left out. If it says when a row "
+                f"reached you, write `arrived: {flow(column.name)}` below `time:`\n"
+            )
+        if column.kind.kind == "number":
             shape, what = "{low: , high: }", "numbers; between which bounds, by what they mean?"
         else:
             shape, what = "{values: []}", "which values are there, by the form? Or {text: true}"

@@ -17,6 +17,8 @@ def test_a_closed_campaign_keeps_its_sums_and_no_ids(campaign, run):
     store.accept([Arrival(0, [b"a" * 16, b"b" * 16], [1, 1])], 0)
     assert run("status", "campaign.json")["people"] == 2
     assert run("close", "campaign.json")["people"] == 2
+    assert run("status", "campaign.json")["closed"]
+    assert "is closed" in run("tokens", "campaign.json", 1)["message"]
     assert store.sums(0) == {1: 2}
     with store._transaction() as cursor:
         cursor.execute("SELECT COUNT(*) FROM seen")
@@ -61,3 +63,9 @@ def test_a_campaign_whose_sums_promise_nothing_is_refused_before_it_is_written(c
     Path("loud.yaml").write_text(yaml + shuffled)
     assert CliRunner().invoke(app, ["collect", "sign", "loud.yaml"]).exit_code == 0
     assert Path("loud.json").exists()
+
+
+def test_a_database_that_is_not_there_is_a_wrong_name_and_is_not_made(campaign, run):
+    for verb in ("status", "close"):
+        assert "no database" in run(verb, "campaign.json", "--db", "wrong.sqlite")["message"]
+    assert not Path("wrong.sqlite").exists()

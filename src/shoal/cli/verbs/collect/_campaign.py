@@ -18,6 +18,7 @@ from shoal.cli.verbs.collect._options import (
     Database,
     KeyFile,
     collect_app,
+    has_closed,
     open_campaign,
 )
 from shoal.errors import InvalidSetting, NotInstalled, quantity
@@ -220,7 +221,7 @@ def serve(
     }
     loaded = {}
     for name, path in zip(names, campaigns, strict=True):
-        loaded[name] = open_campaign(path, db.replace("{name}", name), waits=True)
+        loaded[name] = open_campaign(path, db.replace("{name}", name), waits=True, makes=True)
     apps = {name: create_app(*parts, **settings) for name, parts in loaded.items()}
     address = f"{'https' if certificate else 'http'}://{host}:{port}"
     paths = {name: f"{address}/{name}/" if len(names) > 1 else address for name in names}
@@ -274,6 +275,7 @@ def status(
     from shoal.collector.learning import alarms
 
     loaded, store = open_campaign(campaign, db)
+    is_closed = has_closed(loaded, store)
     people, documents, checks = store.count(), store.documents(), alarms(loaded, store)
     unmarked = store.unmarked_keys()
     store.close()
@@ -281,9 +283,10 @@ def status(
     names = [f"{kind} {number}" for kind, number in sorted(documents) if kind != "close"]
     Output(json, quiet).result(
         {"people": people, "expected": loaded.document["n_expected"], "documents": names,
-         "alarms": uneven},
+         "closed": is_closed, "alarms": uneven},
         Line("Reports", f"{people} of {loaded.document['n_expected']} expected."),
         Line("Published", ", ".join(names) or "nothing yet."),
+        *([Line("Closed", "No more reports are taken.")] if is_closed else []),
         *([Line("Alarm", f"Honest people would not look so uneven: {', '.join(uneven)}.")]
           if uneven else []),
         *([Line("Warning", _UNMARKED)] if unmarked else []),

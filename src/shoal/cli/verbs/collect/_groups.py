@@ -253,14 +253,14 @@ def _learn(
 
     from shoal.cli.verbs import _learn as learn
     from shoal.cluster.model_folder import check_replaceable
-    from shoal.collector.learning import export_reports, prepare_release
+    from shoal.collector.learning import REPORTS, export_reports, prepare_release
     from shoal.data import atomic_folder
     from shoal.jobs import Engines
     from shoal.pages.groups import page
 
     k, seed = campaign.document["n_clusters"], options["seed"]
     engines = Engines(options["engine"], options["master"])
-    check_replaceable(output)
+    check_replaceable(output, also=(REPORTS, f"{REPORTS}.json"))
     with (
         say.progress(5) as progress,
         FLAGS.shown(),

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from shoal.cli._flags import Flags
+from shoal.errors import InvalidSetting
 
 if TYPE_CHECKING:
     from shoal.collector import Campaign, Store
@@ -47,14 +48,31 @@ DEFAULT_DB = "sqlite:///campaign.sqlite"
 DEFAULT_KEY = Path("operator.key")
 
 
-def open_campaign(path: Path, db: str, waits: bool = False) -> tuple["Campaign", "Store"]:
-    """Return a signed campaign and its database, which a server waits for."""
+def open_campaign(
+    path: Path, db: str, *, waits: bool = False, makes: bool = False
+) -> tuple["Campaign", "Store"]:
+    """Return a signed campaign and its database, which a server waits for.
+
+    Only what begins a campaign makes a database: to all else, a missing one is a wrong name.
+    """
     from shoal.collector import Campaign, open_store
-    from shoal.collector._databases import wait_for_store
+    from shoal.collector._databases import is_postgres, sqlite_path, wait_for_store
 
     campaign, opened = Campaign.load(path), wait_for_store if waits else open_store
+    if not (makes or is_postgres(db) or sqlite_path(db).exists()):
+        raise InvalidSetting(
+            f"There is no database {sqlite_path(db)}.",
+            "Give --db as `shoal collect serve` was given it.",
+            setting="--db",
+        )
     store = opened(db, campaign.id, campaign.envelope, has_tokens=campaign.has_tokens)
     return campaign, store
+
+
+def has_closed(campaign: "Campaign", store: "Store") -> bool:
+    """Return whether every round of a campaign was closed, by its operator or as it was learnt."""
+    documents = store.documents()
+    return all(("close", number) in documents for number in range(len(campaign.shares)))
 
 
 def with_caution(control: str, is_clear: bool) -> str:

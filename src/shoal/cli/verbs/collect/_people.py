@@ -12,6 +12,7 @@ from shoal.cli.verbs.collect._options import (
     CampaignFile,
     Database,
     collect_app,
+    has_closed,
     open_campaign,
 )
 from shoal.errors import InvalidSetting, quantity
@@ -53,7 +54,12 @@ def tokens(
     from shoal.collector.client import key_of
     from shoal.files import atomic_file
 
-    loaded, store = open_campaign(campaign, db)
+    loaded, store = open_campaign(campaign, db, makes=True)
+    if has_closed(loaded, store):
+        store.close()
+        raise InvalidSetting(
+            "The campaign is closed: nobody invited now could report.", "Begin another campaign."
+        )
     made = [os.urandom(32) for _ in range(number)]
     purposes = ("key", "label") if "labels" in loaded.document else ("key",)
     invitations = [[who_of(key_of(one, loaded.id, each)) for each in purposes] for one in made]
@@ -95,7 +101,7 @@ def enrol(
             "This file holds no hashes of invitations.",
             "Write one with `shoal collect tokens ... --hashes FILE`.",
         )
-    _, store = open_campaign(campaign, db)
+    _, store = open_campaign(campaign, db, makes=True)
     _enrol(store, invitations)
     n = len(invitations)
     Output(json, quiet).result(
