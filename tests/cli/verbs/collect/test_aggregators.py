@@ -83,6 +83,7 @@ def test_two_operators_open_their_sums_and_anybody_adds_them_up(shared, run):
 @pytest.mark.heavy
 def test_what_is_missing_or_of_another_is_refused(shared, run):
     own = ("--key", "first.key", "--db", "sqlite:///first.sqlite")
+    run("tokens", "campaign.json", 1)
     refusals = {
         ("cluster", "campaign.json"): "two aggregators",
         ("serve", "campaign.json"): "two aggregators",

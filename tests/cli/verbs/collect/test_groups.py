@@ -45,6 +45,7 @@ def test_a_campaign_from_invitations_to_published_groups(campaign, run):
 
 @pytest.mark.heavy
 def test_nothing_is_learnt_before_anybody_reports(campaign, run):
+    run("tokens", "campaign.json", 1)
     refusals = {
         ("cluster", "campaign.json"): ("TooFewRows", "No report"),
         ("advance", "campaign.json", 0): ("InvalidSetting", "1 round"),
