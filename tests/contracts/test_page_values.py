@@ -54,11 +54,13 @@ from shoal.pages import (
     plan,
     table,
     table_utility,
+    verification,
 )
 from shoal.planning import Band, Curve, Ends, Plan, Range
 from shoal.privacy import PureDP
 from shoal.randomness import Randomness
 from shoal.synopsis import AdaptiveGrid, PrivTree, UniformGrid
+from shoal.verify import verify_folder
 
 BOX = Box(age=(0, 100), visits=(0, 20))
 MIXED = Schema.of(
@@ -214,6 +216,12 @@ def demo_page(_):
         return demo.page(demo_results.make_demo(students, example.domain, rng, PureDP(1)))
 
 
+def verification_page(folder):
+    grid = UniformGrid(epsilon=1, domain=Box.unit(1), cells=4, random_state=1)
+    grid.fit(np.full((100, 1), 0.5)).save(folder / "cells")
+    return verification.page(verify_folder(folder / "cells"))
+
+
 def classification_page(_):
     scores = _ModelScore(0.8, 0.88, 100), _ModelScore(0.7, 0.9, 90)
     return table_utility.classification_summary(ClassificationReport("income", *scores, 0.75, ()))
@@ -239,6 +247,7 @@ SINGLE = {
     attack.linkage_page: linkage_page,
     evaluation.page: evaluation_page,
     exploration.page: exploration_page,
+    verification.page: verification_page,
     demo.page: demo_page,
 }
 

@@ -137,7 +137,7 @@ def test_a_fit_with_seeded_bounds_is_a_simulation_though_its_noise_is_real(
     ledger = Ledger()
     model = make(epsilon=1, domain=domain, ledger=ledger).fit(rows)
     assert model.guarantee_.simulation
-    assert ledger.entries()["simulation"].to_pylist() == [True]
+    assert ledger.entries()["simulation"].to_pylist() == [True] * len(ledger.entries())
     if getattr(model, "synopsis_", None) is not None:
         assert model.synopsis_.guarantee_.simulation
     if hasattr(model, "save"):
@@ -335,13 +335,14 @@ def test_a_drafted_domain_marks_seeded_bounds_in_the_file_and_says_so(estimated)
 @pytest.mark.parametrize("method", [("-k", 2), ("--method", "wave")], ids=["kmeans", "wave"])
 def test_groups_in_a_drafted_domain_are_a_simulation_on_every_page(estimated, method):
     words = ("--epsilon", 1, "--domain", "visits.yaml", "--ledger", "l.ledger", "--json")
+    words += ("--columns", "income,spent")
     shown = json.loads(run("cluster", "visits.csv", *method, *words, "-o", "model").stdout)
     assert shown["simulation"]
     assert json.loads((estimated / "model/model.json").read_text())["simulation"]
     names = {path.name for path in (estimated / "model").iterdir()}
     assert {"report-simulation.html", "report-simulation.json"} <= names
     assert "report.html" not in names
-    assert Ledger("l.ledger").entries()["simulation"].to_pylist() == [True]
+    assert Ledger("l.ledger").entries()["simulation"].to_pylist() == [True, True]
     page = (estimated / "model/report-simulation.html").read_text()
     assert "so not public" in page
     assert "public, fixed beforehand" not in page
@@ -358,7 +359,7 @@ def test_mixed_groups_in_a_drafted_domain_are_a_simulation(estimated):
 
 def test_a_plan_for_a_drafted_domain_says_that_it_is_a_simulation(estimated):
     words = ("-k", 2, "--n-expected", 900, "--domain", "visits.yaml", "--trust", "central")
-    words += ("--epsilon", 1)
+    words += ("--epsilon", 1, "--columns", "income,spent")
     assert json.loads(run("plan", *words, "--json").stdout)["simulation"]
     assert "Simulation." in run("plan", *words).output
 
@@ -373,6 +374,7 @@ def test_reports_in_a_drafted_domain_are_a_simulation_and_so_is_what_is_learnt(
     words = ("--mechanism", mechanism, "--epsilon", 2, "--domain", "visits.yaml", "--clip")
     words += ("--ledger", "l.ledger", "-o", "reports.parquet", "-q")
     words += ("-k", 2) if mechanism == "rounds" else ()
+    words += () if mechanism == "mixed" else ("--columns", "income,spent")
     run("perturb", "visits.csv", *words)
     (sidecar,) = (path for path in estimated.glob("reports*.json"))
     assert json.loads(sidecar.read_text())["simulation"]

@@ -94,10 +94,8 @@ def test_entries_of_one_release_are_no_other_releases(tmp_path):
         release = Release(kind="synopsis", name="Cells", files=(), signature="x", report=report)
         texts.append(Facts(folder=tmp_path, release=release, about={}, audits={}).ledger_text)
     assert ledger.entries().num_rows == 4  # the check of the bounds has one of its own
-    assert texts[0].endswith("held no other release with this kind of promise when the page was "
-                             "made: ε = 1.")  # fmt: skip
-    assert "With the others" in texts[1]
-    assert "ε = 2 " in texts[1]
+    assert texts[0].endswith("held nothing but this release: ε = 1.")
+    assert texts[1].endswith("held ε = 1 besides this release; together it is ε = 2.")
 
 
 def test_a_number_of_rows_without_noise_is_told_of(tmp_path):

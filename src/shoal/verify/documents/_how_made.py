@@ -1,8 +1,6 @@
 """What follows from a release about how it was made, in sentences that several documents share."""
 
-from shoal.bounds_check import BoundsCheck
 from shoal.privacy import ApproxDP, LocalDP, MetricDP, PureDP
-from shoal.verify._release import DAMAGED
 from shoal.verify.documents._facts import Facts
 
 REPORTED_SETTINGS = "random_state", "ledger", "domain", "class"
@@ -96,16 +94,6 @@ def preparation(facts: Facts) -> str:
         f"{moved} {settings_text(facts)} Preparation of the rows and choice of the settings: "
         f"{stated}"
     )
-
-
-def moved_rows(facts: Facts) -> str:
-    """Return what became of rows outside the bounds, and how many they were where many are."""
-    usual = "Rows outside the public bounds are moved to them."
-    try:
-        check = BoundsCheck.of(facts.release.document["bounds_check"])
-        return " ".join(str(check).split("\n")) if check.is_alarm else usual
-    except DAMAGED:
-        return usual
 
 
 def mechanisms(facts: Facts) -> str:
