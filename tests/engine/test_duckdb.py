@@ -142,7 +142,7 @@ def test_a_stop_while_duckdb_works_is_a_stop(tmp_path, monkeypatch):
             raise RuntimeError("Query interrupted")
 
     monkeypatch.setattr(
-        "shoal.engine.duckdb._spilling_connection", lambda: nullcontext(Interrupted())
+        "shoal.engine.duckdb._spilling_connection", lambda _: nullcontext(Interrupted())
     )
     batch = pa.record_batch({"c0": [1]})
     with pytest.raises(KeyboardInterrupt):
