@@ -57,17 +57,22 @@ def test_a_model_without_cells_is_as_wide_as_its_noise_tells():
 @pytest.mark.heavy
 def test_rows_of_a_person_share_the_budget(model):
     people = shoal.Schema.of_box(BOX, person="who", max_rows_per_person=4)
-    columns = dict(zip(BOX.names, np.tile([[20.0, 4.0], [80.0, 16.0]], (400, 1)).T, strict=True))
-    table = columns | {"who": np.arange(800)}
+    spread = np.random.default_rng(1).normal(0, [5.0, 1.0], (800, 2))
+    places = np.tile([[20.0, 4.0], [80.0, 16.0]], (400, 1)) + spread
+    table = dict(zip(BOX.names, places.T, strict=True)) | {"who": np.arange(800)}
+
+    def predicted(domain, seed):
+        model = shoal.PrivateKMeans(2, epsilon=2, domain=domain, random_state=seed).fit(table)
+        return what_if(model, epsilons=[2])
+
+    # One release may happen to lie well: the middle of five.
+    alone, shared = ([predicted(domain, seed) for seed in range(5)] for domain in (BOX, people))
+    assert shared[0].rows_per_person == 4
     one, many = (
-        shoal.PrivateKMeans(2, epsilon=2, domain=domain, random_state=1).fit(table)
-        for domain in (BOX, people)
+        np.median([plan.curves["central"].bands[0].high for plan in plans])
+        for plans in (alone, shared)
     )
-    (alone,), (shared,) = (
-        what_if(each, epsilons=[2]).curves["central"].bands for each in (one, many)
-    )
-    assert what_if(many, epsilons=[2]).rows_per_person == 4
-    assert shared.high > 2 * alone.high
+    assert many > 2 * one
 
 
 def test_a_model_without_sizes_is_refused():

