@@ -332,6 +332,7 @@ VERBS = {
     ("demo",): [("demo", (), lambda at: ["demo", "--epsilon", "0"])],
     ("version",): [("version", (), lambda at: ["version"])],
     ("verify",): [("verify", ("model",), lambda at: ["verify", at.model])],
+    ("document",): [("document", ("model",), lambda at: ["document", at.model])],
     ("keys", "new"): [("keys new", (), lambda at: ["keys", "new", at.folder / "nothing" / "key"])],
     ("keys", "show"): [("keys show", ("raw",), lambda at: ["keys", "show", at.raw])],
     ("keys", "sign"): [
