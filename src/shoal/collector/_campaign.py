@@ -240,6 +240,8 @@ def read_key(path: str | Path) -> Any:
         Its file.
     """
     try:
+        if not Path(path).is_file():  # to open a pipe that nobody writes to would take for ever
+            raise FileNotFoundError
         secret = base64.b64decode(Path(path).read_text(encoding="ascii").strip(), validate=True)
         return _ed25519().Ed25519PrivateKey.from_private_bytes(secret)
     except (OSError, ValueError):
